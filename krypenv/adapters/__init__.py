@@ -1,9 +1,10 @@
 """The games of one learner in the forms that other libraries expect, and policies as agents; the engine has the rules.
 
-gym     one seat's game as a Gymnasium environment: `KrypkasinoEnv`, `KasinoEnv` and `MulleEnv`
-vector  many games as one Gymnasium environment
-policy  a function from observations and masks as an agent: `PolicyFunction`
-sb3     for Stable-Baselines3 and sb3-contrib: `KrypkasinoVecEnv` and `PolicyAgent`
+gym      one seat's game as a Gymnasium environment: `KrypkasinoEnv`, `KasinoEnv` and `MulleEnv`
+vector   many games as one Gymnasium environment
+policy   a function from observations and masks as an agent: `PolicyFunction`
+sb3      for Stable-Baselines3 and sb3-contrib: `KrypkasinoVecEnv` and `PolicyAgent`
+torchrl for TorchRL: `KrypenvEnv`
 """
 
 from typing import TYPE_CHECKING

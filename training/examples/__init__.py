@@ -1,4 +1,7 @@
 """Training in one file, to read and to change.
 
-ppo  PPO with masks and self-play, in plain torch
+ppo           PPO with masks and self-play, in plain torch
+torchrl_ppo   PPO in TorchRL's parts, against an opponent
+tianshou_dqn  double DQN in Tianshou, against an opponent
+tianshou_ppo  PPO in Tianshou, against an opponent
 """

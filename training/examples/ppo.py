@@ -112,7 +112,7 @@ class PPOAgent(PolicyFunction):
             policy.load_state_dict(weights)
         except (KeyError, IndexError, TypeError, RuntimeError, safetensors.SafetensorError) as error:
             raise ValueError(f"{shown(path)} holds no weights for {rules}: {one_line(str(error))}") from None
-        super().__init__(policy.choose, rules, "ppo")
+        super().__init__(policy.choose, rules, Path(path).stem)
         self.files = [Path(path)]
 
 
@@ -228,14 +228,14 @@ def scale_of(engine: Engine, steps: int = 100) -> Tensor:
     return torch.from_numpy(1 / np.sqrt(squares + 0.1))
 
 
-def run(settings: PPOSettings) -> None:
+def run(settings: Any, metrics: dict[str, str] = METRICS, training: Callable[..., Any] = train) -> None:
     """Train a policy by PPO and self-play, save its weights, and play it against greedy and tactician."""
     check_files(settings.out)
     rules = Rules.parse(settings.rules)
-    for name, text in METRICS.items():
+    for name, text in metrics.items():
         typer.echo(f"{name:>10}  {text}")
-    typer.echo("".join(f"{name:>11}" for name in METRICS))
-    policy, _ = train(settings, lambda metrics: typer.echo("".join(f"{each:>11,.4g}" for each in metrics.values())))
+    typer.echo("".join(f"{name:>11}" for name in metrics))
+    policy, _ = training(settings, lambda now: typer.echo("".join(f"{each:>11,.4g}" for each in now.values())))
     write_whole(settings.out, safetensors.torch.save(policy.state_dict()))
     typer.echo(f"wrote {settings.out}")
     if settings.deals:

@@ -1,0 +1,175 @@
+"""Double DQN with masks in Tianshou, against an opponent: Gymnasium environments with the mask in the observation.
+
+`python -m krypenv.training.examples.tianshou_dqn --seconds 120` trains, saves the weights and plays them against two
+agents. The network is that of the example `ppo`, whose `PPOAgent` plays the weights. Copy it, and change what you like.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch
+import typer
+from torch import Tensor, nn
+
+from krypenv import Engine, Rules, agents
+from krypenv.families.variants import family_of
+from krypenv.inputs.words import to_install
+from krypenv.training.cli.errors import OneSentence
+from krypenv.training.cli.options import command_of
+from krypenv.training.examples.ppo import Policy, scale_of
+from krypenv.training.examples.ppo import run as train_and_play
+from krypenv.training.runs import limits
+from krypenv.training.runs.options import Command, an_output, setting
+
+try:
+    from tianshou.algorithm import DQN
+    from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
+    from tianshou.algorithm.optim import AdamOptimizerFactory
+    from tianshou.data import Collector, VectorReplayBuffer
+    from tianshou.env import DummyVectorEnv
+    from tianshou.utils.torch_utils import policy_within_training_step
+except ImportError as error:
+    raise ImportError(f"this example needs Tianshou; {to_install('tianshou')}") from error
+
+Metrics = dict[str, float]
+METRICS = {  # what is printed now and then
+    "decisions": "decisions of the learner so far",
+    "speed": "decisions a second, since the last line",
+    "return": "mean return of the games that ended, in points",
+    "loss": "mean squared error of the values, in tens of points",
+    "explore": "share of random decisions",
+}
+
+
+@dataclass(frozen=True)
+class DQNSettings(Command):
+    """What can be set; each field is an option of the command line."""
+
+    rules: str = setting("krypkasino players=2", "the rules: a preset, and fields that differ")
+    opponent: str = setting("tactician", "who plays the other seats, an agent's name")
+    seconds: float = setting(120.0, "length of the training", limits.PAUSE)
+    frames: int = setting(0, "its length in decisions instead, whose result repeats; 0 for seconds", limits.FRAMES)
+    seed: int = setting(0, "seed of deals, weights and batches", limits.SMALL_SEED)
+    threads: int = setting(1, "torch threads", limits.THREADS)
+    games: int = setting(32, "games that are played at once", limits.GAMES)
+    steps: int = setting(64, "decisions in each game between two lines of metrics", limits.STEPS)
+    memory: int = setting(50_000, "decisions that are remembered", limits.BATCH)
+    batch: int = setting(256, "decisions in a minibatch; there is one for each decision of all games", limits.BATCH)
+    rate: float = setting(5e-4, "learning rate of Adam", limits.RATE)
+    gamma: float = setting(0.95, "discount from one decision to the next", limits.SHARE)
+    horizon: int = setting(3, "decisions whose rewards are added before a value is believed", limits.STEPS)
+    target: int = setting(250, "minibatches between copies to the target network", limits.STEPS)
+    explore: float = setting(0.05, "share of random decisions in the second half; 1 at first, then falling")
+    units: int = setting(256, "units of each hidden layer", limits.UNITS)
+    deals: int = setting(1000, "duplicate deals of each match at the end; 0 for no match", limits.ROWS)
+    out: Path = an_output(Path("runs/tianshou_dqn.safetensors"), "file of the weights", "FILE")
+
+
+class MaskInObservation(gym.Wrapper[Any, Any, Any, Any]):
+    """A game for one learner in Tianshou's form: observations are `{"obs", "mask"}`, and rewards are tens of points."""
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        actions: Any = env.action_space
+        mask = gym.spaces.MultiBinary(int(actions.n))
+        self.observation_space = gym.spaces.Dict(obs=env.observation_space, mask=mask)
+
+    def reset(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin a game; the info is empty, because Tianshou keeps it with every decision."""
+        observation, info = self.env.reset(**options)
+        return {"obs": observation, "mask": info["action_mask"] == 1}, {}
+
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Carry out an action."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        seen = {"obs": observation, "mask": info["action_mask"] == 1}
+        return seen, float(reward) / 10, terminated, truncated, {}
+
+
+class Values(nn.Module):
+    """The values of all actions, (B, A), from a policy's two heads, as in dueling networks (Wang et al. 2016)."""
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__()
+        self.policy = policy
+
+    def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[Tensor, Any]:
+        """Return values and the state, as Tianshou wants them."""
+        advantages, value = self.policy(torch.as_tensor(obs))
+        return value[:, None] + advantages - advantages.mean(1, keepdim=True), state
+
+
+def begin(rules: Rules, settings: Any) -> tuple[DummyVectorEnv, Policy]:
+    """Return the games and a new policy, both with the seed of the settings."""
+    np.random.seed(settings.seed)  # noqa: NPY002  # Tianshou draws from these numbers
+    torch.manual_seed(settings.seed)
+    torch.set_num_threads(settings.threads)
+    opponent = agents.make(settings.opponent, rules, settings.seed)
+
+    def game() -> MaskInObservation:
+        options: dict[str, Any] = {"opponents": opponent, "seat": "random", "dense": True, "features": True}
+        return MaskInObservation(gym.make(family_of(rules.name).gym_id, rules=rules, **options))
+
+    games = DummyVectorEnv([game] * settings.games)
+    games.seed(settings.seed)
+    policy = Policy(rules, settings.units)
+    policy.scale[:] = scale_of(Engine(rules, 64, settings.seed, features=True))
+    return games, policy
+
+
+def train(settings: DQNSettings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Return a trained policy, and metrics, which `tell` is called with."""
+    games, policy = begin(Rules.parse(settings.rules), settings)
+    space = games.action_space[0]
+    player = DiscreteQLearningPolicy(model=Values(policy), action_space=space)
+    algorithm: Any = DQN(
+        policy=player,
+        optim=AdamOptimizerFactory(lr=settings.rate),
+        gamma=settings.gamma,
+        n_step_return_horizon=settings.horizon,
+        target_update_freq=settings.target,
+    )
+    collector: Any = Collector(algorithm, games, VectorReplayBuffer(settings.memory, settings.games))
+    collector.reset()
+    history: list[Metrics] = []
+    begun, decisions = time.perf_counter(), 0
+
+    def progress() -> float:
+        return decisions / settings.frames if settings.frames else (time.perf_counter() - begun) / settings.seconds
+
+    while (done := progress()) < 1:
+        started, before, returns, losses = time.perf_counter(), decisions, [], []
+        explore = max(settings.explore, 1 - 2 * done)
+        player.set_eps_training(explore)
+        with policy_within_training_step(player):
+            for _ in range(settings.steps):
+                played = collector.collect(n_step=settings.games)
+                decisions += played.n_collected_steps
+                returns += [10 * each for each in played.returns]
+                losses.append(algorithm.update(buffer=collector.buffer, sample_size=settings.batch).loss)
+        speed = (decisions - before) / (time.perf_counter() - started)
+        figures = decisions, speed, np.mean(returns or [np.nan]), np.mean(losses), explore
+        history.append(dict(zip(METRICS, map(float, figures), strict=True)))
+        if tell:
+            tell(history[-1])
+    collector.close()
+    return policy, history
+
+
+def run(settings: DQNSettings) -> None:
+    """Train a network by DQN in Tianshou, save its weights, and play it against greedy and tactician."""
+    train_and_play(settings, METRICS, train)
+
+
+app = typer.Typer(cls=OneSentence, add_completion=False)
+app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(DQNSettings, run))
+
+if __name__ == "__main__":
+    app(prog_name="python -m krypenv.training.examples.tianshou_dqn")

@@ -1,0 +1,141 @@
+"""PPO with masks in Tianshou, against an opponent, over the environments of the example `tianshou_dqn`.
+
+`python -m krypenv.training.examples.tianshou_ppo --seconds 120` trains, saves the weights and plays them against two
+agents. The network is that of the example `ppo`, whose `PPOAgent` plays the weights. Copy it, and change what you like.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import typer
+from torch import Tensor, nn
+
+from krypenv import Rules
+from krypenv.training.cli.errors import OneSentence
+from krypenv.training.cli.options import command_of
+from krypenv.training.examples.ppo import Policy, PPOSettings, masked
+from krypenv.training.examples.ppo import run as train_and_play
+from krypenv.training.examples.tianshou_dqn import begin  # which says so if Tianshou is missing
+from krypenv.training.runs import limits
+from krypenv.training.runs.options import an_output, setting
+
+# isort: split
+from tianshou.algorithm import PPO
+from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
+from tianshou.algorithm.optim import AdamOptimizerFactory
+from tianshou.data import Collector, VectorReplayBuffer
+from tianshou.utils.torch_utils import policy_within_training_step
+
+Metrics = dict[str, float]
+METRICS = {  # what is printed after an update
+    "decisions": "decisions of the learner so far",
+    "speed": "decisions a second, of this update",
+    "return": "mean return of the games that ended, in points",
+    "entropy": "of the policy over the legal actions, in nats",
+    "error": "mean squared error of the values, in tens of points",
+}
+
+
+@dataclass(frozen=True)
+class Settings(PPOSettings):
+    """The options of the example `ppo`, and the opponent."""
+
+    opponent: str = setting("tactician", "who plays the other seats, an agent's name")
+    seconds: float = setting(120.0, "length of the training", limits.PAUSE)
+    games: int = setting(64, "games that are played at once", limits.GAMES)
+    out: Path = an_output(Path("runs/tianshou_ppo.safetensors"), "file of the weights", "FILE")
+
+
+class Actor(nn.Module):
+    """Log probabilities of all actions, (B, A), in which the mask is applied: Tianshou's PPO has none of its own."""
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__()
+        self.policy = policy
+
+    def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[Tensor, Any]:
+        """Return them and the state, as Tianshou wants them."""
+        return masked(self.policy(torch.as_tensor(obs.obs))[0], torch.as_tensor(obs.mask)), state
+
+
+class Critic(nn.Module):
+    """State values, (B, 1)."""
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__()
+        self.policy = policy
+
+    def forward(self, obs: Any) -> Tensor:
+        """Return the values."""
+        value: Tensor = self.policy(torch.as_tensor(obs.obs))[1]
+        return value[:, None]
+
+
+def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Return a trained policy, and the metrics of each update, which `tell` is called with."""
+    games, policy = begin(Rules.parse(settings.rules), settings)
+    actor: Any = Actor(policy)
+    player = ProbabilisticActorPolicy(
+        actor=actor,
+        dist_fn=lambda logits: torch.distributions.Categorical(logits=logits),
+        action_space=games.action_space[0],
+        action_scaling=False,
+        action_bound_method=None,
+    )
+    algorithm: Any = PPO(
+        policy=player,
+        critic=Critic(policy),
+        optim=AdamOptimizerFactory(lr=settings.rate, eps=1e-5),
+        eps_clip=settings.clip,
+        vf_coef=settings.value,
+        ent_coef=settings.entropy,
+        max_grad_norm=0.5,
+        gae_lambda=settings.gae_lambda,
+        gamma=settings.gamma,
+        max_batchsize=4096,
+    )
+    size = settings.games * settings.steps
+    collector: Any = Collector(algorithm, games, VectorReplayBuffer(size, settings.games))
+    collector.reset()
+    optimizer = algorithm.optim._optim
+    history: list[Metrics] = []
+    begun, decisions = time.perf_counter(), 0
+
+    def progress() -> float:
+        return decisions / settings.frames if settings.frames else (time.perf_counter() - begun) / settings.seconds
+
+    while (done := progress()) < 1:
+        started = time.perf_counter()
+        optimizer.param_groups[0]["lr"] = settings.rate * (1 - done)
+        with policy_within_training_step(player):
+            played = collector.collect(n_step=size)
+            learned = algorithm.update(collector.buffer, batch_size=settings.batch, repeat=settings.epochs)
+        collector.reset_buffer(keep_statistics=True)
+        decisions += size
+        speed = size / (time.perf_counter() - started)
+        returns = 10 * played.returns.mean() if len(played.returns) else np.nan
+        figures = decisions, speed, returns, learned.ent_loss.mean, learned.vf_loss.mean
+        history.append(dict(zip(METRICS, map(float, figures), strict=True)))
+        if tell:
+            tell(history[-1])
+    collector.close()
+    return policy, history
+
+
+def run(settings: Settings) -> None:
+    """Train a policy by PPO in Tianshou, save its weights, and play it against greedy and tactician."""
+    train_and_play(settings, METRICS, train)
+
+
+app = typer.Typer(cls=OneSentence, add_completion=False)
+app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(Settings, run))
+
+if __name__ == "__main__":
+    app(prog_name="python -m krypenv.training.examples.tianshou_ppo")

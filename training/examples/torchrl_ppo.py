@@ -1,0 +1,160 @@
+"""PPO in TorchRL's own parts, against an opponent: a batched environment, a collector, GAE and a clipped loss.
+
+`python -m krypenv.training.examples.torchrl_ppo --seconds 75` trains, saves the weights and plays them against two
+agents. The network is that of the example `ppo`, whose `PPOAgent` plays the weights. Copy it, and change what you like.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import typer
+from torch import Tensor, nn
+
+from krypenv import Rules
+from krypenv.adapters.torchrl import KrypenvEnv  # which says so if TorchRL is missing
+from krypenv.training.cli.errors import OneSentence
+from krypenv.training.cli.options import command_of
+from krypenv.training.examples.ppo import Policy, PPOSettings, scale_of
+from krypenv.training.examples.ppo import run as train_and_play
+from krypenv.training.runs.options import an_output, setting
+
+# isort: split
+from tensordict.nn import TensorDictModule
+from torchrl.collectors import Collector
+from torchrl.data import LazyTensorStorage, ReplayBuffer, SamplerWithoutReplacement
+from torchrl.modules import MaskedCategorical, ProbabilisticActor
+from torchrl.objectives import ClipPPOLoss
+from torchrl.objectives.value import GAE
+
+Metrics = dict[str, float]
+METRICS = {  # what is printed after an update
+    "decisions": "decisions of the learner so far",
+    "speed": "decisions a second, of this update",
+    "return": "mean return of the games that ended, in points",
+    "entropy": "of the policy over the legal actions, in nats",
+    "kl": "approximate divergence of the new policy from the one that played",
+    "clipped": "share of decisions whose probability ratio was clipped",
+}
+
+
+@dataclass(frozen=True)
+class Settings(PPOSettings):
+    """The options of the example `ppo`, and the opponent."""
+
+    opponent: str = setting("tactician", "who plays the other seats, an agent's name")
+    out: Path = an_output(Path("runs/torchrl_ppo.safetensors"), "file of the weights", "FILE")
+
+
+class Heads(nn.Module):
+    """A policy in TorchRL's shapes: logits (..., A) and state values (..., 1) from observations (..., N)."""
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__()
+        self.policy = policy
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits and values."""
+        logits, values = self.policy(observations.flatten(0, -2))
+        shape = observations.shape[:-1]
+        return logits.reshape(*shape, -1), values.reshape(*shape, 1)
+
+
+def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Return a trained policy, and the metrics of each update, which `tell` is called with."""
+    torch.manual_seed(settings.seed)
+    torch.set_num_threads(settings.threads)
+    rules = Rules.parse(settings.rules)
+    env = KrypenvEnv(rules, settings.games, "random", settings.opponent, dense=True, features=True, seed=settings.seed)
+    policy = Policy(rules, settings.units)
+    policy.scale[:] = scale_of(env.batch.engine.copy())
+    env.rollout(2)  # which compiles the games before the clock starts
+
+    heads = Heads(policy)
+    actor = ProbabilisticActor(
+        TensorDictModule(heads, ["observation"], ["logits", "_"]),
+        in_keys={"logits": "logits", "mask": "action_mask"},
+        distribution_class=MaskedCategorical,
+        return_log_prob=True,
+    )
+    critic = TensorDictModule(heads, ["observation"], ["_", "state_value"])
+    loss_of = ClipPPOLoss(
+        actor,
+        critic,
+        clip_epsilon=settings.clip,
+        entropy_coeff=settings.entropy,
+        critic_coeff=settings.value,
+        loss_critic_type="l2",
+        normalize_advantage=True,
+    )
+    advantages = GAE(gamma=settings.gamma, lmbda=settings.gae_lambda, value_network=critic)
+    optimizer = torch.optim.Adam(policy.parameters(), settings.rate, eps=1e-5)
+    decisions = settings.games * settings.steps  # of an update
+    buffer = ReplayBuffer(
+        storage=LazyTensorStorage(decisions), sampler=SamplerWithoutReplacement(), batch_size=settings.batch
+    )
+    collector = Collector(
+        env, actor, frames_per_batch=decisions, total_frames=-1, auto_register_policy_transforms=False
+    )
+    history: list[Metrics] = []
+    returns = torch.zeros(settings.games)  # of the games in progress
+    begun = started = time.perf_counter()
+    for count, data in enumerate(collector):
+        done = count * decisions / settings.frames if settings.frames else (started - begun) / settings.seconds
+        if done >= 1:
+            break
+        optimizer.param_groups[0]["lr"] = settings.rate * (1 - done)
+
+        # Play is over: the collector has acted in all games, (games, steps).
+        earned, ended = data["next", "reward"][..., 0], data["next", "done"][..., 0]
+        finished = []
+        for t in range(settings.steps):
+            returns += earned[:, t]
+            finished.append(returns[ended[:, t]])
+            returns[ended[:, t]] = 0
+        data["next", "reward"] /= 10
+
+        # Learn.
+        with torch.no_grad():
+            advantages(data)
+        buffer.empty()
+        buffer.extend(data.reshape(-1))
+        told: list[dict[str, float]] = []
+        for _ in range(settings.epochs):
+            for batch in buffer:
+                losses = loss_of(batch)
+                optimizer.zero_grad()
+                (losses["loss_objective"] + losses["loss_entropy"] + losses["loss_critic"]).backward()
+                nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
+                optimizer.step()
+                told.append({name: float(losses[name]) for name in ("entropy", "kl_approx", "clip_fraction")})
+        now = time.perf_counter()
+        figures: tuple[Any, ...] = (
+            (count + 1) * decisions,
+            decisions / (now - started),
+            torch.cat(finished).mean(),
+            *(sum(each[name] for each in told) / len(told) for name in told[0]),
+        )
+        started = now
+        history.append(dict(zip(METRICS, map(float, figures), strict=True)))
+        if tell:
+            tell(history[-1])
+    collector.shutdown()
+    return policy, history
+
+
+def run(settings: Settings) -> None:
+    """Train a policy by PPO in TorchRL, save its weights, and play it against greedy and tactician."""
+    train_and_play(settings, METRICS, train)
+
+
+app = typer.Typer(cls=OneSentence, add_completion=False)
+app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(Settings, run))
+
+if __name__ == "__main__":
+    app(prog_name="python -m krypenv.training.examples.torchrl_ppo")
