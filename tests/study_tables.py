@@ -123,8 +123,8 @@ def raw_of(result: dict[str, Any], what: str) -> list[str]:
 def beside(cell: str, raw: str) -> list[str]:
     """Return the raw margin and its interval as a line, none where they are those of the cell or it has no interval."""
     figures = raw.split("\n")[:2]
-    is_margin = len(figures) == 2 and " to " in figures[1]
-    return [f"raw {figures[0]}, {figures[1]}"] if is_margin and raw != cell else []
+    is_margin = len(figures) == 2 and (" to " in figures[1] or figures[1].startswith("±"))
+    return [f"raw {', '.join(figures).replace(', ±', ' ±')}"] if is_margin and raw != cell else []
 
 
 def half_width(figure: dict[str, float]) -> float:
