@@ -28,7 +28,8 @@ class KrypenvEnv(EnvBase):
     It plays all rules. Its entries, beside `done` and `terminated`, (B, 1) bool:
 
     - `observation`, (B, N) int8, `action_mask`, (B, A) bool, and `seat`, (B,) int64: the decision of the seat to act.
-    - `action`, (B,) int64. Random actions follow the mask; an illegal one raises IllegalMove.
+    - `action`, (B,) int64; an illegal one raises IllegalMove. Random actions follow the mask, under transforms with
+      `ActionMask()`.
     - `reward`, (B, 1) float32: what the learner earned up to its next decision. With `seat="all"`, (B, P): what every
       seat earned. Advantages over such a row would mix the seats, and TorchRL refuses the shapes: keep one stream of
       experience for each game and seat.

@@ -50,6 +50,8 @@ class Settings(PPOSettings):
     opponent: str = setting("tactician", "who plays the other seats, an agent's name")
     seconds: float = setting(120.0, "length of the training", limits.PAUSE)
     games: int = setting(64, "games that are played at once", limits.GAMES)
+    epochs: int = setting(4, "passes over the decisions of an update", limits.PASSES)
+    batch: int = setting(512, "decisions in a minibatch", limits.BATCH)
     out: Path = an_output(Path("runs/tianshou_ppo.safetensors"), "file of the weights", "FILE")
 
 
