@@ -37,13 +37,14 @@ def test_pettingzoo_env_plays_all_seats_with_their_masks():
     assert played.returns.shape == (4, 3)
     np.testing.assert_allclose(played.returns.sum(axis=1), 0, atol=1e-6)  # centred; an illegal action pays one seat
     assert np.abs(played.returns).sum() > 0
-    seen = collector.buffer[: len(collector.buffer)]
+    seen, _ = collector.buffer.sample(0)  # all of it
+    assert len(seen) == played.n_collected_steps
     assert seen.obs.mask[np.arange(len(seen)), seen.act].all()
 
 
 def test_a_learners_game_has_its_mask_in_the_observation():
     env = tianshou_dqn.MaskInObservation(gymnasium.make("Krypkasino-v0", opponents="greedy", dense=True))
-    check_env(env, skip_render_check=True)
+    check_env(env, skip_render_check=True, skip_close_check=True)  # both make it anew, from its id
     own = gymnasium.make("Krypkasino-v0", opponents="greedy", dense=True)
     (seen, info), (observation, its) = env.reset(seed=4), own.reset(seed=4)
     over = False
@@ -58,6 +59,7 @@ def test_a_learners_game_has_its_mask_in_the_observation():
     assert not seen["mask"].any()
 
 
+@torch.no_grad()
 def test_a_masked_action_has_no_probability_and_no_entropy():
     actor = tianshou_ppo.Actor(Policy(MINI, 8))
     mask = np.arange(MINI.num_actions)[None] < 3

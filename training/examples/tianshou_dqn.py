@@ -81,9 +81,11 @@ class MaskInObservation(gym.Wrapper[Any, Any, Any, Any]):
         mask = gym.spaces.MultiBinary(int(actions.n))
         self.observation_space = gym.spaces.Dict(obs=env.observation_space, mask=mask)
 
-    def reset(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin a game; the info is empty, because Tianshou keeps it with every decision."""
-        observation, info = self.env.reset(**options)
+        observation, info = self.env.reset(seed=seed, options=options)
         return {"obs": observation, "mask": info["action_mask"] == 1}, {}
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
