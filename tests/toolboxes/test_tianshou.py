@@ -85,6 +85,17 @@ def test_the_examples_learn_to_beat_random_play(example, settings):
     assert all(step.keys() == example.METRICS.keys() and np.isfinite(list(step.values())).all() for step in history)
 
 
+@pytest.mark.parametrize(
+    ("example", "kind"), [(tianshou_dqn, tianshou_dqn.DQNSettings), (tianshou_ppo, tianshou_ppo.Settings)]
+)
+def test_a_run_by_frames_repeats(example, kind):
+    short = {"rules": "mini-low", "opponent": "random", "frames": 256, "games": 8, "steps": 16, "batch": 64}
+    (one, _), (two, _), (three, _) = (example.train(kind.of(**short, units=16, seed=seed)) for seed in (1, 1, 2))
+    weights = [policy.state_dict()["actor.weight"] for policy in (one, two, three)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+
+
 @pytest.mark.parametrize("example", [tianshou_dqn, tianshou_ppo])
 def test_a_command_line_trains_and_the_file_names_an_agent(example, tmp_path):
     out = tmp_path / "mine.safetensors"

@@ -200,6 +200,14 @@ def test_the_example_learns_to_beat_random_play():
     assert all(step.keys() == METRICS.keys() for step in history)
 
 
+def test_a_run_by_frames_repeats():
+    short = {"rules": "mini-low", "frames": 1024, "games": 16, "steps": 32, "units": 16, "batch": 128}
+    (one, _), (two, _), (three, _) = (train(Settings.of(**short, seed=seed)) for seed in (1, 1, 2))
+    weights = [policy.state_dict()["actor.weight"] for policy in (one, two, three)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+
+
 def test_its_command_line_trains_and_the_file_names_an_agent(tmp_path):
     out = tmp_path / "mine.safetensors"
     words = f"--rules mini-low --frames 1024 --games 16 --steps 32 --units 16 --batch 128 --deals 2 --out {out}"
