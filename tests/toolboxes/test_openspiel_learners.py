@@ -1,0 +1,102 @@
+"""OpenSpiel's own learners come closer to an equilibrium of a small game, as its own exploitability measures it."""
+
+import pytest
+from typer.testing import CliRunner
+
+from krypenv import Rules
+
+pyspiel = pytest.importorskip("pyspiel", reason="runs in the environment of the toolboxes")
+pytest.importorskip("tree", reason="runs in the environment of the toolboxes")
+
+from open_spiel.python import policy  # noqa: E402
+from open_spiel.python.algorithms import exploitability, sequence_form_lp  # noqa: E402
+from open_spiel.python.examples import uniform_policy_exploitability  # noqa: E402
+
+from krypenv.envs.openspiel import load  # noqa: E402
+from krypenv.training.examples import openspiel_learners  # noqa: E402
+from krypenv.training.examples.openspiel_learners import LEARNERS, LearnersSettings, app, load_small, train  # noqa: E402
+from krypenv.training.research.exact.solving import solve  # noqa: E402
+
+TINY = "mini-sweep packs=2 suits=(3,)"
+PROGRAM = "python -m krypenv.training.examples.openspiel_learners"
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Short iterations."""
+    monkeypatch.setattr(openspiel_learners, "EPISODES", 250)
+    monkeypatch.setattr(openspiel_learners, "STEPS", 50)
+    monkeypatch.setattr(openspiel_learners, "SIMULATIONS", 10)
+
+
+@pytest.mark.parametrize(
+    ("learner", "game", "iterations"),
+    [("nfsp", "mini-sweep", 12), ("dqn", "mini-sweep", 4), ("deep-cfr", TINY, 3), ("psro", TINY, 2)],
+)
+def test_exploitability_falls(quick, learner, game, iterations):
+    found = train(LearnersSettings.of(game=game, learner=learner, iterations=iterations))
+    assert len(found) == iterations + 1
+    assert min(found) >= 0
+    assert found[-1] < 0.75 * found[0], found
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_run_repeats(quick, monkeypatch, learner):
+    monkeypatch.setattr(openspiel_learners, "EPISODES", 100)  # some of them with learning
+    settings = LearnersSettings.of(game=TINY, learner=learner, iterations=1)
+    assert train(settings) == train(settings)
+
+
+def test_its_measure_is_ours():
+    """The solver's strategies are exact, so both must give uniform play the same exploitability."""
+    rules = Rules.parse(TINY)
+    game = load_small(rules)
+    uniform = exploitability.exploitability(game, policy.TabularPolicy(game))
+    assert uniform == pytest.approx(train(LearnersSettings.of(game=TINY, learner="dqn", iterations=1))[0])
+    value = sequence_form_lp.solve_zero_sum_game(game)[0]
+    assert value == pytest.approx(solve(rules).value, abs=1e-3)
+
+
+def test_its_benchmark_takes_the_game_by_name(capsys):
+    uniform_policy_exploitability.FLAGS(["", "--game", str(load(Rules.parse(TINY), sorted_deals=True))])
+    uniform_policy_exploitability.main(None)
+    game = load_small(Rules.parse(TINY))
+    expected = exploitability.exploitability(game, policy.TabularPolicy(game))
+    assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(expected)
+
+
+def test_structs_are_for_games_in_cpp():
+    """As the page says. When a class of structs can be made in Python, our states should have them."""
+    for kind in (pyspiel.StateStruct, pyspiel.ObservationStruct):
+        with pytest.raises(TypeError, match="No constructor"):
+            kind()
+
+
+def run(*words):
+    return CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1"}).invoke(app, list(map(str, words)), prog_name=PROGRAM)
+
+
+def test_the_command_prints_a_line_for_each_iteration():
+    done = run("--game", TINY, "--learner", "psro", "--iterations", 1)
+    assert done.exit_code == 0, done.output
+    rows = [line.split() for line in done.stdout.splitlines() if line.strip()[:1].isdigit()]
+    assert [row[0] for row in rows] == ["0", "1"]
+    assert float(rows[1][2]) < float(rows[0][2])
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--learner", "cfr"], "learner is one of nfsp, dqn, deep-cfr, psro, not 'cfr'"),
+        (["--game", "mini-swep"], "mini-swep"),
+        (["--game", "mini-hidden"], "7,030,624 histories"),
+        (["--game", "krypkasino players=3"], "two players"),
+        (["--iterations", 0], "iterations is at least 1"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_sentence(words, reason):
+    done = run(*words)
+    assert done.exit_code == 2
+    assert reason in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not done.stdout

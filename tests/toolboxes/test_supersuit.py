@@ -1,0 +1,118 @@
+"""SuperSuit: which of its wrappers take the environments, and what they do to a game."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Dict
+
+import krypenv
+from krypenv import krypkasino_v0
+
+ss = pytest.importorskip("supersuit", reason="runs in the environment of the toolboxes")
+N = krypenv.Rules.preset("krypkasino", players=2).observation_size
+
+
+def env():
+    return krypkasino_v0.env(variant="mini-low")
+
+
+def one_seat():
+    return gymnasium.make("Krypkasino-v0")
+
+
+def play(wrapped, seed=1):
+    """Play the first legal action to the end; return what was seen, and the rewards that were paid."""
+    wrapped.reset(seed=seed)
+    seen, paid = [], []
+    for _ in wrapped.agent_iter():
+        observation, reward, termination, truncation, info = wrapped.last()
+        over = termination or truncation
+        seen.append(observation.copy())  # a stack is written anew in place
+        paid.append(reward)
+        wrapped.step(None if over else int(np.flatnonzero(info["action_mask"])[0]))
+    return seen, paid
+
+
+def vectors(wrapped):
+    """The environment with the observation alone: the mask is in the info, too."""
+    return ss.observation_lambda_v0(
+        wrapped, lambda seen, *_: seen["observation"], lambda space, _: space["observation"]
+    )
+
+
+def test_rewards_are_clipped_and_changed():
+    _, paid = play(env())
+    assert max(map(abs, paid)) > 1
+    np.testing.assert_array_equal(play(ss.clip_reward_v0(env(), -1, 1))[1], np.clip(paid, -1, 1))
+    halves = play(ss.reward_lambda_v0(env(), lambda reward: reward / 2))[1]
+    np.testing.assert_array_equal(halves, np.array(paid) / 2)
+
+
+@pytest.mark.parametrize("wrapper", [ss.pad_action_space_v0, ss.nan_zeros_v0, ss.nan_random_v0])
+def test_wrappers_that_leave_a_legal_game_alone(wrapper):
+    plain, wrapped = play(env()), play(wrapper(env()))
+    assert wrapped[1] == plain[1]
+    for one, other in zip(plain[0], wrapped[0], strict=True):
+        np.testing.assert_array_equal(one["observation"], other["observation"])
+
+
+def test_observations_alone_take_the_wrappers_of_boxes():
+    plain = [seen["observation"] for seen in play(env())[0]]
+    size = len(plain[0])
+    single = play(ss.dtype_v0(vectors(env()), np.float32))[0]
+    assert single[0].dtype == np.float32
+    np.testing.assert_array_equal(single, plain)
+    stacked = play(ss.frame_stack_v1(vectors(env()), 2))[0]
+    np.testing.assert_array_equal([seen[-size:] for seen in stacked], plain)
+    np.testing.assert_array_equal(stacked[2][:size], plain[0])  # what the seat saw last, two turns before
+    told = play(ss.agent_indicator_v0(ss.pad_observations_v0(vectors(env()))))[0]
+    np.testing.assert_array_equal([seen[size:] > 0 for seen in told[:2]], [[True, False], [False, True]])
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        lambda env: ss.dtype_v0(env, np.float32),
+        ss.flatten_v0,
+        lambda env: ss.frame_stack_v1(env, 2),
+        ss.agent_indicator_v0,
+        ss.pad_observations_v0,
+        ss.normalize_obs_v0,
+        ss.black_death_v3,  # which is for parallel environments
+        ss.pettingzoo_env_to_vec_env_v1,
+    ],
+)
+def test_wrappers_of_boxes_refuse_the_mask_beside_the_observation(wrapper):
+    assert isinstance(env().observation_space("player_0"), Dict)
+    with pytest.raises((AssertionError, AttributeError)):
+        wrapper(env()).observation_space("player_0")
+
+
+@pytest.mark.parametrize("wrapper", [lambda env: ss.frame_skip_v0(env, 2), lambda env: ss.sticky_actions_v0(env, 0.9)])
+def test_a_repeated_action_is_illegal_and_ends_the_game(wrapper):
+    wrapped = wrapper(env())
+    wrapped.reset(seed=1)
+    for _ in range(4):  # a card that was played is not in the hand again
+        observation, *_ = wrapped.last()
+        if any(wrapped.terminations.values()):
+            break
+        wrapped.step(int(np.flatnonzero(observation["action_mask"])[0]))
+    assert all(wrapped.terminations.values())
+    assert min(wrapped.rewards.values()) < 0
+
+
+def test_one_seat_takes_the_wrappers_of_gymnasium():
+    wrapped = ss.frame_stack_v1(ss.dtype_v0(one_seat(), np.float32), 2)
+    observation, info = wrapped.reset(seed=1)
+    assert observation.shape == wrapped.observation_space.shape == (2 * N,)
+    assert info["action_mask"].any()
+    observation, *_ = wrapped.step(int(np.flatnonzero(info["action_mask"])[0]))
+    assert observation.dtype == np.float32
+
+
+def test_many_games_step_at_once():
+    games = ss.gym_vec_env_v0(one_seat(), 3)
+    observations, infos = games.reset(seed=1)
+    assert games.observation_space == Box(-128, 127, (3, N), np.int8)
+    actions = infos["action_mask"].argmax(axis=1)
+    assert games.step(actions)[0].shape == observations.shape == (3, N)
