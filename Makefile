@@ -112,7 +112,7 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 $(TOOLBOXES)/.installed: pyproject.toml constraints-toolboxes.txt
 	test -x $(TOOLBOXES)/bin/python || $(PYTHON) -m venv $(TOOLBOXES)
 	@echo "Installing into $(TOOLBOXES): a few minutes the first time."
-	$(TOOLBOXES)/bin/python -m pip install --quiet -c constraints-toolboxes.txt -e ".[train,dev,openspiel,rllib,tianshou,torchrl]"
+	$(TOOLBOXES)/bin/python -m pip install --quiet -c constraints-toolboxes.txt -e ".[train,dev,data,openspiel,rllib,tianshou,torchrl,toolboxes]"
 	touch $@
 
 $(JAVASCRIPT)/node_modules/.installed: $(JAVASCRIPT)/package.json

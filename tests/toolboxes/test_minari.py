@@ -1,17 +1,16 @@
 """Minari: games are recorded and loaded again, and a network clones from them."""
 
 import gymnasium
+import minari
 import numpy as np
 import pytest
+import torch
 from support.places import DOCS
 
 from krypenv import Rules, agents
 from krypenv.adapters import PolicyFunction
 from krypenv.training import duplicate_match
 from krypenv.training.data import DataSettings, load, make_data
-
-minari = pytest.importorskip("minari", reason="runs in the environment of the toolboxes")
-torch = pytest.importorskip("torch", reason="runs in the environment of the toolboxes")
 
 RULES = Rules.preset("mini-low")
 GAMES = 200

@@ -1,21 +1,17 @@
 """OpenSpiel's own learners come closer to an equilibrium of a small game, as its own exploitability measures it."""
 
+import pyspiel
 import pytest
+from open_spiel.python import policy
+from open_spiel.python.algorithms import exploitability, sequence_form_lp
+from open_spiel.python.examples import uniform_policy_exploitability
 from typer.testing import CliRunner
 
 from krypenv import Rules
-
-pyspiel = pytest.importorskip("pyspiel", reason="runs in the environment of the toolboxes")
-pytest.importorskip("tree", reason="runs in the environment of the toolboxes")
-
-from open_spiel.python import policy  # noqa: E402
-from open_spiel.python.algorithms import exploitability, sequence_form_lp  # noqa: E402
-from open_spiel.python.examples import uniform_policy_exploitability  # noqa: E402
-
-from krypenv.envs.openspiel import load  # noqa: E402
-from krypenv.training.examples import openspiel_learners  # noqa: E402
-from krypenv.training.examples.openspiel_learners import LEARNERS, LearnersSettings, app, load_small, train  # noqa: E402
-from krypenv.training.research.exact.solving import solve  # noqa: E402
+from krypenv.envs.openspiel import load
+from krypenv.training.examples import openspiel_learners
+from krypenv.training.examples.openspiel_learners import LEARNERS, LearnersSettings, app, load_small, train
+from krypenv.training.research.exact.solving import solve
 
 TINY = "mini-sweep packs=2 suits=(3,)"
 PROGRAM = "python -m krypenv.training.examples.openspiel_learners"

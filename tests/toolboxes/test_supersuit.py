@@ -3,12 +3,12 @@
 import gymnasium
 import numpy as np
 import pytest
+import supersuit as ss
 from gymnasium.spaces import Box, Dict
 
 import krypenv
 from krypenv import krypkasino_v0
 
-ss = pytest.importorskip("supersuit", reason="runs in the environment of the toolboxes")
 N = krypenv.Rules.preset("krypkasino", players=2).observation_size
 
 
