@@ -25,7 +25,12 @@ LINKS = ("agents", "training")
 SHOWN_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")
 MARK = "\x01"  # begins the answer of a process, to tell it from what libraries print
 INSTALL = 'pip install -c {} -e ".{}"'
-TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl")  # extras that need other versions, and so an environment of their own
+TOOLBOXES = (
+    "rllib",
+    "tianshou",
+    "toolboxes",
+    "torchrl",
+)  # extras that need other versions, and so an environment of their own
 CORE = ""  # stands for the packages that every installation needs
 
 Section = dict[str, Any]  # a label -> a text, or several
