@@ -4,7 +4,8 @@ gym      one seat's game as a Gymnasium environment: `KrypkasinoEnv`, `KasinoEnv
 vector   many games as one Gymnasium environment
 policy   a function from observations and masks as an agent: `PolicyFunction`
 sb3      for Stable-Baselines3 and sb3-contrib: `KrypkasinoVecEnv` and `PolicyAgent`
-torchrl for TorchRL: `KrypenvEnv`
+rllib    for RLlib: `KrypenvMultiAgentEnv`, `MaskedModule`, `Evaluation` and `League`
+torchrl  for TorchRL: `KrypenvEnv`
 """
 
 from typing import TYPE_CHECKING

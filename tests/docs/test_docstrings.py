@@ -15,7 +15,8 @@ MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for folder in ("krypenv", "agents", "training")
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if ">>> " in path.read_text(encoding="utf-8") and path.name != "torchrl.py"  # which needs a toolbox
+    if ">>> " in path.read_text(encoding="utf-8")
+    and path.name not in ("rllib.py", "torchrl.py")  # which need toolboxes
 }
 
 

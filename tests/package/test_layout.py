@@ -294,6 +294,7 @@ def test_a_module_of_the_package_is_found_without_its_own_import():
 def test_only_training_needs_what_train_installs():
     for name, path in MODULES.items():
         if not name.startswith("krypenv.training.") and name not in (
+            "krypenv.adapters.rllib",
             "krypenv.adapters.sb3",
             "krypenv.adapters.torchrl",
         ):

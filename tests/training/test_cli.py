@@ -249,7 +249,7 @@ def test_messages_tell_how_to_install_an_extra_that_there_is():
     }
     assert not [path for path, text in texts.items() if "krypenv[" in text]  # it is on no package index
     named = {extra for text in texts.values() for extra in re.findall(r"to_install\([\"'](\w+)[\"']\)", text)}
-    assert named == {"train", "render", "openspiel", "metagame", "data", "ray", "torchrl", "tianshou"}
+    assert named == {"train", "render", "openspiel", "metagame", "data", "ray", "rllib", "torchrl", "tianshou"}
     assert all(re.search(rf"^{extra} = \[", extras, re.MULTILINE) for extra in named)
     assert to_install("train").endswith('pip install -c constraints.txt -e ".[train]"')
 

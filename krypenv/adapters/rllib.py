@@ -1,0 +1,283 @@
+"""RLlib: the games for all seats as a `MultiAgentEnv`, a masked policy that they share, its matches and its league."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.adapters.policy import PolicyFunction
+from krypenv.arguments import check_options, check_seed
+from krypenv.engine import Engine
+from krypenv.inputs.words import check_keywords, check_whole, listed, shown, to_install
+from krypenv.rewards import illegal_reward
+from krypenv.rules import Rules, check_rules
+
+try:
+    import ray
+    import torch
+    from ray.rllib.core import COMPONENT_RL_MODULE
+    from ray.rllib.core.columns import Columns
+    from ray.rllib.core.rl_module.apis import ValueFunctionAPI
+    from ray.rllib.core.rl_module.torch import TorchRLModule
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+except ImportError as error:
+    raise ImportError(f"krypenv.adapters.rllib needs RLlib; {to_install('rllib')}") from error
+
+MAIN = "main"  # the module that is trained
+MASKED, DECISIONS, MATCH = "masked_actions", "decisions", "match"  # entries of RLlib's results
+OPTIONS: dict[str, Any] = {
+    "rules": "krypkasino", "reward": "centred", "dense": False, "features": False, "history": False, "scale": 1.0,
+}  # fmt: skip
+ByAgent = Any  # a dictionary with an entry for each agent
+
+
+class KrypenvMultiAgentEnv(MultiAgentEnv):
+    """A game whose seats are the agents player_0, player_1 and so on: `PPOConfig().environment(KrypenvMultiAgentEnv)`.
+
+    It plays all rules. Only the seat to act has an observation, `{"observations", "action_mask"}`, (N,) and (A,)
+    float32. A seat is paid what it has earned since its last decision when it sees its next one, or at the end; what
+    it earns before its first decision is paid with that.
+
+    An illegal action ends the episode, and its seat earns `krypenv.rewards.illegal_reward`, which is below any legal
+    return.
+
+    Args:
+        config: RLlib's `env_config`: `rules`, complete rules or their text; `reward`, `dense`, `features` and `history`
+            as in `krypenv.engine.Engine`; and `scale`, by which rewards are multiplied.
+
+    >>> env = KrypenvMultiAgentEnv({"rules": "krypkasino players=3", "dense": True, "features": True})
+    >>> list(env.reset(seed=1)[0])
+    ['player_0']
+    """
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        given = dict(config or {})
+        check_keywords("env_config", given, list(OPTIONS))
+        options = OPTIONS | given
+        self.rules = rules_of(options)
+        self.scale = check_number("scale", options["scale"], 1e-9, 1e9)
+        self.worker = int(getattr(config, "worker_index", 0) or 0)  # which env runner it belongs to
+        more = {name: options[name] for name in ("reward", "dense", "features", "history")}
+        self.engine = Engine(self.rules, 1, **more)
+        self.illegal_reward = illegal_reward(self.rules, options["reward"], options["dense"])
+        self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
+        self.agents = self.possible_agents.copy()
+        width, actions = self.engine.observation.shape[1], self.rules.num_actions
+        seen = gym.spaces.Dict(
+            {
+                "observations": gym.spaces.Box(-128, 127, (width,), np.float32),
+                "action_mask": gym.spaces.Box(0, 1, (actions,), np.float32),
+            }
+        )
+        self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
+        self.action_spaces = dict.fromkeys(self.possible_agents, gym.spaces.Discrete(actions))
+        super().__init__()
+        self._rng = np.random.default_rng()
+        self._owed = np.zeros(self.rules.players)
+        self._has_acted = np.zeros(self.rules.players, np.bool_)
+        self._is_over = True  # until it is reset
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ByAgent, ByAgent]:
+        """Begin the next game; with a seed, the one with the deals of `Game(rules, seed=seed)`.
+
+        Those that follow it differ between the env runners, which RLlib gives overlapping seeds.
+        """
+        check_options(options)
+        if seed is not None:
+            self._rng = np.random.default_rng([check_seed(seed), self.worker])
+        self.engine.restart([0], np.array([self._rng.integers(1 << 63) if seed is None else seed], np.uint64))
+        self._owed[:], self._has_acted[:], self._is_over = 0, False, False
+        return self._seen(), {}
+
+    def step(self, action_dict: ByAgent) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
+        """Carry out the action of the seat to act; return what the next one sees, and the rewards that are due."""
+        engine = self.engine
+        seat = int(engine.seat[0])
+        name = self.possible_agents[seat]
+        if self._is_over:
+            raise ValueError("no game is in progress; call reset()")
+        if list(action_dict) != [name]:
+            raise ValueError(f"{name} is to act, and no other; there is an action of {listed(action_dict) or 'none'}")
+        action = int(action_dict[name])
+        self._has_acted[seat] = True
+        if is_legal := 0 <= action < self.rules.num_actions and engine.action_mask[0, action] == 1:
+            engine.step(np.array([action]))
+            assert engine.rewards is not None
+            self._owed += engine.rewards[0]
+        else:
+            self._owed[seat] += self.illegal_reward
+        self._is_over = is_over = not is_legal or bool(engine.finished[0])
+        due = np.flatnonzero(self._has_acted) if is_over else [int(engine.seat[0])]
+        rewards = {self.possible_agents[each]: self._owed[each] * self.scale for each in due if self._has_acted[each]}
+        self._owed[due] *= ~self._has_acted[due]
+        return ({} if is_over else self._seen()), rewards, {"__all__": is_over}, {"__all__": False}, {}
+
+    def _seen(self) -> ByAgent:
+        observation, mask = self.engine.observation[0], self.engine.action_mask[0]
+        seen = {"observations": observation.astype(np.float32), "action_mask": mask.astype(np.float32)}
+        return {self.possible_agents[int(self.engine.seat[0])]: seen}
+
+
+def check_number(name: str, number: Any, low: float, high: float) -> float:
+    """Return a number; raise ValueError if it is not one, or is out of bounds."""
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not low <= number <= high:
+        raise ValueError(f"{name} is a number from {low:g} to {high:g}, not {shown(number)}")
+    return float(number)
+
+
+def rules_of(env_config: Mapping[str, Any]) -> Rules:
+    """Return the rules that an `env_config` names."""
+    rules = env_config.get("rules", OPTIONS["rules"])
+    return Rules.parse(rules) if isinstance(rules, str) else check_rules(rules)
+
+
+class MaskedModule(TorchRLModule, ValueFunctionAPI):
+    """A policy that takes legal actions only, and its values, for RLlib's PPO and what is like it.
+
+    `model_config={"network": make}` gives it its network: `make()` returns a torch module, called with observations,
+    (B, N) float32, that returns logits, (B, A), and values, (B,).
+
+    >>> spec = RLModuleSpec(MaskedModule, model_config={"network": partial(MyNetwork, 256)})  # doctest: +SKIP
+    """
+
+    def setup(self) -> None:
+        """Make the network."""
+        given: Any = self.model_config or {}
+        make = given.get("network")
+        if not callable(make):
+            raise ValueError(f"MaskedModule needs model_config={{'network': make}}, a function, not {shown(make)}")
+        self.network = make()
+
+    def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        seen = batch[Columns.OBS]
+        logits, values = self.network(seen["observations"])
+        masked = torch.where(seen["action_mask"] > 0, logits, -1e9)
+        return {Columns.ACTION_DIST_INPUTS: masked, Columns.EMBEDDINGS: values}
+
+    def _forward_exploration(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        with torch.no_grad():
+            return {Columns.ACTION_DIST_INPUTS: self._forward(batch)[Columns.ACTION_DIST_INPUTS]}
+
+    _forward_inference = _forward_exploration
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Any:
+        """Return the values, (B,); the forward pass of a training step has them already, as its embeddings."""
+        return self.network(batch[Columns.OBS]["observations"])[1] if embeddings is None else embeddings
+
+
+def agent_of(algorithm: Any, name: str = "rllib", module: str = MAIN) -> PolicyFunction:
+    """Return a copy of an algorithm's policy, a MaskedModule, as an agent for matches and arenas."""
+    config = algorithm.config.env_config
+    if config.get("history", OPTIONS["history"]):
+        raise ValueError("a policy that sees the history block can't play as an agent: train it with history=False")
+    network = copy.deepcopy(algorithm.get_module(module).network).cpu()
+
+    @torch.no_grad()
+    def choose(observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Any:
+        return network(torch.from_numpy(observations).float())[0]
+
+    return PolicyFunction(choose, rules_of(config), name, config.get("features", OPTIONS["features"]))
+
+
+def count_masked(*, samples: list[Any], metrics_logger: Any, **rest: Any) -> None:
+    """Count decisions, and actions that their masks forbid: `config.callbacks(on_sample_end=count_masked)`.
+
+    A training result has both under "env_runners", as `decisions` and `masked_actions`. RLlib records a decision when
+    its seat is to act again.
+    """
+    decisions = masked = 0
+    for seats in samples:
+        for seat in seats.agent_episodes.values():
+            actions = np.asarray(seat.get_actions())
+            masks = seat.get_observations()["action_mask"][: len(actions)]
+            decisions += len(actions)
+            masked += int((masks[np.arange(len(actions)), actions] != 1).sum())
+    metrics_logger.log_value(DECISIONS, decisions, reduce="sum")
+    metrics_logger.log_value(MASKED, masked, reduce="sum")
+
+
+class Evaluation:
+    """Matches of the policy while it trains: `config.callbacks(on_train_result=Evaluation(match))`.
+
+    RLlib's `episode_return_mean` adds up all seats, which is 0 for centred rewards, whatever is learned. The result of
+    each `every`-th iteration has the margin of the policy instead, and its interval, as
+    `result["match"]["margin" | "low" | "high"]`.
+
+    Args:
+        match: plays an agent and returns what `krypenv.training.duplicate_match` does.
+        every: iterations between matches.
+
+    >>> Evaluation(lambda agent: duplicate_match(agent, "tactician", agent.rules, deals=100))  # doctest: +SKIP
+    """
+
+    def __init__(self, match: Callable[[PolicyFunction], Any], every: int = 10) -> None:
+        self.match, self.every = match, check_whole("every", every, 1, 10**9)
+
+    def __call__(self, *, algorithm: Any, result: dict[str, Any], **rest: Any) -> None:
+        """Play the match if it is due."""
+        if result["training_iteration"] % self.every == 0:
+            match = self.match(agent_of(algorithm))
+            result[MATCH] = {"margin": float(match.margin), "low": float(match.low), "high": float(match.high)}
+
+
+class League:
+    """Self-play with snapshots: in some games only one seat is played by the policy in training, others by a snapshot.
+
+    Its places for snapshots are modules of RLlib's from the beginning, so that checkpoints hold them and an env runner
+    that comes back has them:
+
+    >>> league = League(snapshots=2)
+    >>> config.multi_agent(**league.policies).callbacks(on_train_result=[league])  # doctest: +SKIP
+    >>> league.modules
+    ('main', 'snapshot_0', 'snapshot_1')
+
+    Args:
+        snapshots: how many are kept; with 0 the policy plays itself only.
+        share: of the games that are played with a snapshot.
+        every: iterations between snapshots. Each takes the place of the oldest; the first one fills all places.
+    """
+
+    def __init__(self, snapshots: int = 2, share: float = 0.2, every: int = 10) -> None:
+        self.places = [f"snapshot_{place}" for place in range(check_whole("snapshots", snapshots, 0, 1000))]
+        self.share, self.every = check_number("share", share, 0, 1), check_whole("every", every, 1, 10**9)
+        self.modules = (MAIN, *self.places)
+
+    @property
+    def policies(self) -> dict[str, Any]:
+        """The arguments for `config.multi_agent`."""
+        return {"policies": set(self.modules), "policy_mapping_fn": self.module_of, "policies_to_train": [MAIN]}
+
+    def module_of(self, agent_id: str, episode: Any, **rest: Any) -> str:
+        """Return the module that plays a seat; the draw of the game stays with its episode when RLlib cuts that."""
+        drawn = getattr(episode, "custom_data", None)
+        if drawn is None:
+            return MAIN  # RLlib asks while it copies an episode, and does not use the answer
+        if "league" not in drawn:  # by the generator that RLlib seeds
+            is_in_league = bool(self.places) and random.random() < self.share
+            other = random.choice(self.places) if is_in_league else MAIN
+            drawn["league"] = random.choice(sorted(episode.action_space)), other
+        learner, other = drawn["league"]
+        return MAIN if agent_id == learner else str(other)
+
+    def __call__(self, *, algorithm: Any, result: dict[str, Any], **rest: Any) -> None:
+        """Take a snapshot if it is due."""
+        count, is_early = divmod(result["training_iteration"], self.every)
+        if self.places and not is_early:
+            oldest = (count - 1) % len(self.places)
+            self.snapshot(algorithm, self.places if count == 1 else self.places[oldest : oldest + 1])
+
+    @staticmethod
+    def snapshot(algorithm: Any, places: list[str]) -> None:
+        """Copy the weights of the policy to some places, in the learners and in all env runners."""
+        weights = dict.fromkeys(places, algorithm.learner_group.get_weights([MAIN])[MAIN])
+        algorithm.learner_group.set_weights(weights)
+        kept = ray.put(weights)  # of no sequence number: an env runner skips weights that are no newer than its own
+        algorithm.env_runner_group.foreach_env_runner(
+            lambda runner: runner.set_state({COMPONENT_RL_MODULE: ray.get(kept)})
+        )

@@ -1,0 +1,241 @@
+"""RLlib's PPO by self-play and a league, on this machine or on a Ray cluster; a masked policy that all seats share.
+
+`python -m krypenv.training.examples.rllib_ppo --frames 400000` trains, saves the weights and plays them against two
+agents. The network is that of the example `ppo`, whose `PPOAgent` plays the weights. Copy it, and change what you like.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+import typer
+
+from krypenv import Engine, Rules, agents
+from krypenv.adapters.rllib import (  # which says so if RLlib is missing
+    MAIN,
+    MASKED,
+    MATCH,
+    Evaluation,
+    KrypenvMultiAgentEnv,
+    League,
+    MaskedModule,
+    count_masked,
+)
+from krypenv.inputs.words import describe_error, shown
+from krypenv.training.cli.errors import OneSentence
+from krypenv.training.cli.options import command_of
+from krypenv.training.evaluation.matches import duplicate_match
+from krypenv.training.examples.ppo import Policy, PPOSettings, scale_of
+from krypenv.training.examples.ppo import run as train_and_play
+from krypenv.training.runs import limits, panels
+from krypenv.training.runs.cluster import ray_map
+from krypenv.training.runs.options import an_output, setting
+
+# isort: split
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+
+Metrics = dict[str, float]
+METRICS = {  # what is printed after an update
+    "decisions": "decisions so far, of all seats",
+    "speed": "decisions a second, of this update",
+    "entropy": "of the policy over the legal actions, in nats",
+    "explained": "share of the variance of returns that the values explain",
+    "masked": "actions that their masks forbid, so far",
+    "runners": "env runners that are alive",
+    "margin": "points a game over the opponent, in the last match while it trains",
+}
+
+
+@dataclass(frozen=True)
+class Settings(PPOSettings):
+    """The options of the example `ppo`, with env runners, a league, matches and checkpoints."""
+
+    seconds: float = setting(180.0, "length of the training", limits.PAUSE)
+    games: int = setting(128, "games that each env runner plays at once", limits.GAMES)
+    steps: int = setting(32, "decisions in each game between updates", limits.STEPS)
+    batch: int = setting(512, "decisions in a minibatch", limits.BATCH)
+    runners: int = setting(0, "processes that play; 0 to play in this one", limits.WORKERS._replace(low=0))
+    snapshots: int = setting(2, "snapshots in the league; 0 for self-play only", limits.SNAPSHOTS)
+    share: float = setting(0.2, "share of the games that are played with a snapshot", limits.SHARE)
+    every: int = setting(10, "updates between snapshots, and between matches", limits.ITERATIONS)
+    opponent: str = setting("tactician", "whom it meets in matches while it trains, an agent's name")
+    watched: int = setting(50, "duplicate deals of each of these matches; 0 for none", limits.ROWS)
+    checkpoints: Path | None = an_output(
+        None, "folder for RLlib's checkpoints; goes on from the last one there. They are pickles: use your own only",
+        "FOLDER",
+    )  # fmt: skip
+    ray_address: str | None = setting(
+        None,
+        "address of the cluster to train on [default: what Ray finds, or a new one]",
+        panel=panels.RAY,
+        metavar="ADDRESS",
+        decides=False,
+    )
+    out: Path = an_output(Path("runs/rllib_ppo.safetensors"), "file of the weights", "FILE")
+
+
+def network(rules: Rules, units: int) -> Policy:
+    """Return a new policy; every process makes the same one but for the weights, which RLlib spreads."""
+    policy = Policy(rules, units)
+    policy.scale[:] = scale_of(Engine(rules, 256, 0, features=True))
+    return policy
+
+
+def algorithm_of(settings: Settings) -> Any:
+    """Return RLlib's PPO for these games."""
+    rules = Rules.parse(settings.rules)
+    league = League(settings.snapshots, settings.share, settings.every)
+    after: list[Callable[..., None]] = [league]
+    if settings.watched:
+        match = partial(duplicate_match, opponent=settings.opponent, rules=rules, deals=settings.watched)
+        after.append(Evaluation(match, settings.every))
+    config = (
+        PPOConfig()
+        .environment(
+            KrypenvMultiAgentEnv, env_config={"rules": str(rules), "dense": True, "features": True, "scale": 0.1}
+        )
+        .env_runners(
+            num_env_runners=settings.runners,
+            num_envs_per_env_runner=settings.games,
+            rollout_fragment_length=settings.steps,
+            sample_timeout_s=600,
+        )
+        .fault_tolerance(restart_failed_env_runners=True, env_runner_health_probe_timeout_s=1)
+        .multi_agent(**league.policies)
+        .rl_module(
+            rl_module_spec=RLModuleSpec(
+                module_class=MaskedModule, model_config={"network": partial(network, rules, settings.units)}
+            )
+        )
+        .training(
+            train_batch_size_per_learner=settings.games * settings.steps * max(1, settings.runners),
+            minibatch_size=settings.batch,
+            num_epochs=settings.epochs,
+            lr=settings.rate,
+            gamma=settings.gamma,
+            lambda_=settings.gae_lambda,
+            clip_param=settings.clip,
+            entropy_coeff=settings.entropy,
+            vf_loss_coeff=settings.value,
+            vf_clip_param=math.inf,
+            use_kl_loss=False,
+            grad_clip=0.5,
+        )
+        .callbacks(on_sample_end=count_masked, on_train_result=after)
+        .debugging(seed=settings.seed, log_level="ERROR")
+    )
+    algorithm: Any = config.build_algo()
+    with contextlib.suppress(OSError):
+        os.rmdir(algorithm.logdir)  # an empty folder in ~/ray_results
+    return algorithm
+
+
+def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Return a trained policy, and the metrics of each update, which `tell` is called with."""
+    for name in ("ray", "ray.rllib", "ray.tune"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    torch.set_num_threads(settings.threads)
+    agents.make(settings.opponent, Rules.parse(settings.rules))  # a wrong name is told before any work
+    with ray_map(settings.ray_address):  # which connects to the cluster, and leaves it
+        algorithm = algorithm_of(settings)
+        try:
+            return learn(algorithm, settings, tell)
+        finally:
+            algorithm.stop()
+
+
+def learn(algorithm: Any, settings: Settings, tell: Callable[[Metrics], None] | None = None) -> Any:
+    """Train an algorithm, from the last checkpoint on if there is one; return what `train` does."""
+    if last := last_checkpoint(settings.checkpoints):
+        restore(algorithm, last)
+    history: list[Metrics] = []
+    decisions, masked, margin = lifetime(algorithm), 0.0, math.nan
+    begun = time.perf_counter()
+
+    def progress() -> float:
+        return decisions / settings.frames if settings.frames else (time.perf_counter() - begun) / settings.seconds
+
+    while (done := progress()) < 1:
+        set_rate(algorithm, settings.rate * (1 - done))
+        before, started = decisions, time.perf_counter()
+        result = algorithm.train()
+        decisions = lifetime(algorithm)
+        played, learned = result.get("env_runners", {}), result.get("learners", {}).get(MAIN, {})
+        masked += played.get(MASKED, 0)
+        margin = result.get(MATCH, {}).get("margin", margin)
+        figures = (
+            decisions, (decisions - before) / (time.perf_counter() - started), learned.get("entropy", math.nan),
+            learned.get("vf_explained_var", math.nan), masked,
+            algorithm.env_runner_group.num_healthy_remote_workers() if settings.runners else 1, margin,
+        )  # fmt: skip
+        history.append(dict(zip(METRICS, map(float, figures), strict=True)))
+        if tell:
+            tell(history[-1])
+        if settings.checkpoints and (algorithm.iteration % settings.every == 0 or progress() >= 1):
+            save(algorithm, settings.checkpoints)
+    return algorithm.get_module(MAIN).network, history
+
+
+def lifetime(algorithm: Any) -> int:
+    """Return how many decisions an algorithm has been trained with, before a checkpoint too."""
+    return int(algorithm.metrics.peek(("env_runners", "num_env_steps_sampled_lifetime"), default=0))
+
+
+def set_rate(algorithm: Any, rate: float) -> None:
+    """Set the learning rate of the next update."""
+
+    def change(learner: Any) -> None:
+        for _, optimizer in learner.get_optimizers_for_module(MAIN):
+            optimizer.param_groups[0]["lr"] = rate
+
+    algorithm.learner_group.foreach_learner(change)
+
+
+def save(algorithm: Any, folder: Path) -> None:
+    """Write a checkpoint and then remove the one before it, so that one is whole whenever the run is killed."""
+    before, unfinished = last_checkpoint(folder), folder / "unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    algorithm.save_to_path(str(unfinished.absolute()))
+    unfinished.rename(folder / f"{algorithm.iteration:06}")
+    if before:
+        shutil.rmtree(before)
+
+
+def last_checkpoint(folder: Path | None) -> Path | None:
+    """Return the last checkpoint in a folder."""
+    return max(folder.glob("[0-9]" * 6), default=None) if folder else None
+
+
+def restore(algorithm: Any, checkpoint: Path) -> None:
+    """Go on from a checkpoint; raise ValueError if it can't be read, or is one of other rules or another network."""
+    try:
+        algorithm.restore_from_path(str(checkpoint.absolute()))
+        algorithm.env_runner_group.sync_weights(  # RLlib sends them too, but does not wait until they have arrived
+            from_worker_or_learner_group=algorithm.learner_group, inference_only=True, timeout_seconds=60
+        )
+    except Exception as error:  # unpickling may raise anything
+        raise ValueError(f"{shown(str(checkpoint))} can't be restored: it {describe_error(error)}") from None
+
+
+def run(settings: Settings) -> None:
+    """Train a policy by PPO in RLlib, save its weights, and play it against greedy and tactician."""
+    train_and_play(settings, METRICS, train)
+
+
+app = typer.Typer(cls=OneSentence, add_completion=False)
+app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(Settings, run))
+
+if __name__ == "__main__":
+    app(prog_name="python -m krypenv.training.examples.rllib_ppo")
