@@ -1,0 +1,345 @@
+"""RLlib: the environment pays what the games pay, the policy takes legal actions, and the example learns."""
+
+import doctest
+import random
+import subprocess
+import sys
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.multi_agent_episode import MultiAgentEpisode
+from ray.rllib.utils.pre_checks.env import check_multiagent_environments
+from typer.testing import CliRunner
+
+from krypenv import Game, Rules, agents
+from krypenv.adapters import PolicyFunction, rllib
+from krypenv.adapters.rllib import Evaluation, KrypenvMultiAgentEnv, League, MaskedModule, agent_of
+from krypenv.inputs.words import to_install
+from krypenv.rewards import illegal_reward, returns_of
+from krypenv.training import duplicate_match
+from krypenv.training.examples.ppo import Policy
+from krypenv.training.examples.rllib_ppo import METRICS, Settings, algorithm_of, app, train
+from krypenv.training.runs.cluster import ray_map
+
+MINI = Rules.preset("mini-low")
+GAMES = [
+    "krypkasino players=2", "krypkasino players=3", "krypkasino players=4 teams=2", "krypkasino players=6",
+    "krypkasino players=2 games=2", "kasino-sweden players=2", "kasino-finland players=3", "mulle players=2",
+    "mini-low",
+]  # fmt: skip
+SMALL = {
+    "rules": "mini-low", "games": 16, "steps": 16, "units": 16, "batch": 128, "watched": 0, "every": 2,
+    "opponent": "random",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with ray_map():
+        yield
+
+
+@pytest.fixture
+def algorithm(cluster):
+    made = algorithm_of(Settings.of(**SMALL, frames=10_000))
+    yield made
+    made.stop()
+
+
+class Recording:
+    """A game as RLlib records it."""
+
+    def __init__(self, text, mapping=lambda agent, episode, **rest: "main", seed=1):
+        self.env = KrypenvMultiAgentEnv({"rules": text, "dense": True})
+        self.episode = MultiAgentEpisode(
+            observation_space=self.env.observation_spaces,
+            action_space=self.env.action_spaces,
+            agent_to_module_mapping_fn=mapping,
+        )
+        self.seen, infos = self.env.reset(seed=seed)
+        self.episode.add_env_reset(observations=self.seen, infos=infos)
+
+    @property
+    def mask(self):
+        """The mask of the seat to act."""
+        ((_, decision),) = self.seen.items()
+        return decision["action_mask"]
+
+    def act(self, action):
+        """Carry out an action of the seat to act."""
+        actions = dict.fromkeys(self.seen, int(action))
+        self.seen, rewards, ended, cut, infos = self.env.step(actions)
+        self.episode.add_env_step(self.seen, actions, rewards, infos, terminateds=ended, truncateds=cut)
+
+
+# ------------------------------------------------------------------ the environment
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("text", GAMES)
+def test_seats_are_paid_what_the_game_pays(text, dense):
+    rules, rng = Rules.parse(text), np.random.default_rng(1)
+    env = KrypenvMultiAgentEnv({"rules": text, "dense": dense, "features": True, "scale": 0.5})
+    for seed in range(3):
+        game, paid, acted, over = Game(rules, seed=seed), Counter(), set(), False
+        seen, _ = env.reset(seed=seed)
+        while not over:
+            (name,) = seen  # the seat to act, and no other
+            assert name == f"player_{game.turn}"
+            assert env.observation_spaces[name].contains(seen[name])
+            legal = np.flatnonzero(seen[name]["action_mask"])
+            assert legal.tolist() == sorted(game.legal_actions())
+            action = int(rng.choice(legal))
+            acted.add(name)
+            game.act(action)
+            seen, rewards, ended, cut, _ = env.step({name: action})
+            over = ended["__all__"]
+            if game.is_over and not game.session_over:
+                game = game.next_game()
+            assert not cut["__all__"]
+            assert set(rewards) <= acted  # RLlib has no place for a reward before the first decision
+            paid.update(rewards)
+        assert game.session_over
+        assert seen == {}
+        worth = returns_of(rules, game.totals, "centred", game.tie_breaks())
+        assert [paid[name] for name in env.agents] == pytest.approx(worth / 2)
+
+
+def test_what_rllib_records_of_a_game_is_what_it_pays():
+    """It keeps a stream for each seat, of which nothing is lost."""
+    recording, rng = Recording("krypkasino players=4", seed=5), np.random.default_rng(2)
+    game = Game(Rules.preset("krypkasino", players=4), seed=5)
+    while not game.is_over:
+        action = rng.choice(np.flatnonzero(recording.mask))
+        game.act(int(action))
+        recording.act(action)
+    seats = recording.episode.agent_episodes
+    worth = returns_of(game.rules, game.totals, "centred")
+    assert [seats[name].get_return() for name in recording.env.agents] == pytest.approx(worth)
+    assert sum(map(len, seats.values())) == len(game.actions)
+    assert all(seat.is_terminated for seat in seats.values())
+
+
+def test_rllibs_own_checker_has_no_complaint():
+    for text in GAMES:
+        check_multiagent_environments(KrypenvMultiAgentEnv({"rules": text}))
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_an_illegal_action_ends_the_game_and_costs_more_than_any(dense):
+    env = KrypenvMultiAgentEnv({"dense": dense})
+    seen, _ = env.reset(seed=1)
+    action = int(seen["player_0"]["action_mask"].argmin())
+    seen, rewards, ended, *_ = env.step({"player_0": action})
+    assert (seen, ended) == ({}, {"__all__": True})
+    assert rewards == {"player_0": illegal_reward(Rules(), "centred", dense)}
+    with pytest.raises(ValueError, match=r"^no game is in progress; call reset\(\)$"):
+        env.step({"player_0": 0})
+
+
+def test_a_seed_repeats_the_games_and_env_runners_do_not():
+    class Config(dict):
+        """An `env_config` as RLlib gives it to an env runner."""
+
+        worker_index = 1
+
+    def decks(config):
+        env = KrypenvMultiAgentEnv(config)
+        return [env.reset(seed=seed) and env.engine.observation[0].tobytes() for seed in (3, None, None, None)]
+
+    one, two = decks({"rules": "mini-low"}), decks(Config(rules="mini-low"))
+    assert one == decks({"rules": "mini-low"})
+    assert len(set(one)) > 1
+    assert one[0] == two[0]  # the game of that seed
+    assert one[1:] != two[1:]  # RLlib gives its env runners overlapping seeds
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ({"rule": "mini-low"}, "env_config.* unexpected .*'rule' .did you mean 'rules'"),
+        ({"rules": "mini-lo"}, "unknown preset 'mini-lo'"),
+        ({"rules": 7}, "rules are those of Rules.preset or Rules.parse, not 7"),
+        ({"scale": "big"}, "scale is a number from 1e-09 to 1e.09, not 'big'"),
+        ({"reward": "cash"}, "unknown reward 'cash'"),
+        ({"dense": 2}, "dense"),
+    ],
+)
+def test_a_wrong_env_config_is_told_in_a_sentence(config, says):
+    with pytest.raises((TypeError, ValueError), match=says) as told:
+        KrypenvMultiAgentEnv(config)
+    assert "\n" not in str(told.value)
+
+
+def test_actions_of_other_seats_are_refused():
+    env = KrypenvMultiAgentEnv()
+    env.reset(seed=1)
+    for actions in ({}, {"player_1": 0}, {"player_0": 0, "player_1": 0}):
+        with pytest.raises(ValueError, match=r"^player_0 is to act, and no other"):
+            env.step(actions)
+
+
+# ------------------------------------------------------------------ the module
+
+
+def test_a_masked_action_has_no_probability():
+    config = {"network": lambda: Policy(MINI, 8)}
+    env = KrypenvMultiAgentEnv({"rules": "mini-low", "features": True})
+    space, actions = env.observation_spaces["player_0"], env.action_spaces["player_0"]
+    module = RLModuleSpec(MaskedModule, observation_space=space, action_space=actions, model_config=config).build()
+    decision = env.reset(seed=1)[0]["player_0"]
+    batch = {Columns.OBS: {name: torch.tensor(value)[None] for name, value in decision.items()}}
+    for forward in (module.forward_train, module.forward_exploration, module.forward_inference):
+        logits = forward(batch)[Columns.ACTION_DIST_INPUTS]
+        policy = torch.distributions.Categorical(logits=logits)
+        assert (policy.probs[0] > 0).tolist() == (decision["action_mask"] == 1).tolist()
+        assert policy.entropy().isfinite()
+    values = module.network(batch[Columns.OBS]["observations"])[1]
+    torch.testing.assert_close(module.compute_values(batch), values)
+    torch.testing.assert_close(module.compute_values(batch, module.forward_train(batch)[Columns.EMBEDDINGS]), values)
+
+
+def test_a_module_without_a_network_says_so():
+    env = KrypenvMultiAgentEnv()
+    with pytest.raises(ValueError, match=r"^MaskedModule needs model_config=.*, a function, not None$"):
+        RLModuleSpec(
+            MaskedModule,
+            observation_space=env.observation_spaces["player_0"],
+            action_space=env.action_spaces["player_0"],
+        ).build()
+
+
+# ------------------------------------------------------------------ training
+
+
+def test_the_example_learns_to_beat_random_play():
+    settings = Settings.of(
+        **SMALL | {"games": 64, "units": 64, "batch": 256, "rate": 2e-3, "epochs": 4, "watched": 20, "every": 5},
+        frames=10_000,
+    )  # fmt: skip
+    policy, history = train(settings)
+    match = duplicate_match(PolicyFunction(policy.choose, MINI, "mine"), "random", MINI, deals=500)
+    assert match.low > 0, str(match)
+    assert all(step.keys() == METRICS.keys() for step in history)
+    assert {step["masked"] for step in history} == {0}
+    assert history[-1]["entropy"] < history[0]["entropy"]
+    assert np.isnan(history[3]["margin"])
+    assert np.isfinite(history[4]["margin"])  # of the first match
+
+
+def test_masked_actions_are_counted():
+    recording, logged = Recording("mini-low"), {}
+    recording.act(recording.mask.argmax())
+    recording.act(recording.mask.argmin())  # an illegal one
+    logger = SimpleNamespace(log_value=lambda name, value, reduce: logged.update({name: value}))
+    rllib.count_masked(samples=[recording.episode.to_numpy()], metrics_logger=logger)
+    assert logged == {"decisions": 2, "masked_actions": 1}
+
+
+def test_all_decisions_are_counted(algorithm):
+    played = [algorithm.train()["env_runners"] for _ in range(4)]
+    counted = sum(each["decisions"] for each in played)
+    made = sum(each["num_env_steps_sampled"] for each in played)
+    assert made >= 4 * 16 * 16
+    assert made - 16 <= counted < made  # but for those of the seat that waits for its turn in each of 16 games
+    assert sum(each["masked_actions"] for each in played) == 0
+
+
+def test_matches_are_played_while_it_trains(algorithm):
+    played = []
+
+    def match(agent):
+        played.append(agent)
+        return duplicate_match(agent, "random", agent.rules, deals=5)
+
+    evaluation = Evaluation(match, every=2)
+    results = [{"training_iteration": count} for count in (1, 2, 3, 4)]
+    for result in results:
+        evaluation(algorithm=algorithm, result=result)
+    assert ["match" in result for result in results] == [False, True, False, True]
+    found = results[1]["match"]
+    assert found["low"] <= found["margin"] <= found["high"]
+    assert played[0].rules == MINI
+
+
+def test_a_policy_that_sees_the_history_can_not_be_an_agent(algorithm):
+    assert agent_of(algorithm, "mine").name == "mine"
+    history = SimpleNamespace(config=SimpleNamespace(env_config={"history": True}))
+    with pytest.raises(ValueError, match="history block"):
+        agent_of(history)
+
+
+# ------------------------------------------------------------------ the league
+
+
+def test_a_seats_module_stays_through_a_game():
+    """RLlib cuts a game that goes on into pieces, and asks again for the modules of each."""
+    league, counted = League(snapshots=3, share=0.5), Counter()
+    random.seed(1)
+    for seed in range(300):
+        recording = Recording("krypkasino players=3", league.module_of, seed)
+        episode, names = recording.episode, recording.env.agents
+        modules = [episode.module_for(name) for name in names]
+        recording.act(recording.mask.argmax())
+        assert [episode.cut().module_for(name) for name in names] == modules
+        others = set(modules) - {"main"}
+        assert len(others) <= 1
+        assert modules.count("main") == (1 if others else 3)  # one seat alone plays against a snapshot
+        counted.update(others or {"none"})
+    assert set(counted) == {"none", "snapshot_0", "snapshot_1", "snapshot_2"}
+    assert 100 < counted["none"] < 200
+
+
+def test_a_league_without_snapshots_is_self_play():
+    league = League(snapshots=0)
+    assert league.modules == ("main",)
+    assert {league.module_of("player_0", Recording("mini-low").episode) for _ in range(50)} == {"main"}
+    for wrong in ({"snapshots": -1}, {"share": 2}, {"share": "half"}, {"every": 0}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            League(**wrong)
+
+
+def test_a_run_by_frames_repeats(cluster):
+    (one, _), (two, _), (three, _) = (train(Settings.of(**SMALL, frames=600, seed=seed)) for seed in (1, 1, 2))
+    weights = [policy.state_dict()["actor.weight"] for policy in (one, two, three)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+
+
+# ------------------------------------------------------------------ the command line
+
+
+def test_its_command_line_trains_and_the_file_names_an_agent(cluster, tmp_path):
+    out, folder = tmp_path / "mine.safetensors", tmp_path / "checkpoints"
+    small = " ".join(f"--{name} {value}" for name, value in SMALL.items())
+    runner = CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1"})
+    words = f"{small} --frames 600 --deals 2 --out {out} --checkpoints {folder}".split()
+    done = runner.invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert all(text in done.stdout for text in (*METRICS, f"wrote {out}", "mine", "greedy", "tactician"))
+    agent = agents.make(f"krypenv.training.examples.ppo:PPOAgent(path='{out}')", MINI)
+    duplicate_match(agent, "random", MINI, deals=2)
+    for wrong, says in (
+        (["--opponent", "nobody"], "nobody"),
+        (["--units", "8", "--frames", "9999"], "can't be restored"),
+    ):
+        done = runner.invoke(app, [*words, *wrong])
+        assert done.exit_code == 2
+        assert done.stderr.count("\n") == 1
+        assert says in done.stderr
+
+
+@pytest.mark.parametrize("module", ["krypenv.adapters.rllib", "krypenv.training.examples.rllib_ppo"])
+def test_without_rllib_it_says_what_to_install(module):
+    code = f"import sys; sys.modules['ray.rllib'] = None; import {module}"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
+    assert said.stderr.splitlines()[-1] == f"ImportError: krypenv.adapters.rllib needs RLlib; {to_install('rllib')}"
+
+
+def test_examples_of_docstrings():
+    assert doctest.testmod(rllib, extraglobs={"config": None}).failed == 0

@@ -1,0 +1,154 @@
+"""RLlib on three nodes: the league and checkpoints reach all env runners, and training survives the loss of some."""
+
+import time
+
+import numpy as np
+import pytest
+import ray
+import safetensors.torch
+from ray.cluster_utils import Cluster
+
+from krypenv import Rules
+from krypenv.adapters.rllib import MAIN
+from krypenv.training import ArenaSettings, run_arena
+from krypenv.training.examples.rllib_ppo import Settings, algorithm_of, learn, lifetime, restore, train
+
+MINI = Rules.preset("mini-low")
+SMALL = {
+    "rules": "mini-low", "games": 16, "steps": 16, "units": 16, "batch": 128, "watched": 0, "every": 2,
+    "opponent": "random",
+}  # fmt: skip
+MODULES = ("main", "snapshot_0", "snapshot_1")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Connect to three nodes, each with one processor."""
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    for _ in range(2):
+        made.add_node(num_cpus=1)
+    ray.init(made.address, log_to_driver=False)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def make(cluster):
+    """Return an algorithm; all are stopped in the end."""
+    made = []
+
+    def algorithm(settings):
+        made.append(algorithm_of(settings))
+        return made[-1]
+
+    yield algorithm
+    for each in made:
+        each.stop()
+
+
+def here(algorithm, module):
+    """Return the weights of a module in this process, from which agents are made."""
+    return {name: value.numpy().copy() for name, value in algorithm.get_module(module).state_dict().items()}
+
+
+def everywhere(algorithm, module):
+    """Return the weights of a module in the learner and in all env runners."""
+    played = algorithm.env_runner_group.foreach_env_runner(lambda runner: runner.module[module].get_state())
+    return [algorithm.learner_group.get_weights([module])[module], *played]
+
+
+def same(one, two):
+    return one.keys() == two.keys() and all(np.array_equal(value, two[name]) for name, value in one.items())
+
+
+def assert_everywhere(algorithm, module, weights, count):
+    """Wait for weights to arrive, as RLlib does not after an update, in so many processes."""
+    for _ in range(600):
+        found = [same(each, weights) for each in everywhere(algorithm, module)]
+        if all(found):
+            break
+        time.sleep(0.1)
+    assert found == [True] * count
+
+
+def test_snapshots_hold_the_weights_of_when_they_were_taken(make):
+    algorithm = make(Settings.of(**SMALL, frames=10_000, runners=1))
+    first = here(algorithm, "snapshot_0")
+    algorithm.train()
+    assert_everywhere(algorithm, "snapshot_0", first, 3)
+    algorithm.train()  # the 2nd: all places are filled
+    taken = here(algorithm, MAIN)
+    assert not same(taken, first)
+    for module in MODULES:
+        assert_everywhere(algorithm, module, taken, 3)
+    algorithm.train()
+    algorithm.train()  # the 4th: the second place
+    latest = here(algorithm, MAIN)
+    assert not same(latest, taken)
+    for module, weights in zip(MODULES, (latest, taken, latest), strict=True):
+        assert_everywhere(algorithm, module, weights, 3)
+    assert set(algorithm.train()["env_runners"]["module_episode_returns_mean"]) == set(MODULES)
+
+
+def test_a_run_goes_on_from_its_checkpoint(make, tmp_path):
+    folder = tmp_path / "checkpoints"
+    settings = Settings.of(**SMALL, frames=1200, checkpoints=folder)
+    algorithm = make(settings)
+    _, history = learn(algorithm, settings)
+    (last,) = folder.iterdir()
+    assert last.name == f"{len(history):06}"
+    assert len(history) % 2 == 1  # the policy has learned since the last snapshot
+    assert not same(here(algorithm, MAIN), here(algorithm, "snapshot_0"))
+    again = make(settings.changed(runners=1))  # and on other env runners
+    restore(again, last)
+    assert again.iteration == len(history)
+    assert lifetime(again) == history[-1]["decisions"]
+    for module in MODULES:
+        assert_everywhere(again, module, here(algorithm, module), 3)
+    _, more = learn(again, settings.changed(frames=2000))
+    assert history[-1]["decisions"] < more[0]["decisions"]
+    assert [path.name for path in folder.iterdir()] == [f"{len(history) + len(more):06}"]
+
+
+def test_a_killed_env_runner_comes_back_with_the_weights(make):
+    settings = Settings.of(**SMALL, frames=100_000, runners=2)
+    algorithm = make(settings)
+    group, alive = algorithm.env_runner_group, []
+
+    class Back(Exception):
+        """The killed one has come back."""
+
+    def tell(now):
+        alive.append(now["runners"])
+        if len(alive) == 2:
+            ray.kill(group._worker_manager.actors()[1], no_restart=False)
+        if len(alive) > 3 and alive[-1] == 2 and 1 in alive:
+            raise Back
+
+    with pytest.raises(Back):
+        learn(algorithm, settings, tell)
+    assert alive[:2] == [2, 2]
+    for module in MODULES:
+        assert_everywhere(algorithm, module, here(algorithm, module), 4)
+    assert algorithm.train()["env_runners"]["masked_actions"] == 0
+
+
+def test_training_survives_the_loss_of_a_node_and_the_policy_plays_in_the_arena(cluster, tmp_path):
+    alive = []
+
+    def tell(now):
+        alive.append(now["runners"])
+        if len(alive) == 2:
+            cluster.remove_node(next(iter(cluster.worker_nodes)))
+
+    settings = Settings.of(**SMALL | {"games": 8}, frames=2500, runners=3)
+    policy, history = train(settings, tell)
+    assert alive[:2] == [3, 3]
+    assert alive[-1] == 2
+    assert {step["masked"] for step in history} == {0}
+    file = tmp_path / "mine.safetensors"
+    safetensors.torch.save_file(policy.state_dict(), file)
+    name = f"krypenv.training.examples.ppo:PPOAgent(path='{file}')"
+    arena = run_arena(ArenaSettings((name, "random", "greedy"), MINI, tmp_path / "arena", deals=10))
+    assert arena
