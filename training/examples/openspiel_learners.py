@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+import torch
 import typer
 
 from krypenv import Rules
@@ -57,8 +60,8 @@ def load_small(rules: Rules) -> Any:
             f"'{rules}' has {histories:,.0f} histories, and OpenSpiel's tables take at most {MOST_HISTORIES:,}; "
             "a game that fits is mini-sweep"
         )
-    pyspiel = _openspiel("pyspiel")
-    return pyspiel.convert_to_cached_tree(import_module("krypenv.envs.openspiel").load(rules, sorted_deals=True))
+    loaded = _openspiel("krypenv.envs.openspiel").load(rules, sorted_deals=True)
+    return _openspiel("pyspiel").convert_to_cached_tree(loaded)
 
 
 def nfsp(game: Any, seed: int) -> Iterator[Policy]:
@@ -204,9 +207,8 @@ def train(settings: LearnersSettings, tell: Measured | None = None) -> list[floa
     if settings.learner not in LEARNERS:
         raise ValueError(f"learner is one of {', '.join(LEARNERS)}, not {shown(settings.learner)}")
     game = load_small(Rules.parse(settings.game))
-    for name in ("random", "numpy.random"):
-        import_module(name).seed(settings.seed)
-    torch = import_module("torch")
+    random.seed(settings.seed)  # OpenSpiel's learners draw from the global generators
+    np.random.seed(settings.seed)  # noqa: NPY002
     torch.manual_seed(settings.seed)
     torch.set_num_threads(1)  # fastest for networks this small
     tables = _openspiel("open_spiel.python.policy")
