@@ -43,7 +43,6 @@ LIMITS: dict[str, tuple[float, float, str]] = {
     "oracle-cards.cards": (0, MAX_DECK, "the cards seen of each other hand"),
     "prior": (0, 1_000_000, "the points for each unit of a logit"),
     "proposals": (1, 1000, "the worlds sampled for each one played out"),
-    "guided.temperature": (0.001, 1_000_000, "the divisor of logits"),
     "process.seconds": (0.001, 1_000_000, "the time limit for a decision in seconds"),
     "temperature": (0, 1_000_000, "the divisor of scores (0 for the best one)"),
 }

@@ -31,7 +31,8 @@ SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
     "glimne-pairs": Rules.preset("mulle-glimne", players=4, teams=2),
 }
 WORLDS = 100  # played out for a decision
-PROPOSALS = 4  # worlds sampled for each one played out, weighted by the likelihood of the opponent's plays
+# Worlds sampled for each one played out, weighted by the likelihood of the others' plays: between two, and among more.
+PROPOSALS, MORE_PROPOSALS = 4, 8
 
 
 def shipped_model(rules: Rules) -> Path | None:
@@ -46,9 +47,9 @@ def shipped_model(rules: Rules) -> Path | None:
 class Champion:
     """Plays with the package's network for its rules, where there is one, and searches.
 
-    If the package has a model for the rules, it is `Guided` with this model. With two players, in games
-    like Krypkasino, it weights worlds by the likelihood of the opponent's plays, and remembers its own decisions. For
-    other rules it is `Search` between two sides, and `Rollout` among more.
+    If the package has a model for the rules, it is `Guided` with this model. In games like Krypkasino it weights worlds
+    by the likelihood of the others' plays, if observations have the history block (`needs_history`). For other rules it
+    is `Search` between two sides, and `Rollout` among more.
 
     Args:
         worlds: worlds sampled for a decision; 0 for the network alone.
@@ -57,12 +58,14 @@ class Champion:
     Raises ValueError if `worlds` is 0 and there is no network for these rules.
     """
 
+    remembers = False
+
     def __init__(self, rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads: int = 1) -> None:
         self.name, self.rules = name_of("champion", self, locals()), rules
         model = shipped_model(rules)
         self.models = [str(model)] if model else []  # folders of the networks that it plays with
         self.player = _player(self.models, rules, seed, worlds, threads)
-        self.remembers = getattr(self.player, "remembers", True)
+        self.needs_history = bool(getattr(self.player, "needs_history", False))
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
@@ -87,7 +90,9 @@ class Champion:
 def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
     options = dict[str, Any](worlds=worlds, threads=threads)
     if models and worlds:
-        proposals = PROPOSALS if knows_krypkasino(rules) else 1  # the network takes too long for them in other games
+        proposals = PROPOSALS if rules.players == 2 else MORE_PROPOSALS
+        if not knows_krypkasino(rules):
+            proposals = 1  # the network takes too long for more
         return Guided(rules, seed, model=models[0], proposals=proposals, **options)
     if models:
         return load_agent(models[0], rules, seed, threads=threads)

@@ -7,6 +7,7 @@ entries describe the one with the lowest cost: points and own sweeps, minus the 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import borrow_scratch
@@ -22,7 +23,7 @@ from krypenv.kernels.outlook import chance_of_sweep, look, make_outlook
 from krypenv.kernels.scoring import is_mulle
 from krypenv.kernels.unions import add_value
 from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
-from krypenv.observation import LAYOUT, has_extra_features, slices_of
+from krypenv.observation import LAYOUT, has_extra_features, history_shape, slices_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, other_kernel
 
@@ -70,6 +71,20 @@ def width_of(rules: Rules, features: bool) -> int:
     """Return N, the number of entries of an observation, with or without the features block."""
     rows, columns = shape_of(rules) if features else (0, 0)
     return rules.observation_size + rows * columns
+
+
+def history_in(rules: Rules, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+    """Return the history block of observations, (B, N) to (B, M, W), with or without features; M is 0 if they lack it.
+
+    >>> rules = Rules.preset("krypkasino", players=2)
+    >>> history_in(rules, Engine(rules, 4, history=True).observation).shape
+    (4, 12, 110)
+    """
+    rows, columns = history_shape(rules)
+    size = rows * columns
+    if observations.shape[1] - size not in (width_of(rules, False), width_of(rules, True)):
+        rows = size = 0
+    return observations[:, observations.shape[1] - size :].reshape(len(observations), rows, columns)
 
 
 @kernel

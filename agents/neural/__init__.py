@@ -8,9 +8,8 @@ weights           its arrays by name
 model_file        models on disk
 learned           plays the network's choices
 guided            Monte Carlo with the network at every seat
-belief            how likely a hand is after what the opponent has played
+belief            how likely hands are after what the others have played in the deal
 playouts          the network at every seat to the end of a deal, and what the worlds of a decision share
-recall            what an agent remembers of a deal
 """
 
 from typing import TYPE_CHECKING

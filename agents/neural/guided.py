@@ -7,15 +7,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_hands, knows_krypkasino
+from krypenv.agents.base import check_hands, knows_krypkasino
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.moves.making import carry_out, leads_to
-from krypenv.agents.neural.belief import BELIEF, log_likelihood, remember, resample_systematically
+from krypenv.agents.neural.belief import BELIEF, log_likelihood, look_back, resample_systematically
 from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.playouts import MOST_VALUES, first_path, leaf_value, make_repeats, play_on, slot_of_hand
-from krypenv.agents.neural.recall import Memory, Recall
 from krypenv.agents.scripted import Style, list_legal, tactical_style
 from krypenv.agents.search.rollout import play_out
 from krypenv.agents.search.sampler import BATCH, Examiner, check_memory, name_of
@@ -23,6 +22,7 @@ from krypenv.agents.search.sampling import Job, decide_row, decide_rows, next_wo
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row, search_worlds
 from krypenv.agents.workspace import Workspace
 from krypenv.cards import NUM_KINDS
+from krypenv.features import history_in
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, kernel_with, records
@@ -44,7 +44,6 @@ class GuidedPlan(NamedTuple):
     prior: float  # points for each unit of a logit
     value_unit: float  # margin for a unit of the network's state value, 0 to ignore it
     proposals: int  # worlds sampled for each one played out
-    temperature: float  # divides the logits that weight the worlds
     solver: SearchPlan  # for positions in which nothing is hidden
     race: float  # for pruning
     plays_network: bool  # whether the network plays worlds out, or the tactician
@@ -55,7 +54,7 @@ class GuidedPlan(NamedTuple):
     repeats: np.ndarray  # (threads,) of `REPEATS`
     logs: np.ndarray  # (threads, proposals of all worlds) float64: the log likelihood of each
     shares: np.ndarray  # the same shape, int64: how often each counts
-    memory: Memory  # of each row's deal; of no rows if nothing is remembered
+    plays: np.ndarray  # (B, M, W) int8: the history of each row, M = 0 if it is not known; of no rows if not read
 
 
 @kernel
@@ -137,51 +136,59 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, part: int, workspace: W
 
 @kernel
 def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, worlds: np.record, scratch: np.record) -> None:
-    """Write the multiplicity of each proposal into `plan.shares`, if any play of the opponent is remembered.
+    """Write the multiplicity of each proposal into `plan.shares`, if any play of another seat in this deal is known.
 
     Otherwise there are no proposals, and each world counts once.
     """
-    belief, logs, repeats = plan.beliefs[part], plan.logs[part], plan.repeats[part]
+    belief, logs = plan.beliefs[part], plan.logs[part]
     belief.count = 0
-    if len(plan.memory.cards) > 0:
-        remember(job.compiled[0], plan.memory, row, belief, worlds, scratch)
+    if len(plan.plays) == 0:
+        return
+    look_back(job.compiled[0], job.observations[row], plan.plays[row], belief, worlds, scratch)
     if belief.count == 0:
         return
     first, count = job.first * plan.proposals, job.worlds * plan.proposals
     belief.first = first
     worlds.world, worlds.end = first, first + count
     while next_world(job, row, True, worlds, scratch):
-        hand = repeats.hands[slot_of_hand(worlds.game, 1 - worlds.root.seat, repeats)]
-        if not hand.is_weighed:
-            hand.log = log_likelihood(
-                job.compiled[0],
-                plan.weights,
-                plan.temperature,
-                worlds.game,
-                belief,
-                plan.network_scratches[part],
-                scratch,
-            )
-            hand.is_weighed = True
-        logs[worlds.world - 1 - first] = hand.log
+        logs[worlds.world - 1 - first] = weigh_world(job.compiled[0], plan, worlds, part, scratch)
     resample_systematically(logs, count, job.worlds, plan.shares[part])
     worlds.world = first
+
+
+@kernel
+def weigh_world(compiled: np.record, plan: GuidedPlan, worlds: np.record, part: int, scratch: np.record) -> float:
+    """Return the log likelihood of the other seats' plays with their hands in `worlds.game`; each hand is cached."""
+    repeats, total = plan.repeats[part], 0.0
+    for place in range(1, compiled.players):
+        seat = (worlds.root.seat + place) % compiled.players
+        hand = repeats.hands[slot_of_hand(worlds.game, seat, repeats)]
+        if not hand.is_weighed:
+            hand.log = log_likelihood(
+                compiled, plan.weights, seat, worlds.game, plan.beliefs[part],
+                plan.network_scratches[part], scratch,
+            )  # fmt: skip
+            hand.is_weighed = True
+        total += hand.log
+    return total
 
 
 @kernel
 def weigh_hands(
     compiled: np.ndarray, plan: GuidedPlan, seen: np.ndarray, hands: np.ndarray, workspace: Workspace, out: np.ndarray
 ) -> None:
-    """Write the log likelihood of the opponent's plays with each of its hands, (W, 1, 52) int8, to `out`, (W,)."""
-    rules, belief, worlds, scratch = compiled[0], plan.beliefs[0], workspace.worlds[0], workspace.listing[0].scratch
-    remember(rules, plan.memory, 0, belief, worlds, scratch)
+    """Write the log likelihood of the other seats' plays with each of their hands, (W, P - 1, 52) int8, to (W,)."""
+    rules, worlds, scratch = compiled[0], workspace.worlds[0], workspace.listing[0].scratch
     look_around(rules, seen, worlds, scratch)
-    game, opponent, network_scratch = worlds.game, 1 - worlds.root.seat, plan.network_scratches[0]
+    plan.repeats[0].decision += 1
+    look_back(rules, seen, plan.plays[0], plan.beliefs[0], worlds, scratch)
     for at in range(len(out)):
         worlds.game = worlds.root
-        for kind in range(NUM_KINDS):
-            give(game, opponent, kind, np.int64(hands[at, 0, kind]))
-        out[at] = log_likelihood(rules, plan.weights, plan.temperature, game, belief, network_scratch, scratch)
+        for place in range(1, rules.players):
+            seat = (worlds.root.seat + place) % rules.players
+            for kind in range(NUM_KINDS):
+                give(worlds.game, seat, kind, np.int64(hands[at, place - 1, kind]))
+        out[at] = weigh_world(rules, plan, worlds, 0, scratch)
 
 
 @kernel
@@ -229,19 +236,18 @@ class Guided(Examiner):
     `action_values` returns these values and not plain margins: each is the mean margin less `prior` points for each
     unit by which the action's logit is behind the best one. It is minus infinity for actions that were not tried, were
     pruned or are illegal, and 0 for the only action to try. In a solved position it is the plain margin.
-    `action_values` and `examine` ignore the opponent's plays: all worlds have equal weight, whatever `proposals` is.
-    `examine` returns plain margins, with the network's prior as `leanings`.
+    `examine` ignores what was played: all worlds have equal weight, whatever `proposals` is. It returns plain margins,
+    with the network's prior as `leanings`.
 
     Args:
         model: the folder of a trained network; there is no default.
         worlds, ms, threads: as in `Sampler`; each move is tried once in each world.
         prior: points for each unit of a logit; None for 1 in games like Krypkasino and 0.2 in others, where points are
             fewer and networks surer.
-        proposals: worlds sampled for each one played out. With more than 1, and two players, the agent remembers its
-            own decisions and infers the opponent's plays in this deal (`krypenv.agents.neural.recall`). Worlds are then
-            weighted by the likelihood of these plays under the network's policy with the opponent's hand in that world,
-            and drawn by systematic resampling.
-        temperature: divides the network's logits in that likelihood.
+        proposals: worlds sampled for each one played out. With more than 1, and observations with the history block
+            (`needs_history`), worlds are weighted by the likelihood of the other seats' plays in this deal, under the
+            network's policy with their hands in that world, and drawn by systematic resampling. Where cards are built,
+            and without the history, all weights are equal.
         deals: deals to play out, including the current one; after them comes a leaf value.
         value: the leaf value: the next deal's first sweep (sweep), nothing (margin), or between two sides the network's
             state value (network).
@@ -264,7 +270,6 @@ class Guided(Examiner):
         worlds: int = 100,
         prior: float | None = None,
         proposals: int = 1,
-        temperature: float = 1.0,
         deals: int = 1,
         value: str = "sweep",
         playouts: str = "auto",
@@ -280,13 +285,12 @@ class Guided(Examiner):
         weights = load_weights(model, rules, uses_value)
         # The margin to come is twice the centred return between two sides.
         value_unit = 2 / REWARD_SCALE if uses_value else 0.0
-        self._recall = Recall(rules.observation_size) if proposals > 1 and rules.players == 2 else None
-        proposals = proposals if self._recall else 1
-        self.remembers = self._recall is not None
+        self.believes = self.needs_history = proposals > 1 and not rules.building
+        proposals = proposals if self.believes else 1
         at_once = min(worlds, BATCH) if ms else worlds
         check_memory(at_once * proposals, threads)
         super().__init__(rules, seed, worlds, "margin" if uses_value else value, ms, threads)
-        logs = np.zeros((self._threads, at_once * proposals if self._recall else 0))
+        logs = np.zeros((self._threads, at_once * proposals if self.believes else 0))
         is_known, solver = knows_krypkasino(rules), plan_of(rules, "max_n", 0)
         if prior is None:
             prior = PRIOR if is_known else OTHER_PRIOR
@@ -294,36 +298,27 @@ class Guided(Examiner):
         race = RACE if is_known else PLAYED_OUT * solver.race
         beliefs = handle(records(BELIEF, self._threads))
         self._plan = GuidedPlan(
-            deals, float(prior), value_unit, proposals, float(temperature), solver, race, plays_network,
+            deals, float(prior), value_unit, proposals, solver, race, plays_network,
             tactical_style(rules), weights, make_network_scratch(self._threads), beliefs, make_repeats(self._threads),
-            logs, np.zeros(logs.shape, np.int64), Memory.blank(0, rules.observation_size),
+            logs, np.zeros(logs.shape, np.int64), np.empty((0, 0, 0), np.int8),
         )  # fmt: skip
 
-    @in_turn
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        job = self._ask(observations, action_masks)
-        if not self._recall:
-            return self._answer(job, self._plan)
-        actions = self._answer(job, self._plan._replace(memory=self._recall.recall(job.observations)))
-        self._recall.note(job.observations, actions)
-        return actions
+    def _plan_of(self, job: Job) -> GuidedPlan:
+        return self._plan._replace(plays=self._plays(job.observations)) if self.believes else self._plan
 
-    @property
-    def believes(self) -> bool:
-        """Whether worlds are weighted by the opponent's plays."""
-        return self._recall is not None
+    def _plays(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+        return for_kernels(history_in(self.rules, observations))
 
     @in_turn
     def log_weights(self, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.float64]:
-        """Return the log of the weight of each of the opponent's hands, (W,); see `krypenv.agents.base.Believer`."""
-        seen = np.asarray(observation)[None]
+        """Return the log of the weight of each combination of hands, (W,); see `krypenv.agents.base.Believer`."""
+        seen = for_kernels(np.asarray(observation)[None])
         determinize(seen, 0, self.rules)  # raises ValueError for an impossible observation
         hands = for_kernels(check_hands(self.rules, seen[0], hands))
         logs = np.zeros(len(hands))
-        if self._recall:
-            plan = self._plan._replace(memory=self._recall.recall(seen))
-            weigh_hands(self._compiled, plan, for_kernels(seen[0]), hands, self._workspace, logs)
+        if self.believes:
+            plan = self._plan._replace(plays=self._plays(seen))
+            weigh_hands(self._compiled, plan, seen[0], hands, self._workspace, logs)
         return logs
 
     def _value_worlds(

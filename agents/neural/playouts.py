@@ -12,6 +12,7 @@ import numpy as np
 from krypenv.agents.neural.inference import Weights, score_legal, state_value
 from krypenv.agents.scripted import list_actions
 from krypenv.agents.search.rollout import final_margin
+from krypenv.cards import NUM_KINDS
 from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
@@ -28,11 +29,11 @@ _SHIFT = np.uint64(64 - (SLOTS.bit_length() - 1))
 HAND = np.dtype(
     [
         ("once", np.int64),  # bits of the kinds in the hand
-        ("twice", np.int64),  # bits of those of which there are two
+        ("twice", np.int64),  # bits of those of which there are two, and the seat that holds it above them
         ("decision", np.int64),  # in which it was met
         ("is_weighed", np.bool_),  # whether `log` is known
         ("is_valued", np.bool_),  # whether `values` are known
-        ("log", np.float64),  # log likelihood of the opponent's plays with it
+        ("log", np.float64),  # log likelihood of its seat's plays with it
         ("values", np.float64, (MOST_VALUES,)),  # the margins of the root's moves against it
     ],
     align=True,
@@ -72,6 +73,7 @@ def slot_of_hand(game: np.record, seat: int, repeats: np.record) -> int:
         left ^= bit
         if game.hands[seat, bit_index(bit)] > 1:
             twice |= bit
+    twice |= np.int64(seat) << NUM_KINDS
     slot = np.int64((np.uint64(once) * _GOLDEN + np.uint64(twice) * _TWICE) >> _SHIFT)
     hand = repeats.hands[slot]
     if hand.once != once or hand.twice != twice or hand.decision != repeats.decision:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krypenv import observation
-from krypenv.features import width_of
+from krypenv.features import history_in
 from krypenv.game.core import Core
 from krypenv.game.display import seat_counts
 from krypenv.game.moves import Move
@@ -18,7 +18,7 @@ from krypenv.game.some_moves import list_some
 from krypenv.game.view import format_view
 from krypenv.inputs.schema import a_record, line, text, whole
 from krypenv.inputs.words import shown
-from krypenv.observation import history_columns, history_shape, history_size
+from krypenv.observation import history_columns
 from krypenv.rules import Rules
 
 VERSION = 1
@@ -90,23 +90,20 @@ class _Shape(NamedTuple):
     """What follows from rules alone."""
 
     deals: int
-    widths: set[int]  # of observations with the history block
-    history: tuple[int, int]  # its shape
-    columns: dict[str, slice]
+    columns: dict[str, slice]  # of the history block
 
 
 @lru_cache(16)
 def _shape_of(rules: Rules) -> _Shape:
-    widths = {width_of(rules, with_features) + history_size(rules) for with_features in (False, True)}
-    return _Shape(len(rules.deal_sizes()), widths, history_shape(rules), history_columns(rules))
+    return _Shape(len(rules.deal_sizes()), history_columns(rules))
 
 
 def _plays(game: Core, seen: np.ndarray) -> list[dict[str, Any]] | None:
     """Return the plays of the deal in order, without their sweeps; None if what is seen does not hold the history."""
     shape, plays = _shape_of(game.rules), []
-    if len(seen) not in shape.widths:
+    history = history_in(game.rules, seen[None])[0]
+    if len(history) == 0:
         return None
-    history = seen[-shape.history[0] * shape.history[1] :].reshape(shape.history)
     for row in history[history.any(axis=1)]:
         told = {name: _multiset(row[part]) for name, part in shape.columns.items()}
         builds = tuple(told.get("builds", ()))

@@ -86,11 +86,16 @@ class Sampler:
     @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        return self._answer(self._ask(observations, action_masks), self._plan)
+        job = self._ask(observations, action_masks)
+        return self._answer(job, self._plan_of(job))
 
     def _answer(self, job: Job, plan: Any) -> IntArray:
         with_room(self, lambda: self._choose_in_time(job, plan) if self._ms else self._choose(job, plan))
         return job.out
+
+    def _plan_of(self, job: Job) -> Any:
+        """Return the plan for a job; a hook for agents that read more of the observations than others."""
+        return self._plan
 
     def _choose_in_time(self, job: Job, plan: Any) -> None:
         if self._is_new and job.stop:  # compile the kernel before any clock starts
@@ -116,7 +121,8 @@ class Sampler:
             raise ValueError(f"{self.name} does not value actions; search, rollout and guided do")
         job = self._ask(observations, action_masks)
         job = job._replace(values=np.where(job.masks > 0, 0.0, -np.inf))
-        with_room(self, lambda: self._choose(job, self._plan))
+        plan = self._plan_of(job)
+        with_room(self, lambda: self._choose(job, plan))
         return job.values
 
     def _ask(self, observations: np.ndarray, action_masks: np.ndarray) -> Job:

@@ -15,6 +15,7 @@ from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observing import note_play, write_history, write_observation
 from krypenv.kernels.play import act, may_be_last
+from krypenv.observation import history_size
 from krypenv.rewards import Payments, check_reward, illegal_reward
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import for_kernels, handle, kernel
@@ -52,7 +53,7 @@ def foresee_ends(
 ) -> None:
     """Write what the row's viewer sees at the end into `out`, for each row whose game an action ends.
 
-    Where there is a `record`, (B, M, RECORD) int8, the history begins at entry `start`.
+    Where `out` has room for a history, it begins at entry `start`, and `record`, (B, M, RECORD) int8, has the plays.
 
     The engine deals the next game in the step that ends one, so the last action is played on a copy of the row.
     """
@@ -65,7 +66,7 @@ def foresee_ends(
             if twin[0].over:
                 out[row] = 0
                 write_observation(compiled[0], twin[0], viewers[row], out[row])
-                if record.shape[1] > 0:
+                if out.shape[1] > start:
                     note_play(compiled[0], twin[0], record[row])
                     write_history(compiled[0], twin[0], record[row], viewers[row], out[row, start:])
 
@@ -101,7 +102,7 @@ class LearnerGames:
         threads: threads of the engine.
         seed: a number or an array of B, as in `Engine`.
         history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.
-            Opponents don't get them.
+            Opponents that read them (`needs_history`) get them too, whatever the learner gets.
 
     Attributes:
         engine: the engine; between steps the learner is to act in every row.
@@ -146,8 +147,10 @@ class LearnerGames:
         self._wanted = as_pool(opponents)
         self._seeds = row_seeds(seed, num_games)
         self.pool = self._make_pool()
-        self.engine = Engine(rules, num_games, self._seeds, features, threads, history=history)
-        self._width = width_of(rules, features)
+        told = any(getattr(opponent, "needs_history", False) for opponent, _ in self.pool)
+        self.engine = Engine(rules, num_games, self._seeds, features, threads, history=history or told)
+        self._start = width_of(rules, features)  # of the history
+        self._width = self._start + history_size(rules, history)
         self._share()
         self.reward = np.zeros(num_games)
         self._payments = Payments(rules, num_games, reward, dense)
@@ -165,7 +168,7 @@ class LearnerGames:
     def _share(self) -> None:
         """Let the engine's arrays of the next decisions be those of the games."""
         self.seats = self.engine.seat
-        self.observation, self.action_mask = self.engine.observation, self.engine.action_mask
+        self.observation, self.action_mask = self.engine.observation[:, : self._width], self.engine.action_mask
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
@@ -290,12 +293,15 @@ class LearnerGames:
     def _choose(self, opponent: Opponent, rows: IntArray) -> npt.NDArray[Any]:
         if isinstance(opponent, str):
             return self.engine.sample_actions(rows)
-        return ask_opponent(opponent, self.observation[rows, : self._width], self.action_mask[rows])
+        seen = self.engine.observation[rows]
+        if not getattr(opponent, "needs_history", False):
+            seen = seen[:, : self._start]
+        return ask_opponent(opponent, seen, self.action_mask[rows])
 
     def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
         foresee_ends(
             self.engine.compiled, handle(self.engine.state), rows, for_kernels(actions, np.int64),
-            self._viewers, self.ended, borrow_scratch(), self.final_observation, self.engine.record, self._width,
+            self._viewers, self.ended, borrow_scratch(), self.final_observation, self.engine.record, self._start,
         )  # fmt: skip
 
     def _finish(self, rows: IntArray) -> None:

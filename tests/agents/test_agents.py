@@ -122,7 +122,6 @@ def test_names_and_options():
         ("guided(model='')", "name its folder, as in guided"),
         ("guided(model='nowhere')", "nowhere is no model"),
         ("guided(model='nowhere', proposals=0)", "proposals, .* is from 1 to 1000, not 0"),
-        ("guided(model='nowhere', temperature=0.0)", "temperature, .* is from 0.001 to 1000000, not 0.0"),
         ("guided(model='nowhere', worlds=0)", "worlds, .* from 1 to 1000000000, not 0"),
         ("guided(model='nowhere', deals=0)", "deals, .* from 1 to 104, not 0"),
         ("guided(model='nowhere', prior=-1.0)", "prior, .* from 0 to 1000000, not -1"),

@@ -1,4 +1,4 @@
-"""What an agent believes of hidden hands: by Bayes' rule, from the opponent's plays in the deal, and nothing else."""
+"""What an agent believes of hidden hands: by Bayes' rule, from the others' plays in the deal, and nothing else."""
 
 from __future__ import annotations
 
@@ -8,102 +8,104 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.networks import some_network
-from support.positions import played
 
 from krypenv import Engine, Rules, agents, determinize
-from krypenv.agents.neural.belief import MIX
+from krypenv.agents.neural.belief import DULL, MIX, SHARP
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
-from krypenv.agents.neural.network import inputs_of
-from krypenv.cards import NO_CARD, NUM_KINDS, TAKE
+from krypenv.agents.neural.network import Arrays, inputs_of
+from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.observation import LAYOUT
 from krypenv.training.research.belief.gains import gain_of
 from krypenv.training.research.belief.hidden_hands import HiddenHands, hidden_hands, others_hands
 
 LOW = Rules.preset("mini-low", players=2)
-FREE = Rules.parse("mini-low players=2 forced_sweep=False")
-Play = tuple[np.ndarray, int]  # what the opponent saw when it played a card, and the card
+Play = tuple[int, np.ndarray, int]  # a play: its seat, what that seat saw, and the card
+
+
+def weights_for(rules: Rules) -> Arrays:
+    """A network that does not see who captured last: if that was before the deal, a history does not tell."""
+    arrays = some_network(inputs_of(rules))
+    arrays["read.weight"][:, LAYOUT["last_capturer"]] = 0
+    return arrays
 
 
 def network(rules: Rules) -> LearnedAgent:
     """The network of the models, of which everything is known."""
-    inputs = inputs_of(rules)
-    return LearnedAgent(Weights.of(some_network(inputs), inputs), rules, "network", solver=False)
+    return LearnedAgent(Weights.of(weights_for(rules), inputs_of(rules)), rules, "network", solver=False)
 
 
 def guided(folder: Path, rules: Rules, **options: float) -> Guided:
     """An agent with that network and a belief."""
     model = folder / "model"
     if not model.exists():
-        save_model(model, some_network(inputs_of(rules)), rules)
+        save_model(model, weights_for(rules), rules)
     return Guided(rules, 1, model=str(model), **{"worlds": 2, "proposals": 2, **options})
 
 
-def bayes(rules: Rules, hands: np.ndarray, plays: list[Play], temperature: float) -> np.ndarray:
-    """The log likelihood of an opponent's plays with each hand that it may have left, one play after another."""
-    it, logs, since = network(rules), np.zeros(len(hands)), np.zeros(NUM_KINDS, np.int8)
-    for seen, card in reversed(plays):
-        since[card] += 1
-        held = hands + since
+def bayes(rules: Rules, seat: int, hands: np.ndarray, plays: list[Play]) -> np.ndarray:
+    """The log likelihood of the others' plays with each of their hands, (W, P - 1, 52), one play after another."""
+    it, logs = network(rules), np.zeros((rules.players, 2, len(hands)))  # by seat, and how sharp it plays
+    since = np.zeros((rules.players, NUM_KINDS), np.int8)
+    for who, seen, card in reversed(plays):
+        if who == seat:
+            continue
+        since[who, card] += 1
+        held = hands[:, (who - seat) % rules.players - 1] + since[who]
         shown = np.repeat(seen[None], len(hands), axis=0)
         shown[:, LAYOUT["seen"]] += held - shown[:, LAYOUT["hand"]]
         shown[:, LAYOUT["hand"]] = held
         masks = Engine.from_state(rules, determinize(shown, 0, rules)).action_mask
-        scores = it.evaluate(shown, masks)[0].astype(float) / temperature
-        chances = np.where(masks > 0, np.exp(scores - scores.max(axis=1, keepdims=True)), 0.0)
-        chances /= chances.sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore"):
-            likely = (1 - MIX) * chances[:, card] + MIX * (masks[:, card] > 0) / (masks > 0).sum(axis=1)
-            logs += np.log(likely)
-    return logs
+        for at, temperature in enumerate((SHARP, DULL)):
+            scores = it.evaluate(shown, masks)[0].astype(float) / temperature
+            chances = np.where(masks > 0, np.exp(scores - scores.max(axis=1, keepdims=True)), 0.0)
+            chances /= chances.sum(axis=1, keepdims=True)
+            with np.errstate(divide="ignore"):
+                likely = (1 - MIX) * chances[:, card] + MIX * (masks[:, card] > 0) / (masks > 0).sum(axis=1)
+                logs[who, at] += np.log(likely)
+    return (np.logaddexp(*logs.swapaxes(0, 1)) - np.log(2)).sum(axis=0)
 
 
-@pytest.mark.parametrize("temperature", [1.0, 0.5])
-def test_hands_are_weighted_by_bayes_rule(tmp_path: Path, temperature: float) -> None:
-    """Seat 0 leads every deal, so it has seen all that seat 1 has played in it; and a hand is gained on accordingly.
-
-    An agent for each game, as one can't always tell games apart. No sweep is forced: what the other seat knows of an
-    agent's hand by R10 is not remembered.
-    """
-    asked = [guided(tmp_path, FREE, temperature=temperature) for _ in range(10)]
-    rng, engine = np.random.default_rng(0), Engine(FREE, 10, seed=4)
+@pytest.mark.parametrize(
+    "text", ["mini-low players=2", "mini-low players=3", "krypkasino players=2 first_deal=((2,4),)"]
+)
+def test_hands_are_weighted_by_bayes_rule(tmp_path: Path, text: str) -> None:
+    """All that the others have played in a deal counts; and hands are gained on accordingly where all are listed."""
+    rules = Rules.parse(text)
+    agent = guided(tmp_path, rules)
+    rng, engine = np.random.default_rng(0), Engine(rules, 10, seed=4, history=True)
+    size = rules.observation_size
     plays: list[list[Play]] = [[] for _ in range(10)]
     deal, compared = engine.state.deal_number.copy(), 0
-    for _ in range(60):
-        for row in np.flatnonzero((engine.seat == 0) & (engine.state.pending == NO_CARD)):
-            agent, seen = asked[row], engine.observation[row]
-            hidden = hidden_hands(FREE, seen, rng)
-            if not hidden.are_all:  # at the start of the first deal, before any play
-                assert not plays[row]
-                continue
-            logs = agent.log_weights(seen, hidden.hands)
-            truly = bayes(FREE, hidden.hands[:, 0], plays[row], temperature)
+    while compared < 60:
+        for row in np.flatnonzero(engine.state.pending == NO_CARD):
+            seen, seat = engine.observation[row], int(engine.seat[row])
+            hidden = hidden_hands(rules, seen, rng)
+            truth = others_hands(rules, engine.state[row : row + 1])[0]
+            hands = np.concatenate([hidden.hands[:20], truth[None]])
+            logs, truly = agent.log_weights(seen, hands), bayes(rules, seat, hands, plays[row])
             np.testing.assert_allclose(logs, truly, atol=1e-4)
-            truth = others_hands(FREE, engine.state[row : row + 1])[0]
-            gain = gain_of(partial(agent.log_weights, seen), hidden, truth)
-            shares = np.exp(hidden.logs + truly)
-            (at,) = np.flatnonzero((hidden.hands == truth).all(axis=(1, 2)))
-            assert gain.nats == pytest.approx(np.log(shares[at] / shares.sum()) - hidden.logs[at], abs=1e-4)
-            compared += len(plays[row]) > 0 and len(hidden.hands) > 1
-        actions = engine.sample_actions()
-        for row in np.flatnonzero(engine.seat == 0):
-            actions[row] = asked[row].act(engine.observation[row : row + 1], engine.action_mask[row : row + 1])[0]
-        for row in np.flatnonzero((engine.seat == 1) & (actions < TAKE)):
-            plays[row].append((engine.observation[row].copy(), int(actions[row])))
+            if hidden.are_all and len(hidden.hands) > 1 and any(who != seat for who, _, _ in plays[row]):
+                truly = bayes(rules, seat, hidden.hands, plays[row])
+                shares = np.exp(hidden.logs + truly)
+                (at,) = np.flatnonzero((hidden.hands == truth).all(axis=(1, 2)))
+                gain = gain_of(partial(agent.log_weights, seen), hidden, truth)
+                assert gain.nats == pytest.approx(np.log(shares[at] / shares.sum()) - hidden.logs[at], abs=1e-4)
+            compared += any(who != seat for who, _, _ in plays[row])
+        actions, begins = engine.sample_actions(), engine.state.pending == NO_CARD
+        for row in np.flatnonzero(begins):
+            plays[row].append((int(engine.seat[row]), engine.observation[row, :size].copy(), int(actions[row])))
         engine.step(actions)
         for row in np.flatnonzero((engine.state.deal_number != deal) | engine.finished):
             plays[row] = []
-        for row in np.flatnonzero(engine.finished):
-            asked[row] = guided(tmp_path, FREE, temperature=temperature)
         deal = engine.state.deal_number.copy()
-    assert compared > 50
 
 
 def test_who_is_asked_for_its_belief_plays_as_before(tmp_path: Path) -> None:
     asked, silent = guided(tmp_path, LOW), guided(tmp_path, LOW)
-    engine, rng = Engine(LOW, 8, seed=6), np.random.default_rng(0)
+    engine, rng = Engine(LOW, 8, seed=6, history=True), np.random.default_rng(0)
     for _ in range(24):
         actions, rows = engine.sample_actions(), np.flatnonzero(engine.seat == 0)
         if len(rows):
@@ -115,21 +117,30 @@ def test_who_is_asked_for_its_belief_plays_as_before(tmp_path: Path) -> None:
         engine.step(actions)
 
 
-def test_without_proposals_or_among_more_players_all_weights_are_equal(tmp_path: Path) -> None:
-    three = Rules.preset("mini-low", players=3)
-    for number, (rules, options) in enumerate([(LOW, {"proposals": 1}), (three, {"proposals": 3})]):
-        agent = guided(tmp_path / f"{number}", rules, **options)
-        engine = played(rules, 4, 6)
-        assert not agent.believes
-        for seen in engine.observation:
-            assert not agent.log_weights(seen, hidden_hands(rules, seen, np.random.default_rng(0)).hands).any()
+@pytest.mark.parametrize(
+    ("text", "options", "history"),
+    [
+        ("mini-low players=2", {"proposals": 1}, True), ("mini-low players=2", {"proposals": 3}, False),
+        ("mulle-glimne players=2", {"proposals": 3}, True),
+    ],
+)  # fmt: skip
+def test_without_proposals_or_history_and_with_builds_all_weights_are_equal(
+    tmp_path: Path, text: str, options: dict[str, int], history: bool
+) -> None:
+    rules = Rules.parse(text)
+    agent, engine = guided(tmp_path, rules, **options), Engine(rules, 4, seed=3, history=history)
+    for _ in range(6):
+        engine.step(engine.sample_actions())
+    assert agent.believes == agent.needs_history == (not history)
+    for seen in engine.observation:
+        assert not agent.log_weights(seen, hidden_hands(rules, seen, np.random.default_rng(0)).hands).any()
 
 
 @pytest.mark.parametrize(
     ("spec", "text", "believes"),
     [
         ("champion", "krypkasino players=2", True), ("champion(worlds=0)", "krypkasino players=2", False),
-        ("champion", "krypkasino players=4", False), ("champion", "kasino-sweden players=2", False),
+        ("champion", "krypkasino players=4", True), ("champion", "kasino-sweden players=2", False),
         ("champion", "krypkasino players=3", False), ("search", "krypkasino players=2", False),
     ],
 )  # fmt: skip

@@ -38,7 +38,7 @@ SPECS = (
     "random", "greedy", "tactician", "tactician(shed=True)", "rollout(worlds=3, deals=2, value='margin')",
     "ismcts(worlds=20, explore=2.5, guided=False, ms=3.5, threads=2)", "search(worlds=4, plies=2, method='paranoid')",
     "learned(model='nowhere', temperature=0.5, solver=False)",
-    "guided(model='no where', prior=0.5, temperature=2, deals=3)",
+    "guided(model='no where', prior=0.5, proposals=2, deals=3)",
     "guided(proposals=2)", "champion(worlds=0)", "oracle-hand(plies=3)", "runs/missing/model",
     "oracle-deck(deals=3, value='sweep')", "oracle-cards(cards=2)",
 )  # fmt: skip

@@ -51,16 +51,15 @@ def test_every_constant_that_a_kernel_names_is_in_its_key(monkeypatch):
 
 def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
     from krypenv import stepping
-    from krypenv.agents.neural import belief, recall
+    from krypenv.agents.neural import playouts
     from krypenv.kernels import observing
 
-    decide, remember = stepping.write_decision.py_func, belief.remember.py_func
-    before = hash_now(decide), hash_now(remember)
+    decide, look_up = stepping.write_decision.py_func, playouts.slot_of_hand.py_func
+    before = hash_now(decide), hash_now(look_up)
     monkeypatch.setattr(observing, "SIZE", observing.SIZE + 1)
     assert hash_now(decide) != before[0]
-    assert recall.MOST_STEPS == belief.MOST_STEPS
-    monkeypatch.setattr(belief, "MOST_STEPS", recall.MOST_STEPS + 1)
-    assert hash_now(remember) != before[1]
+    monkeypatch.setattr(playouts, "NUM_KINDS", playouts.NUM_KINDS + 1)
+    assert hash_now(look_up) != before[1]
 
 
 def test_the_fields_of_named_tuples_count(monkeypatch):

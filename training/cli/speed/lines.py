@@ -173,11 +173,11 @@ def _vec_env(games: int) -> Block:
 # ---------------------------------------------------------------------- positions, agents, matches
 
 
-def _positions(rows: int) -> list[tuple[Any, Any]]:
+def _positions(rows: int, history: bool = False) -> list[tuple[Any, Any]]:
     """Return batches of observations and masks of two players, from the first cards of a game to the last."""
     from krypenv import Engine, Rules
 
-    engine = Engine(Rules.preset("krypkasino"), rows, seed=1)
+    engine = Engine(Rules.preset("krypkasino"), rows, seed=1, history=history)
     batches = []
     for _ in range(BATCHES):
         for _ in range(5):
@@ -206,7 +206,8 @@ def _decisions(name: str, rows: int) -> Block:
 
     if name == "learned":
         name = f"learned(model={str(Path(agents.__file__).parent / 'models' / 'two')!r})"
-    agent, batches = agents.make(name, Rules.preset("krypkasino"), seed=0), _positions(rows)
+    agent = agents.make(name, Rules.preset("krypkasino"), seed=0)
+    batches = _positions(rows, getattr(agent, "needs_history", False))
 
     def run() -> int:
         for observations, masks in batches:

@@ -21,6 +21,7 @@ from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray, own_margins, without_luck
+from krypenv.training.evaluation.matches.mixed_table import want_history
 from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Setup, Task
 
 CHUNK = 100  # deals of a task
@@ -107,8 +108,8 @@ class Round(NamedTuple):
 def watch(rules: str, agent: str, first: int, deals: int, seed: int) -> Iterator[Round]:
     """Play deals with an agent in every seat, and yield each round of decisions."""
     game = Rules.parse(rules)
-    engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:])
     player = agents.make_known(agent, game, stream(seed, first))
+    engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:], history=want_history((player,)))
     rows = np.arange(deals)
     while len(rows):
         before = _some(engine.state, rows)

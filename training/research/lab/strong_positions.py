@@ -20,7 +20,7 @@ from krypenv.rules import Rules
 from krypenv.state import State
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import FloatArray, leads_over_others
-from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
+from krypenv.training.evaluation.matches.mixed_table import by_side, play_table, want_history
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, step, stream
 from krypenv.training.research.lab.habits import values_of
 from krypenv.training.research.lab.studying import Setup, Task
@@ -88,8 +88,8 @@ def sample_positions(rules: str, agent: str, first: int, deals: int, seed: int) 
     The agent plays every seat up to a random moment; the first decision after it between several cards is the position.
     """
     game = Rules.parse(rules)
-    engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:])
     player = agents.make_known(agent, game, stream(seed, first))
+    engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:], history=want_history((player,)))
     moment = np.random.default_rng([seed, first]).integers(0, game.deck_size, deals)
     rows, played = np.arange(deals), 0
     sampled: list[int] = []
