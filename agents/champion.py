@@ -17,19 +17,23 @@ from krypenv.agents.search.search import Search
 from krypenv.rules import Rules
 
 MODELS = Path(__file__).parent / "models"
-SHIPPED = {  # folder in `MODELS` -> rules that it was trained for
-    "two": Rules.preset("krypkasino", players=2),
-    "four": Rules.preset("krypkasino", players=4),
-    "pairs": Rules.preset("krypkasino", players=4, teams=2),
-    "sweden": Rules.preset("kasino-sweden", players=2),
-    "overspader": Rules.preset("overspader", players=2),
-    "finland": Rules.preset("kasino-finland", players=2),
-    "finland-pairs": Rules.preset("kasino-finland", players=4, teams=2),
-    "laistokasino": Rules.preset("laistokasino", players=2),
-    "mulle": Rules.preset("mulle", players=2),
-    "glimne": Rules.preset("mulle-glimne", players=2),
-    "glimne-pairs": Rules.preset("mulle-glimne", players=4, teams=2),
-}
+SHIPPED = {  # folder in `MODELS` -> the rules that its network plays
+    "two": ("krypkasino players=2",),
+    "four": ("krypkasino players=4",),
+    "pairs": ("krypkasino players=4 teams=2",),
+    "tables": (
+        "krypkasino players=3", "krypkasino players=5", "krypkasino players=6", "krypkasino players=6 teams=2",
+        "krypkasino players=6 teams=3",
+    ),
+    "sweden": ("kasino-sweden players=2",),
+    "overspader": ("overspader players=2",),
+    "finland": ("kasino-finland players=2",),
+    "finland-pairs": ("kasino-finland players=4 teams=2",),
+    "laistokasino": ("laistokasino players=2",),
+    "mulle": ("mulle players=2",),
+    "glimne": ("mulle-glimne players=2",),
+    "glimne-pairs": ("mulle-glimne players=4 teams=2",),
+}  # fmt: skip
 WORLDS = 100  # played out for a decision
 # Worlds sampled for each one played out, weighted by the likelihood of the others' plays: between two, and among more.
 PROPOSALS, MORE_PROPOSALS = 4, 8
@@ -40,8 +44,8 @@ def shipped_model(rules: Rules) -> Path | None:
 
     The length of a session doesn't matter.
     """
-    game = dataclasses.replace(rules, games=1, threshold=None)
-    return next((MODELS / name for name, trained in SHIPPED.items() if trained == game), None)
+    game = str(dataclasses.replace(rules, games=1, threshold=None))
+    return next((MODELS / name for name, played in SHIPPED.items() if game in played), None)
 
 
 class Champion:

@@ -10,8 +10,11 @@ from result_tables import command_of, read, table_of
 
 from krypenv import Rules
 from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.research.lab.intervals import LEVEL
 from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Study
+from krypenv.training.research.studies.matched import FIRST as FIRST_SEAT
+from krypenv.training.research.studies.matched import SPREAD
 from krypenv.training.research.studies.registry import STUDIES
 
 PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}
@@ -148,8 +151,37 @@ def belief(names: Sequence[str], folder: str) -> str:
 
 def misere(names: Sequence[str], folder: str) -> str:
     """Return a table of the page on misère: `points`, `margins`, or those with `search` in both seats."""
+    if names[0] in MATCHED:
+        return MATCHED[names[0]](stored(names[1]))
     figures = stored("misere-2")["figures"]
     return {"points": misere_points, "margins": misere_margins, "search": misere_search}[names[0]](figures)
+
+
+def matched_measures(result: dict[str, Any]) -> str:
+    """Return what each measure is with both goals, and the difference, by kind of games."""
+    cells = {(what, games): more for what, games, *more in result["rows"]}
+    groups = list(dict.fromkeys(games for _, games in cells))
+
+    def cell(low: str, high: str, difference: str, bounds: str, p: str) -> str:
+        shown = f"**{difference}**" if float(p) < LEVEL else difference
+        return "<br>".join(
+            [f"{low}, {high}", shown, bounds, "p < 0.001" if float(p) < 0.001 else f"p = {float(p):.3f}"]
+        )
+
+    rows = ([what, *(cell(*cells[what, games]) for games in groups)] for what in dict.fromkeys(w for w, _ in cells))
+    return table_of(("in SD: low, high, difference", *groups), rows)
+
+
+def matched_cells(result: dict[str, Any]) -> str:
+    """Return the first seat's lead and the standard deviation in points, by size and rules."""
+
+    def row(size: str, cell: str, games: dict[str, dict[str, float]]) -> list[str]:
+        leads = [f"{games[goal][FIRST_SEAT]:+.2f}" for goal in ("low", "high")]
+        return [size, cell, *leads, *(f"{games[goal][SPREAD]:.2f}" for goal in ("low", "high"))]
+
+    sizes = result["figures"]["cells"].items()
+    head = ("games", "rules", "lead, low", "lead, high", "SD, low", "SD, high")
+    return table_of(head, (row(size, *each) for size, cells in sizes for each in cells.items()))
 
 
 def misere_points(figures: dict[str, Any]) -> str:
@@ -283,3 +315,4 @@ KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     "small": small,
     "studies": studies,
 }
+MATCHED = {"matched": matched_measures, "cells": matched_cells}

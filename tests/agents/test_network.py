@@ -82,10 +82,11 @@ def test_inputs_are_data_of_the_rules() -> None:
         assert (inputs.feature_scales > 0).all()
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_the_kernel_plays_the_shipped_models_as_torch_does(name: str) -> None:
-    observations, masks = decisions_of(SHIPPED[name], games=100, steps=60)
-    actions = compare(load_model(MODELS / name)[0], SHIPPED[name], observations, masks)
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, played in SHIPPED.items() for text in played])
+def test_the_kernel_plays_the_shipped_models_as_torch_does(name: str, text: str) -> None:
+    rules = Rules.parse(text)
+    observations, masks = decisions_of(rules, games=100, steps=60)
+    actions = compare(load_model(MODELS / name)[0], rules, observations, masks)
     assert len(set(actions.tolist())) > 60
 
 

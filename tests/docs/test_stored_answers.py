@@ -23,8 +23,10 @@ from krypenv.training.evaluation.score.playing import check_chunk, tasks_of
 from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.research.lab.chunks import strong_agent
+from krypenv.training.research.lab.intervals import LEVEL
 from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Setup
+from krypenv.training.research.studies import matched
 from krypenv.training.research.studies.adjusted import MATCHES
 from krypenv.training.research.studies.registry import STUDIES, study_of
 
@@ -38,6 +40,7 @@ EXACT = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
 BELIEF = (ROOT / "docs" / "belief.md").read_text(encoding="utf-8")
 PAGES = {
     "misere": MISERE,
+    "matched": MISERE,
     "small": EXACT,
     "kings": OWN,
     "adjusted": EVALUATION,
@@ -155,6 +158,28 @@ def test_the_rows_of_misere_are_those_of_the_page() -> None:
     assert len(rows) == 14 + 11
     for row in rows:
         assert row in MISERE
+
+
+def test_what_the_page_says_of_matched_small_games_holds() -> None:
+    """Of its claims each is in the table, told apart from zero if the page says so; all others are not made."""
+    rows = json.loads((ROOT / "docs/results/studies/matched-2/result.json").read_text())["rows"]
+    of = {(what, games): (float(low), float(high), float(p)) for what, games, low, high, *_, p in rows}
+    leads = [found for (what, _), found in of.items() if what == matched.FIRST]
+    assert len(leads) == 5
+    assert all(low > 0 > high and p < LEVEL for low, high, p in leads)
+    (first, last), (second, further) = (sorted(abs(found[at]) for found in leads)[::4] for at in (0, 1))
+    assert f"by {first:.2f} to {last:.2f} SD, with `goal=high` the second by {second:.2f} to {further:.2f}" in MISERE
+    for cards, words in (("8", "0.02 SD against 0.04 with eight cards"), ("10", "0.04 against 0.05 with ten")):
+        low, high, p = of[matched.HAND, f"{cards} cards, must capture, free sweeps"]
+        assert p < LEVEL
+        assert re.findall(r"0\.\d\d", words) == [f"{low:.2f}", f"{high:.2f}"]
+        assert words in MISERE
+    for agent, is_less in (("greedy", True), ("tactician", False)):
+        low, high, p = of[f"exploitability of {agent}", "8 cards, must capture, forced sweeps"]
+        assert (low < high) == is_less
+        assert p < LEVEL
+    assert min(p for (what, _), (*_, p) in of.items() if "search" in what) > LEVEL
+    assert max(max(low, high) for (what, _), (low, high, _) in of.items() if what == matched.MIXING) < 0.015
 
 
 def test_the_rows_with_search_in_both_seats_are_those_of_the_page() -> None:

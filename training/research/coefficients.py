@@ -42,7 +42,8 @@ class Sample:
 
 def fitted_rules() -> list[Rules]:
     """Return the rules that coefficients are fitted for: those of the models and of the official tables."""
-    return list(dict.fromkeys([*SHIPPED.values(), *(table.rules for table in TABLES.values())]))
+    models = (Rules.parse(text) for played in SHIPPED.values() for text in played)
+    return list(dict.fromkeys([*models, *(table.rules for table in TABLES.values())]))
 
 
 def play(rules: Rules, deals: int, seed: int = SEED) -> tuple[list[str], Sample]:

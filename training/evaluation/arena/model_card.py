@@ -29,7 +29,7 @@ _check_exploit = a_record(
 LIMITS = """\
 - It plays the rules above and no others; `agents.make` refuses other rules.
 - The network acts on one observation and remembers nothing. Apart from the ranks that forced sweeps exclude (R10), it \
-learns nothing from what the others have played. With two players, `champion` makes up for part of this.
+learns nothing from what the others have played. `champion` makes up for part of this.
 - It plays one fixed policy, so an opponent that knows it can exploit it. Where that was measured, the lower bound is \
 above; how much more there is to gain, nobody knows.
 - It plays for points, not for the place: it takes no extra risk when behind and plays no safer when ahead.
@@ -109,8 +109,8 @@ def _time(card: dict[str, Any]) -> str | None:
     settings = card.get("settings") or {}
     if card.get("seconds") is None:
         return None
-    apart = ", imitation not included" if settings.get("init_from") else ""
-    return f"{card['seconds'] / 60:.0f} minutes{apart}"
+    begun = settings.get("init_from")
+    return f"{card['seconds'] / 60:.0f} minutes" + (f", from the weights in {as_code(begun, LONGEST)}" if begun else "")
 
 
 def _margins(table: Payoffs, adjusted: Payoffs | None, place: int, names: list[str], milliseconds: np.ndarray) -> str:

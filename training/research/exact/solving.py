@@ -61,7 +61,13 @@ def solve(
 
     Raises ValueError for rules that can't be solved, and what `solve_in_stretches` raises.
     """
-    trees = grow(rules, sees=sees)
+    return solve_trees(grow(rules, sees=sees), gap, most, threads, run)
+
+
+def solve_trees(
+    trees: Trees, gap: float = 1e-4, most: int = 20_000, threads: int = 0, run: Run | None = None
+) -> Solved:
+    """Return an equilibrium of a game that is given as trees; see `solve`."""
     solutions: list[Solution] = []
     for number, forest in reversed(list(enumerate(trees.forests))):
         solution = blank(forest)

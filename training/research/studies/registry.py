@@ -13,6 +13,7 @@ from krypenv.training.research.studies import (
     kings,
     last,
     luck,
+    matched,
     memory,
     partners,
     seat,
@@ -25,7 +26,7 @@ from krypenv.training.research.studies import (
 ALL = (
     creep.STUDY, setups.STUDY, example.STUDY, shed.STUDY, kings.STUDY, last.STUDY, seat.STUDY, memory.STUDY,
     partners.STUDY, variants.STUDY, variants.MISERE, luck.STUDY, adjusted.STUDY, advice.STUDY, small.STUDY,
-    sight.STUDY,
+    matched.STUDY, sight.STUDY,
 )  # fmt: skip
 STUDIES: dict[str, Study] = {study.name: study for study in ALL}
 

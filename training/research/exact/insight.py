@@ -1,0 +1,126 @@
+"""What a solved game tells besides its value: its spread, what sight of cards is worth, what mixing is worth."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.runtime.jit import kernel
+from krypenv.training.research.exact.asking import owners_of
+from krypenv.training.research.exact.deal_tree import CHOICES, INFOSETS, Forest
+from krypenv.training.research.exact.equilibrium import Solution, evaluate_deals
+from krypenv.training.research.exact.growing import Trees
+from krypenv.training.research.exact.solving import FloatArray, Solved, blank, respond, run_kernel, solve_trees
+
+IntArray = npt.NDArray[np.int64]
+Shown = Callable[[IntArray], IntArray]  # what is seen of hands, (hands,) packed: equal numbers look alike
+
+
+def whole_hand(hands: IntArray) -> IntArray:
+    """Show all cards of a hand."""
+    return hands
+
+
+def lowest_card(hands: IntArray) -> IntArray:
+    """Show the first kind of a hand, in the order of suits and ranks."""
+    lowest: IntArray = np.log2(hands & -hands).astype(np.int64) // 2  # two bits a kind
+    return lowest
+
+
+def spread_of(solved: Solved) -> float:
+    """Return the standard deviation of the margin of a game between the two policies."""
+    mean = square = np.zeros(0)
+    for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
+        goes_on = forest.follower >= 0
+        after = np.zeros(len(forest.gain))
+        after[goes_on] = mean[forest.follower[goes_on]]
+        squared = forest._replace(gain=forest.gain**2 + 2 * forest.gain * after)
+        mean, square = _values(forest, solution, mean), _values(squared, solution, square)
+    chances = solved.trees.chances
+    variance = float(chances @ square) - float(chances @ mean) ** 2
+    return math.sqrt(max(variance, 0.0))
+
+
+def _values(forest: Forest, solution: Solution, to_come: FloatArray) -> FloatArray:
+    """Return the value of a policy in each deal of a forest, (S,)."""
+    found = solution._replace(values=np.zeros(len(solution.values)))
+    run_kernel(evaluate_deals, forest, 1, to_come, found)
+    return found.values
+
+
+def worth_of_sight(solved: Solved, shown: Shown = whole_hand, gap: float = 1e-4) -> float:
+    """Return the points a game that a seat gains if it sees something of the other hand, on average over both seats.
+
+    The other seat knows that it is seen, and both play an equilibrium of that game.
+    """
+    gained = [
+        (1 - 2 * seat) * (solve_trees(with_sight(solved.trees, seat, shown), gap, threads=1).value - solved.value)
+        for seat in range(2)
+    ]
+    return sum(gained) / 2
+
+
+def worth_of_mixing(solved: Solved) -> float:
+    """Return the exploitability of the policies without chance: each decision takes its likeliest choice."""
+    solutions = []
+    for forest, solution in zip(solved.trees.forests, solved.solutions, strict=True):
+        pure, owner = blank(forest), owners_of(forest)
+        if len(owner):
+            best = np.maximum.reduceat(solution.policy, forest.choice[:-1])
+            likeliest = np.flatnonzero(solution.policy == best[owner])
+            pure.policy[likeliest[np.unique(owner[likeliest], return_index=True)[1]]] = 1.0
+        solutions.append(pure)
+    return respond(Solved(solved.trees, solutions), 1).exploitability
+
+
+def with_sight(trees: Trees, seat: int, shown: Shown) -> Trees:
+    """Return the trees of the game in which a seat sees something of the other hand as it is dealt."""
+    return dataclasses.replace(trees, forests=[_told_apart(forest, seat, shown) for forest in trees.forests])
+
+
+def _told_apart(forest: Forest, seat: int, shown: Shown) -> Forest:
+    """Return a forest in which a seat's information sets are told apart by what it sees of the other hand."""
+    begins = np.flatnonzero(forest.first >= 0)
+    pair = begins[np.searchsorted(forest.first[begins], np.arange(len(forest.infoset)), "right") - 1]
+    told = np.where(forest.seat[forest.infoset] == seat, shown(forest.dealt[pair, 1 - seat]), 0)
+    (old, _), infoset = _unique_pairs(forest.infoset, told)
+    sizes = np.diff(forest.choice)[old]
+    choice = np.concatenate([[0], np.cumsum(sizes)])
+    within = np.arange(choice[-1]) - np.repeat(choice[:-1], sizes)
+    starts = forest.starts.copy()
+    starts[:, INFOSETS] = np.searchsorted(old, forest.starts[:, INFOSETS])
+    starts[:, CHOICES] = choice[starts[:, INFOSETS]]
+    changed = forest._replace(
+        starts=starts, infoset=infoset.astype(np.int32), seat=forest.seat[old], choice=choice,
+        before=np.full(len(old), -1), actions=forest.actions[np.repeat(forest.choice[old], sizes) + within],
+        arrives=np.zeros(len(forest.infoset), np.bool_), seen=forest.seen[:0],
+    )  # fmt: skip
+    last = np.full((len(forest.infoset), 2), -1)
+    follow_choices(changed, last)
+    own = last[np.arange(len(last)), changed.seat[changed.infoset]]
+    _, first = np.unique(np.column_stack([changed.infoset, own]), axis=0, return_index=True)
+    changed.arrives[first] = True
+    return changed
+
+
+def _unique_pairs(first: IntArray, second: IntArray) -> tuple[tuple[IntArray, IntArray], IntArray]:
+    """Return the different pairs, sorted, and the place of each one among them."""
+    pairs, places = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
+    return (pairs[:, 0], pairs[:, 1]), places.reshape(-1)
+
+
+@kernel
+def follow_choices(forest: Forest, last: np.ndarray) -> None:
+    """Write for each node the last choice of each seat in its deal, or -1: (nodes, 2) int64, which begins at -1."""
+    for node in range(len(last)):
+        infoset = forest.infoset[node]
+        start = forest.choice[infoset]
+        for each in range(forest.choice[infoset + 1] - start):
+            child = forest.children[forest.edge[node] + each]
+            if child >= 0:
+                last[child, 0], last[child, 1] = last[node, 0], last[node, 1]
+                last[child, forest.seat[infoset]] = start + each
