@@ -13,8 +13,8 @@ from krypenv.training.evaluation.matches.margins import format_margin
 from krypenv.training.research.lab.intervals import LEVEL
 from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Study
-from krypenv.training.research.studies.matched import FIRST as FIRST_SEAT
-from krypenv.training.research.studies.matched import SPREAD
+from krypenv.training.research.solved.matched import FIRST as FIRST_SEAT
+from krypenv.training.research.solved.matched import SPREAD
 from krypenv.training.research.studies.registry import STUDIES
 
 PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}

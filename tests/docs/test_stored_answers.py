@@ -26,7 +26,7 @@ from krypenv.training.research.lab.chunks import strong_agent
 from krypenv.training.research.lab.intervals import LEVEL
 from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Setup
-from krypenv.training.research.studies import matched
+from krypenv.training.research.solved import matched
 from krypenv.training.research.studies.adjusted import MATCHES
 from krypenv.training.research.studies.registry import STUDIES, study_of
 

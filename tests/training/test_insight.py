@@ -21,7 +21,7 @@ from krypenv.training.research.exact.insight import (
 )
 from krypenv.training.research.exact.solving import Solved, solve, solve_trees
 from krypenv.training.research.lab.studying import FIGURE, Setup, run_study
-from krypenv.training.research.studies import matched
+from krypenv.training.research.solved import matched
 
 SMALL = ("mini-sweep", "mini-choice", "mini-copies", "mini-last")
 

@@ -20,7 +20,8 @@ from krypenv.training.research.lab import chunks
 from krypenv.training.research.lab.chunks import by_deal, match_tasks
 from krypenv.training.research.lab.habits import with_habit
 from krypenv.training.research.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, Study, run_study
-from krypenv.training.research.studies import creep, small
+from krypenv.training.research.solved import small
+from krypenv.training.research.studies import creep
 from krypenv.training.research.studies.registry import STUDIES, study_of
 from krypenv.training.runs import Executor, Task
 from krypenv.training.runs.journal import JOURNAL

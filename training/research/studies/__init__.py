@@ -14,7 +14,6 @@ variants  house rules, and low scores or high
 luck   luck and skill
 adjusted  luck taken out of margins
 advice  the rulebooks' advice
-small  agents against perfect play, where it is known
 """
 
 from typing import TYPE_CHECKING

@@ -5,6 +5,7 @@ from __future__ import annotations
 from krypenv.inputs.words import did_you_mean, shown
 from krypenv.training.research.belief import sight
 from krypenv.training.research.lab.studying import Study
+from krypenv.training.research.solved import matched, small
 from krypenv.training.research.studies import (
     adjusted,
     advice,
@@ -13,13 +14,11 @@ from krypenv.training.research.studies import (
     kings,
     last,
     luck,
-    matched,
     memory,
     partners,
     seat,
     setups,
     shed,
-    small,
     variants,
 )
 
