@@ -8,7 +8,7 @@ import threading
 import time
 
 import uvicorn
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from krypenv import Game
 from krypenv.ui.browser.app import app_of
@@ -99,3 +99,27 @@ def wait_for_turn(page):
     """Wait until it is the person's turn, or the game is over; return whether it is over."""
     page.wait_for_selector(".sheet, .own .plaque.turn")
     return page.locator(".sheet").count() > 0
+
+
+def drag(page, card, onto):
+    """Drag a card onto something."""
+    card.hover(position={"x": 10, "y": 10})
+    end = box_of(onto)
+    page.mouse.down()
+    card.hover(position={"x": 16, "y": 24}, force=True)
+    page.wait_for_selector(".ghost")
+    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2)
+    page.mouse.up()
+    expect(page.locator(".ghost")).to_have_count(0)
+
+
+def box_of(found):
+    """Where something is; it is looked at again if it is just being drawn anew."""
+    return next(box for box in (found.bounding_box() for _ in range(100)) if box)
+
+
+def play_first(page):
+    """Play a move with the first card that may be played, and wait until the table has taken it."""
+    page.locator(".hand .card:not(.illegal)").first.click()
+    page.locator(".move").first.click()
+    page.wait_for_function("() => !document.querySelector('.hand .chosen')")

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from krypenv import Rules
 from krypenv.training.cli.commands import app
+from krypenv.training.cli.research.study import StudySettings
 from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.research.lab import chunks
@@ -195,6 +196,12 @@ def test_small_games_are_answered_in_a_smaller_one(tmp_path: Path, monkeypatch: 
         assert found.figures["ppo"][name][0] == pytest.approx([agents["random"]], rel=0.05)
     assert {row[0]: row[4] for row in found.rows}["random"] == f"{1 / agents['random']:.0%}"
     assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_help_lists_every_study() -> None:
+    [name] = (each for each in dataclasses.fields(StudySettings) if each.name == "name")
+    *names, last = name.metadata["option"].text.removeprefix("the study: ").split(", ")
+    assert [*names, *last.split(" or ")] == sorted(STUDIES)
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
+from support.browsers import card, chromium, of_position, opened, play_first, table_at, wait_for_turn
 from support.decisions import BUILDS, CHOICE
 from support.studies import ANALYST, played
 from support.tables import KEYS, hosted
@@ -50,10 +50,9 @@ def test_nothing_serious_while_a_game_is_played(browser, way):
         page.locator(".hand .card:not(.illegal)").first.click()
         check(page)
         page.locator(".move").first.click()
+        page.wait_for_function("() => !document.querySelector('.hand .chosen')")
         while not wait_for_turn(page):
-            page.locator(".hand .card:not(.illegal)").first.click()
-            page.locator(".move").first.click()
-            page.wait_for_function("() => !document.querySelector('.hand .chosen')")
+            play_first(page)
         check(page)
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import chromium, opened, study_at, table_at
+from support.browsers import chromium, drag, opened, study_at, table_at
 from support.studies import ANALYST, played
 from support.tables import hosted
 
@@ -145,18 +145,6 @@ def test_what_is_typed_changes_the_board_and_says_what_is_wrong(editor):
     expect(editor.locator(".said .alarm")).to_have_text(
         "The text can't be read as it stands: mend it first, or take back."
     )
-
-
-def drag(page, card, onto):
-    """Drag a card onto something."""
-    start, end = card.bounding_box(), onto.bounding_box()
-    page.mouse.move(start["x"] + 10, start["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(start["x"] + 16, start["y"] + 24)
-    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2)
-    page.wait_for_selector(".ghost")
-    page.mouse.up()
-    expect(page.locator(".ghost")).to_have_count(0)
 
 
 def test_cards_are_dragged_from_the_pack_between_places_and_back(editor):

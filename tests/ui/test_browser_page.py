@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
+from support.browsers import box_of, card, chromium, drag, of_position, opened, play_first, table_at, wait_for_turn
 from support.decisions import BUILDS, CHOICE, FORCED, MANY
 from support.tables import KEYS, Here, Kept, hosted
 
@@ -41,9 +41,7 @@ def test_a_whole_game_by_mouse(browser):
     kept = Kept()
     with table_at(lambda: hosted("mini-double", keep=kept)) as address, opened(browser, address) as page:
         while not wait_for_turn(page):
-            page.locator(".hand .card:not(.illegal)").first.click()
-            page.locator(".move").first.click()
-            page.wait_for_function("() => !document.querySelector('.hand .chosen')")
+            play_first(page)
         game = Game.replay(kept.games[0][-1])
         assert game.is_over
         shown = [
@@ -106,6 +104,19 @@ def test_two_people_in_two_browsers_see_their_own_hands_alone(browser):
         assert tuple(game.hand(1 - seat)) not in hands
 
 
+def test_a_button_that_is_held_while_somebody_plays_is_heard(browser):
+    with table_at(lambda: hosted("mini-low", (PERSON, PERSON))) as address, contextlib.ExitStack() as held:
+        one, two = (held.enter_context(opened(browser, f"{address}#{KEYS.seats[seat]}")) for seat in (0, 1))
+        expect(two.locator(".status")).to_have_text("Player 1 is to play.")
+        two.get_by_role("button", name="Rules").hover()
+        two.mouse.down()
+        play_first(one)
+        expect(one.locator(".log")).to_contain_text("You played")
+        two.mouse.up()
+        expect(two.get_by_role("dialog")).to_be_visible()
+        expect(two.locator(".log")).to_contain_text("Player 1 played")
+
+
 def test_a_page_finds_a_table_that_was_started_again(browser):
     kept = Kept()
     with contextlib.ExitStack() as first, contextlib.ExitStack() as later:
@@ -166,38 +177,25 @@ def test_what_a_card_can_take_glows_and_clicks_narrow_it_down(browser):
         expect(page.locator("#heard")).to_contain_text("You played 8♠")
 
 
-def drag(page, name, onto):
-    """Drag a card of the hand onto something."""
-    start, end = card(page, name).bounding_box(), onto.bounding_box()
-    page.mouse.move(start["x"] + 20, start["y"] + 30)
-    page.mouse.down()
-    page.mouse.move(start["x"] + 24, start["y"] + 10)
-    page.mouse.move(start["x"] + 24, start["y"] - 40)
-    page.wait_for_selector(".ghost")
-    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2)
-    page.mouse.up()
-    expect(page.locator(".ghost")).to_have_count(0)
-
-
 def test_builds_are_made_by_dragging(browser):
     with table_at(of_position(BUILDS)) as address, opened(browser, address) as page:
-        drag(page, "4 of spades", page.get_by_role("img", name="5 of diamonds"))
+        drag(page, card(page, "4 of spades"), page.get_by_role("img", name="5 of diamonds"))
         expect(page.locator(".log")).to_contain_text("You added 4♠ 5♦ to your build of 9.")  # the only one with the 5
     with table_at(of_position(BUILDS)) as address, opened(browser, address) as page:
-        drag(page, "9 of spades", page.locator(".build"))
+        drag(page, card(page, "9 of spades"), page.locator(".build"))
         expect(page.locator(".log")).to_contain_text("You played 9♠ and took your build of 9")
 
 
 def test_what_is_dragged_is_played_where_that_is_clear(browser):
     with table_at(of_position(CHOICE)) as address, opened(browser, address) as page:
-        drag(page, "8 of spades", page.get_by_role("img", name="8 of clubs"))
+        drag(page, card(page, "8 of spades"), page.get_by_role("img", name="8 of clubs"))
         expect(page.locator(".table .picked")).to_have_count(1)  # both captures take it, so there is more to choose
         assert page.locator(".group .move").count() == 2
-        drag(page, "8 of spades", page.locator(".log"))
+        drag(page, card(page, "8 of spades"), page.locator(".log"))
         expect(page.locator(".chosen")).to_have_count(0)  # laid nowhere
-        drag(page, "8 of spades", page.get_by_role("img", name="6 of hearts"))
+        drag(page, card(page, "8 of spades"), page.get_by_role("img", name="6 of hearts"))
         expect(page.locator(".status")).to_contain_text("8♠ can't take")
-        drag(page, "7 of clubs", page.locator(".table"))
+        drag(page, card(page, "7 of clubs"), page.locator(".table"))
         expect(page.locator(".log")).to_contain_text("You played 7♣, which stays on the table.")
 
 
@@ -206,8 +204,8 @@ def test_a_finger_drags_a_card(browser):
         table_at(of_position(CHOICE)) as address,
         opened(browser, address, 360, 740, has_touch=True, is_mobile=True) as page,
     ):
-        start = card(page, "8 of spades").bounding_box()
-        end = page.get_by_role("img", name="5 of diamonds").bounding_box()
+        start = box_of(card(page, "8 of spades"))
+        end = box_of(page.get_by_role("img", name="5 of diamonds"))
         touch = page.context.new_cdp_session(page)
         places = [(start["x"] + 15, start["y"] + 20), (start["x"] + 15, start["y"] - 20), (end["x"] + 9, end["y"] + 9)]
         for kind, (x, y) in zip(("touchStart", "touchMove", "touchMove"), places, strict=True):
@@ -349,9 +347,7 @@ def test_a_pile_shows_what_the_rules_let_everybody_see(browser):
         expect(page.get_by_role("dialog")).to_contain_text("Nothing has been taken yet.")
         page.keyboard.press("Escape")
         while not wait_for_turn(page):
-            page.locator(".hand .card:not(.illegal)").first.click()
-            page.locator(".move").first.click()
-            page.wait_for_function("() => !document.querySelector('.hand .chosen')")
+            play_first(page)
         page.get_by_role("button", name="pile").last.click()
         count = int(page.get_by_role("dialog").locator("p").first.inner_text().split()[-1])
         assert page.get_by_role("dialog").locator(".laid").first.get_by_role("img").count() == count > 0

@@ -87,7 +87,8 @@ def _told_apart(forest: Forest, seat: int, shown: Shown) -> Forest:
     begins = np.flatnonzero(forest.first >= 0)
     pair = begins[np.searchsorted(forest.first[begins], np.arange(len(forest.infoset)), "right") - 1]
     told = np.where(forest.seat[forest.infoset] == seat, shown(forest.dealt[pair, 1 - seat]), 0)
-    (old, _), infoset = _unique_pairs(forest.infoset, told)
+    pairs, infoset = np.unique(np.column_stack([forest.infoset, told]), axis=0, return_inverse=True)
+    old, infoset = pairs[:, 0], infoset.reshape(-1)
     sizes = np.diff(forest.choice)[old]
     choice = np.concatenate([[0], np.cumsum(sizes)])
     within = np.arange(choice[-1]) - np.repeat(choice[:-1], sizes)
@@ -105,12 +106,6 @@ def _told_apart(forest: Forest, seat: int, shown: Shown) -> Forest:
     _, first = np.unique(np.column_stack([changed.infoset, own]), axis=0, return_index=True)
     changed.arrives[first] = True
     return changed
-
-
-def _unique_pairs(first: IntArray, second: IntArray) -> tuple[tuple[IntArray, IntArray], IntArray]:
-    """Return the different pairs, sorted, and the place of each one among them."""
-    pairs, places = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
-    return (pairs[:, 0], pairs[:, 1]), places.reshape(-1)
 
 
 @kernel

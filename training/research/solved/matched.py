@@ -18,7 +18,7 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import FloatArray, holm, interval, margin_cells
 from krypenv.training.research.exact.insight import lowest_card, spread_of, worth_of_mixing, worth_of_sight
 from krypenv.training.research.exact.solving import grow_for_agents, measure, solve
-from krypenv.training.research.lab.intervals import LEVEL, figures_of, p_value
+from krypenv.training.research.lab.intervals import LEVEL, p_value
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 BASE = "mini-hidden"
@@ -154,10 +154,8 @@ def grouped(label: str, decks: list[list[dict[str, Any]]]) -> Group:
         by_goal = {}
         for goal in GOALS:
             per_deck = []
-            for deck in decks:
-                games = [each for each in deck if all(each[side][SPREAD] > 0 for side in GOALS)]  # both are played
-                units = [each[goal].get(name, np.nan) / each[goal][SPREAD] for each in games]
-                per_deck.append(float(np.mean(units)) if units else np.nan)
+            for games in decks:
+                per_deck.append(np.mean([each[goal].get(name, np.nan) / each[goal][SPREAD] for each in games]))
             by_goal[goal] = np.array(per_deck)
         values[name] = by_goal
     return Group(label, values)
@@ -183,25 +181,17 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     tests = [(group, name) for group in groups for name in MEASURES if len(group.difference(name)) > 1]
     adjusted = holm([p_value(group.difference(name)) for group, name in tests])
     p_values = {(group.label, name): float(p) for (group, name), p in zip(tests, adjusted, strict=True)}
-    rows, figures = [], {}
+    rows = []
     for group, name in tests:
         both = [f"{group.mean(name, goal).mean():+.3f}" for goal in GOALS]
         found = interval(group.difference(name))
         p = p_values[group.label, name]
         rows.append((name, group.label, *both, *margin_cells(*found, 3), f"{p:.2g}"))
-    for group in groups:
-        figures[group.label] = {
-            name: {
-                goal: figures_of({"": interval(group.mean(name, goal))}).get("", float(group.mean(name, goal).mean()))
-                for goal in GOALS if len(group.mean(name, goal))
-            }
-            for name in MEASURES
-        }  # fmt: skip
     return Answer(
         _sentence(groups, p_values),
         ("what, in SD", "games", "low", "high", "low - high", "95% interval", "p, Holm"),
         rows,
-        {"groups": figures, "cells": by_cell(setup, results)},
+        {"cells": by_cell(setup, results)},
         lambda axes: draw(axes, groups),
     )
 

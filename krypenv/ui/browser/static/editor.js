@@ -40,9 +40,9 @@ export function editor(given) {
   if (!draft) return h("main", { class: "ended" }, h("p", { role: "status" }, t("study_waiting")));
   const { board } = draft;
   felt.setAttribute("aria-label", t("editor_board"));
-  felt.replaceChildren(...(board ? places(board) : []));
+  if (!isTyped(felt)) felt.replaceChildren(...(board ? places(board) : []));
   controls.setAttribute("aria-label", t("editor_game"));
-  controls.replaceChildren(...(board ? [rulesPart(board), turnPart(board)] : []));
+  if (!isTyped(controls)) controls.replaceChildren(...(board ? [rulesPart(board), turnPart(board)] : []));
   const isEmpty = board?.places.every((place) => !place.cards.length && !place.rest) && !draft.error;
   said.replaceChildren(status(draft.error || editing.checked?.error || "", isEmpty ? t("editor_help") : ""));
   if (!typing && text.value !== draft.text) text.value = draft.text;
@@ -50,6 +50,19 @@ export function editor(given) {
   heading.textContent = t("editor_text");
   buttons.replaceChildren(...actions(draft.text));
   return root;
+}
+
+/** Return whether somebody types there what is not sent yet. @param {HTMLElement} part */
+function isTyped(part) {
+  const field = document.activeElement;
+  return field instanceof HTMLInputElement && part.contains(field) && field.value !== field.defaultValue;
+}
+
+/** Take what was typed into a field. @param {Event} event @returns {string} */
+function typed({ currentTarget }) {
+  const field = /** @type {HTMLInputElement} */ (currentTarget);
+  field.defaultValue = field.value;
+  return field.value;
 }
 
 function type() {
@@ -160,7 +173,7 @@ function sweepsPart(board, seat) {
       "data-focus": `sweeps ${seat}`,
       "aria-label": `${board.names[seat]}: ${t("editor_sweeps")}`,
       onchange: (/** @type {Event} */ event) => {
-        const number = Number(/** @type {HTMLInputElement} */ (event.currentTarget).value);
+        const number = Number(typed(event));
         if (Number.isInteger(number) && number >= 0) editing.ask({ do: "number", key: "sweeps", seat, number });
       },
     }),
@@ -194,8 +207,7 @@ function rulesPart(board) {
         spellcheck: "false",
         autocomplete: "off",
         "data-focus": "rules",
-        onchange: (/** @type {Event} */ event) =>
-          set("rules")(/** @type {HTMLInputElement} */ (event.currentTarget).value),
+        onchange: (/** @type {Event} */ event) => set("rules")(typed(event)),
       }),
     ),
   );

@@ -2,6 +2,7 @@
 
 import { setTexts, t } from "./dom.js";
 import { nameOf } from "./editor_places.js";
+import { whenReleased } from "./pressed.js";
 import { drawStudy, drawStudyEnd, readAloud } from "./study_drawing.js";
 
 /** @typedef {import("./study_types.js").Draft} Draft */
@@ -49,7 +50,6 @@ const editing = {
 /** @type {WebSocket} */
 let socket;
 let isDrawn = true;
-let isPressed = false; // the mouse, or a finger
 
 // ---------------------------------------------------------------------- the connection
 
@@ -155,25 +155,15 @@ function leave() {
 
 /** Draw the page soon, once for all that has come until then. */
 function draw() {
-  if (!isDrawn || isPressed) return;
+  if (!isDrawn) return;
   isDrawn = false;
-  requestAnimationFrame(() => {
-    isDrawn = true;
-    if (!isPressed) drawStudy(state, editing);
-  });
-}
-
-// A button that was replaced while it is pressed would hear of no click: what comes meanwhile is drawn afterwards.
-document.addEventListener("pointerdown", () => {
-  isPressed = true;
-});
-for (const name of ["pointerup", "pointercancel"])
-  document.addEventListener(name, () =>
-    setTimeout(() => {
-      isPressed = false;
-      draw();
+  requestAnimationFrame(() =>
+    whenReleased(() => {
+      isDrawn = true;
+      drawStudy(state, editing);
     }),
   );
+}
 
 // ---------------------------------------------------------------------- steps
 

@@ -4,6 +4,7 @@ import { chosenBy, fitting, nothing, settled, written } from "./choosing.js";
 import { askIfSure, showPile, showRules } from "./dialogs.js";
 import { setTexts } from "./dom.js";
 import { draw, drawEnd, drawMiddle } from "./drawing.js";
+import { whenReleased } from "./pressed.js";
 
 /** @import { Acts, Closed, Pace, Table, Target, Told } from "./shapes.js" */
 
@@ -29,7 +30,7 @@ function connect() {
     if (message.type === "closed") {
       isRefused = true;
       drawEnd(message.say);
-    } else hear(message);
+    } else whenReleased(() => hear(message));
   });
   opened.addEventListener("close", () => {
     if (isRefused) return;
