@@ -150,9 +150,9 @@ def belief(names: Sequence[str], folder: str) -> str:
 
 
 def misere(names: Sequence[str], folder: str) -> str:
-    """Return a table of the page on misère: `points`, `margins`, or those with `search` in both seats."""
-    if names[0] in MATCHED:
-        return MATCHED[names[0]](stored(names[1]))
+    """Return a table of the page on misère: `points`, `margins`, with `search` in both seats, or one of an answer."""
+    if names[0] in OF_AN_ANSWER:
+        return OF_AN_ANSWER[names[0]](stored(names[1]))
     figures = stored("misere-2")["figures"]
     return {"points": misere_points, "margins": misere_margins, "search": misere_search}[names[0]](figures)
 
@@ -272,6 +272,25 @@ def small_trained(figures: dict[str, Any]) -> str:
     return table_of(("what is trained", "exploitability"), ([k, f"{v:.2f}"] for k, v in figures["trained"].items()))
 
 
+def baselines(names: Sequence[str], folder: str) -> str:
+    """Return a table of the study of baselines: its `rows`, or what each of the `settings` reached in a short run."""
+    result = stored("baselines-2")
+    if names[0] == "rows":
+        return table_of(result["columns"], ([f"`{game}`", *cells] for game, *cells in result["rows"]))
+    settings = result["figures"]["settings"]
+
+    def row(name: str, setting: str) -> list[str]:
+        cells = []
+        for found in settings.values():
+            points = f"{found[name]['tried'][setting]:.3f}"
+            cells.append(f"**{points}**" if setting == found[name]["best"] else points)
+        return [name, setting, *cells]
+
+    names_of = {name: each["tried"] for name, each in next(iter(settings.values())).items()}
+    rows = (row(name, setting) for name, tried in names_of.items() for setting in tried)
+    return table_of(("algorithm", "settings", *(f"`{game}`" for game in settings)), rows)
+
+
 def minis(names: Sequence[str], folder: str) -> str:
     """Return the decks and deals of the small games."""
     head = ("preset", "ranks", "suits", "packs", "cards", "points on cards", "first hands, table", "later hands")
@@ -307,6 +326,7 @@ SMALL: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     "answers": answers,
+    "baselines": baselines,
     "belief": belief,
     "figure": figure,
     "sentences": sentences,
@@ -315,4 +335,8 @@ KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     "small": small,
     "studies": studies,
 }
-MATCHED = {"matched": matched_measures, "cells": matched_cells}
+OF_AN_ANSWER: dict[str, Callable[[dict[str, Any]], str]] = {
+    "matched": matched_measures,
+    "cells": matched_cells,
+    "rows": lambda result: rows_of([result]),
+}

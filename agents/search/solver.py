@@ -258,6 +258,19 @@ def _open(
 
 
 @kernel
+def solve_open_deal(
+    compiled: np.record, model: np.record, game: np.record, side: int, start: int, key: np.uint64,
+    listing: np.record, lines: np.record,
+) -> float:  # fmt: skip
+    """Return a side's margin from a position with all hands open, searched to the end of the deal by `alpha_beta`."""
+    lines.stack[1] = game
+    cards = np.int64(0)
+    for seat in range(compiled.players):
+        cards += game.hand_size[seat]
+    return alpha_beta(compiled, model, listing, lines, side, PLAYING, start, key, cards)
+
+
+@kernel
 def _back_up(frame: np.record, value: float) -> None:
     """Back up the value of the move just tried; skip the node's other moves if they can't matter."""
     if frame.own:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from relatives_picture import ARENAS, PICTURE, draw_relatives
 from support.places import ROOT
@@ -26,7 +27,8 @@ from krypenv.training.research.lab.chunks import strong_agent
 from krypenv.training.research.lab.intervals import LEVEL
 from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Setup
-from krypenv.training.research.solved import matched
+from krypenv.training.research.solved import baselines, matched
+from krypenv.training.research.studies import transfer
 from krypenv.training.research.studies.adjusted import MATCHES
 from krypenv.training.research.studies.registry import STUDIES, study_of
 
@@ -41,7 +43,9 @@ BELIEF = (ROOT / "docs" / "belief.md").read_text(encoding="utf-8")
 PAGES = {
     "misere": MISERE,
     "matched": MISERE,
+    "transfer": MISERE,
     "small": EXACT,
+    "baselines": EXACT,
     "kings": OWN,
     "adjusted": EVALUATION,
     "sight": BELIEF,
@@ -182,6 +186,35 @@ def test_what_the_page_says_of_matched_small_games_holds() -> None:
     assert max(max(low, high) for (what, _), (low, high, _) in of.items() if what == matched.MIXING) < 0.015
 
 
+def test_what_the_page_says_of_transfer_holds() -> None:
+    """Of its claims each follows from the curves, and those that save or cost are told apart from scratch."""
+    figures = json.loads((ROOT / "docs/results/studies/transfer-2/result.json").read_text())["figures"]
+    trunk, scratch, whole = "all but both heads", transfer.SCRATCH, "all weights"
+    turned, observed, features = "all weights, outputs negated", "layer of the observation", "layers of the actions"
+    slower: dict[str, float] = {}  # the p values of what is kept in Finland
+    for label, found in figures.items():
+        mean = {arm: np.mean(runs, axis=0) for arm, runs in found["margins"].items()}
+        saving = {arm for arm, p in found["p"].items() if p < LEVEL and found["gained"][arm]["mean"] > 0}
+        if label.startswith("Finland"):
+            assert max(each["mean"] for each in found["gained"].values()) < 0
+            slower |= {f"{label}: {arm}": p for arm, p in found["p"].items()}
+            continue
+        games = [round(decisions / found["decisions of a game"]) for decisions in found["decisions"]]
+        assert mean[trunk][1] > mean[scratch][4]
+        assert (games[1], round(games[4], -1)) == (84, 670)
+        assert mean[whole][:5].max() < -49.5
+        assert found["p"][whole] < LEVEL
+        assert min(each[0] for each in found["margins"][turned]) > 0
+        assert saving == {trunk, turned, features}
+        assert found["p"][observed] > LEVEL
+        assert found["saved"][features]["low"] > 0
+        assert found["saved"][features]["mean"] > found["saved"][trunk]["mean"] / 2
+    assert (len(slower), sum(p >= LEVEL for p in slower.values())) == (6, 1)
+    assert "With fresh heads on it, 84 games teach more Krypkasino than 670 from scratch" in MISERE
+    assert "lose by 50 points a game for 65,000 decisions" in MISERE
+    assert "from scratch, one of six not significantly" in MISERE
+
+
 def test_the_rows_with_search_in_both_seats_are_those_of_the_page() -> None:
     """By whom the first seat's lead and the unit of luck were measured: both players side by side."""
     result = json.loads((ROOT / "docs/results/misere-search/result.json").read_text())
@@ -227,6 +260,39 @@ def test_the_rows_of_small_games_are_those_of_the_page() -> None:
     assert len(rows) == 11 + 4 + 6 + 7 + 4
     for row in rows:
         assert any(line.startswith(row.removesuffix(" |")) for line in EXACT.splitlines()), row
+
+
+def test_what_the_page_says_of_baselines_is_what_their_curves_say() -> None:
+    """The times and the ends in its rows, the best settings, what was played, and the values of both games."""
+    result = json.loads((ROOT / "docs/results/studies/baselines-2/result.json").read_text())
+    figures = result["figures"]
+    rows = {(game, name): cells for game, name, *cells in result["rows"]}
+    for game, curves in figures["curves"].items():
+        for name, runs in curves.items():
+            *times, ends, _ = rows[game, name]
+            assert f"| `{game}` | {' | '.join([name, *rows[game, name]])} |" in EXACT
+            assert [float(end) for end in ends.replace("below ", "").split(" and ")] == pytest.approx(
+                [max(run[-1][1], 1e-5) for run in runs], rel=0.06
+            )
+            for target, told in zip(baselines.TARGETS, times, strict=True):
+                reached = [[seconds for seconds, points in run if points <= target] for run in runs]
+                if all(reached):
+                    assert float(told) == pytest.approx(max(seconds[0] for seconds in reached), rel=0.06)
+                else:
+                    assert told == "-"
+    _, points = zip(*figures["curves"]["mini-mulle"][baselines.MMD][0], strict=True)
+    assert list(points) != sorted(points, reverse=True)
+    assert "it does not fall steadily" in EXACT
+    played = result["deals"]
+    tried = played * baselines.TRIED_STEPS // baselines.STEPS[-1]
+    assert f"NFSP played {tried:,} deals with each, and {played:,} with the best one" in EXACT
+    for game, found in figures["settings"].items():
+        for name in (baselines.MMD, baselines.NFSP):
+            tried = found[name]["tried"]
+            assert tried[found[name]["best"]] == min(tried.values())
+            assert f"| {name} | {found[name]['best']} |" in EXACT
+        value = json.loads((ROOT / "docs/results/studies/small-2/result.json").read_text())["figures"]["values"][game]
+        assert figures["measures"][game]["value"] == pytest.approx(value["value"])
 
 
 def test_the_arenas_of_the_relatives_are_those_of_the_page_and_of_its_picture(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from support.reference import Reference
 
 from krypenv import Rules, agents
 from krypenv.agents.solved import FORMAT, KIND, STRATEGY, load_strategy
+from krypenv.envs.chance import CoursePlan
+from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.inputs.artifacts import parse_artifact, write_artifact
 from krypenv.training import duplicate_match
 from krypenv.training.research.exact import resuming, strategies
@@ -109,12 +111,31 @@ def test_the_value_is_that_of_the_sequence_form(name: str) -> None:
     value, infosets = sequence_form(name)
     rules = Rules.parse(name)
     assert solved(name).value == pytest.approx(value, abs=GAP)
-    own, other = size_of(grow(rules, keeps_all=True)).infosets
+    size = size_of(grow(rules, keeps_all=True))
+    assert list(size.standard) == infosets
     if name in BOTH_WAYS:
-        assert [own, other] == infosets
+        assert size.infosets == size.standard
     else:
-        assert own < infosets[0]
-        assert other < infosets[1]
+        assert size.infosets[0] < size.standard[0]
+        assert size.infosets[1] < size.standard[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["mini-sweep", "mini-choice", "mini-copies", "mini-mulle", "mini-choice forced_sweep=False"]
+)
+def test_standard_information_sets_are_what_a_walk_counts(name: str) -> None:
+    """Each text that a seat remembers where it is to act: its hands, all plays, and its own actions one by one."""
+    rules = Rules.parse(name)
+    found: tuple[set[str], set[str]] = set(), set()
+    nodes = [Course(CoursePlan(rules, sorted_deals=True))]
+    while nodes:
+        course = nodes.pop()
+        if course.turn == CHANCE:
+            nodes += [course.after(kind) for kind, _ in course.chance_outcomes()]
+        elif course.turn != TERMINAL:
+            found[course.turn].add(course.recall(course.turn))
+            nodes += [course.after(action) for action in course.legal_actions()]
+    assert size_of(grow(rules, keeps_all=True)).standard == tuple(map(len, found))
 
 
 @pytest.mark.parametrize("name", [name for name in SOLVED if name != "mini-count"])
@@ -301,7 +322,9 @@ def test_the_list_says_what_an_information_set_leaves_out(monkeypatch: pytest.Mo
     monkeypatch.setattr("krypenv.training.research.exact.growing.SOLVED", ("mini-choice",))
     listed = krypenv("solve", "--list")
     assert listed.exit_code == 0, listed.output
-    assert "2,858 + 3,736" in listed.stdout  # with the orders they are 3,282 + 4,624
-    assert listed.stdout.splitlines()[-1] == (
-        "information sets: of each seat, without the order in which the cards of a capture were named"
-    )
+    assert "2,858 + 3,736" in listed.stdout
+    assert "3,282 + 4,624" in listed.stdout
+    assert listed.stdout.splitlines()[-2:] == [
+        "information sets: of each seat, without the order in which the cards of a capture were named",
+        "standard ones: with perfect recall of all own actions, captures named card by card",
+    ]

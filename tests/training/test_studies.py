@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from support.sampled import STRONG, TWO
 from typer.testing import CliRunner
 
 from krypenv import Rules
+from krypenv.inputs.words import to_install
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.research.study import StudySettings
 from krypenv.training.evaluation.luck.control import control_of
@@ -21,7 +23,7 @@ from krypenv.training.research.lab import chunks
 from krypenv.training.research.lab.chunks import by_deal, match_tasks
 from krypenv.training.research.lab.habits import with_habit
 from krypenv.training.research.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, Study, run_study
-from krypenv.training.research.solved import small
+from krypenv.training.research.solved import baselines, openspiel, small
 from krypenv.training.research.studies import creep
 from krypenv.training.research.studies.registry import STUDIES, study_of
 from krypenv.training.runs import Executor, Task
@@ -155,7 +157,9 @@ class TestLuck:
         assert "luck is auto, on or off, not 'of'" in wrong.stderr
 
 
-@pytest.mark.parametrize("name", sorted(set(STUDIES) - {"small", "matched"}))  # which have tests of their own
+@pytest.mark.parametrize(
+    "name", sorted(set(STUDIES) - {"small", "baselines", "matched", "transfer"})
+)  # with tests of their own
 def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
     """From the command line, with what it needs at least; again, the same answer without work."""
     out, deals = str(tmp_path / "out"), 2 if name == "misere" else 6  # of every rule set
@@ -196,6 +200,75 @@ def test_small_games_are_answered_in_a_smaller_one(tmp_path: Path, monkeypatch: 
         assert found.figures["ppo"][name][0] == pytest.approx([agents["random"]], rel=0.05)
     assert {row[0]: row[4] for row in found.rows}["random"] == f"{1 / agents['random']:.0%}"
     assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
+
+
+def test_baselines_race_in_a_smaller_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Algorithms begin at uniform play, or near it, and those that take a few steps come closer."""
+    pytest.importorskip("pyspiel", reason="OpenSpiel is an extra")
+    game = "mini-sweep"
+    for name, value in (
+        ("GAMES", (game,)), ("ITERATIONS", (1, 4, 30)), ("DESCENTS", (1, 2)), ("STEPS", (1,)), ("TRIED_STEPS", 1),
+        ("MMD_SETTINGS", ((0.01, 1.0, False), (0.01, 3.0, True))), ("RATES", (1e-3,)), ("ANTICIPATORY", (0.1,)),
+        ("FRAMES", (64, 512)), ("RUNS", 1),
+    ):  # fmt: skip
+        monkeypatch.setattr(baselines, name, value)
+    monkeypatch.setattr(small, "GAMES", 8)
+    study = dataclasses.replace(baselines.STUDY, sets={game: game})
+    found = run_study(study, Setup(Rules.preset(game), "tactician", 20), tmp_path / "out", "krypenv study baselines")
+    uniform, curves = found.figures["measures"][game]["uniform"], found.figures["curves"][game]
+    for runs in curves.values():
+        for run in runs:
+            seconds, points = zip(*run, strict=True)
+            assert min(seconds) > 0
+            assert 0 <= min(points) <= max(points) <= 1.05 * uniform
+    for name in (baselines.CFR, baselines.MMD):
+        seconds, points = zip(*curves[name][0], strict=True)
+        assert list(seconds) == sorted(seconds)  # the clock goes on, and it comes closer
+        assert list(points) == sorted(points, reverse=True)
+    assert curves[baselines.OURS][0][-1][1] < curves[baselines.CFR][0][-1][1] < 0.05
+    tried = found.figures["settings"][game][baselines.MMD]
+    assert tried["best"] == "alpha 0.01, step size 3, both falling"
+    assert len(found.rows) == len(curves) == 5
+    assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
+
+
+class FirstAction:
+    """The first legal action, wherever it is asked."""
+
+    remembers = False
+    name = "first"
+
+    def probabilities(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        return np.eye(masks.shape[1])[masks.argmax(axis=1)]
+
+
+@pytest.mark.parametrize("preset", ["mini-sweep", "mini-mulle", "mini-copies"])
+def test_both_measures_of_exploitability_agree(preset: str) -> None:
+    """Ours and OpenSpiel's, in points a game, for uniform play and for a policy that is far from it."""
+    pytest.importorskip("pyspiel", reason="OpenSpiel is an extra")
+    tree = openspiel.load_small(Rules.preset(preset))
+    theirs = openspiel.exploitability_of(tree, lambda state: {min(state.legal_actions()): 1.0})
+    assert small.exploitability(FirstAction(), preset) == pytest.approx(theirs)  # type: ignore[arg-type]
+    uniform = baselines.measures_of(preset)["uniform"]
+    assert uniform == pytest.approx(openspiel.exploitability_of(tree, openspiel.uniform))
+    assert uniform != pytest.approx(theirs, rel=0.01)
+
+
+def test_measures_that_differ_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspiel", reason="OpenSpiel is an extra")
+    monkeypatch.setattr(openspiel, "exploitability_of", lambda game, policy: 1.0)
+    with pytest.raises(ValueError, match=r"uniform play in mini-sweep is 2\.87\d+ here and 1\.0 in OpenSpiel"):
+        baselines.measures_of("mini-sweep")
+
+
+def test_without_openspiel_the_baselines_name_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    done = CliRunner().invoke(app, ["study", "baselines", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert "the study baselines needs OpenSpiel: pyspiel can't be imported" in done.stderr
+    assert to_install("openspiel") in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_help_lists_every_study() -> None:

@@ -8,34 +8,36 @@ from __future__ import annotations
 
 import contextlib
 import io
-import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
-import numpy as np
-import torch
 import typer
 
 from krypenv import Rules
-from krypenv.inputs.words import shown, to_install
+from krypenv.inputs.words import shown
 from krypenv.training.cli.errors import OneSentence
 from krypenv.training.cli.options import command_of
-from krypenv.training.research.exact.counting import size_of
-from krypenv.training.research.exact.growing import check_size, check_solvable, grow
+from krypenv.training.research.solved.openspiel import (
+    UNITS,
+    Policy,
+    Probabilities,
+    exploitability_of,
+    load_small,
+    module_of,
+    nfsp,
+    play_games,
+    seed_generators,
+    uniform,
+)
 from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, setting
 
-MOST_HISTORIES = 100_000  # OpenSpiel walks through all of them in Python, and measures by tables
-UNITS = (64,)  # of all networks
 EPISODES = 1000  # in an iteration of NFSP and DQN
 STEPS = 200  # of Deep CFR's networks in an iteration
 SIMULATIONS = 50  # games that PSRO plays to estimate an entry of its matrix
 
-Probabilities = dict[int, float]
-Policy = Callable[[Any], Probabilities]  # from a state to the probability of each legal action
 Measured = Callable[
     [int, float, float], None
 ]  # told the iteration, the seconds of processor time spent on learning, and the exploitability
@@ -51,55 +53,9 @@ class LearnersSettings(Command):
     seed: int = setting(0, "seed of all random choices", limits.SMALL_SEED)
 
 
-def load_small(rules: Rules) -> Any:
-    """Return the game in OpenSpiel with its tree in memory; raise ValueError if it is too large for that."""
-    check_solvable(rules)
-    check_size(rules)
-    if (histories := size_of(grow(rules, keeps_all=True)).histories) > MOST_HISTORIES:
-        raise ValueError(
-            f"'{rules}' has {histories:,.0f} histories, and OpenSpiel's tables take at most {MOST_HISTORIES:,}; "
-            "a game that fits is mini-sweep"
-        )
-    loaded = _openspiel("krypenv.envs.openspiel").load(rules, sorted_deals=True)
-    return _openspiel("pyspiel").convert_to_cached_tree(loaded)
-
-
-def nfsp(game: Any, seed: int) -> Iterator[Policy]:
-    """Yield the average policies of neural fictitious self-play (Heinrich and Silver 2016)."""
-    module = _openspiel("open_spiel.python.pytorch.nfsp")
-    size, actions = game.information_state_tensor_size(), game.num_distinct_actions()
-    agents = [
-        module.NFSP(
-            seat,
-            size,
-            actions,
-            UNITS,
-            reservoir_buffer_capacity=100_000,
-            anticipatory_param=0.5,
-            rl_learning_rate=3e-3,
-            sl_learning_rate=3e-3,
-            learn_every=16,
-            min_buffer_size_to_learn=500,
-            optimizer_str="adam",
-            seed=seed + seat,
-            replay_buffer_capacity=20_000,
-            epsilon_start=0.1,
-            epsilon_end=0.01,
-            epsilon_decay_duration=20_000,
-        )
-        for seat in range(2)
-    ]
-
-    def ask(agent: Any, step: Any) -> Any:
-        with agent.temp_mode_as(module.MODE.AVERAGE_POLICY):
-            return agent.step(step, is_evaluation=True)
-
-    return _play(game, agents, seed, ask)
-
-
 def dqn(game: Any, seed: int) -> Iterator[Policy]:
     """Yield the greedy policies of two DQN agents that learn against each other; they need not converge."""
-    module = _openspiel("open_spiel.python.pytorch.dqn")
+    module = module_of("open_spiel.python.pytorch.dqn")
     size, actions = game.information_state_tensor_size(), game.num_distinct_actions()
     agents = [
         module.DQN(
@@ -120,36 +76,12 @@ def dqn(game: Any, seed: int) -> Iterator[Policy]:
         )
         for seat in range(2)
     ]
-    return _play(game, agents, seed, lambda agent, step: agent.step(step, is_evaluation=True))
-
-
-def _play(game: Any, agents: list[Any], seed: int, ask: Callable[[Any, Any], Any]) -> Iterator[Policy]:
-    """Yield the joint policy of two learning agents each time that they have played 1,000 games."""
-    rl = _openspiel("open_spiel.python.rl_environment")
-    env = rl.Environment(game)
-    env.seed(seed)
-
-    def policy(state: Any) -> Probabilities:
-        seat, legal = state.current_player(), state.legal_actions()
-        seen: dict[str, Any] = {"info_state": [None, None], "legal_actions": [None, None], "current_player": seat}
-        seen["info_state"][seat], seen["legal_actions"][seat] = state.information_state_tensor(seat), legal
-        step = rl.TimeStep(observations=seen, rewards=None, discounts=None, step_type=rl.StepType.MID)
-        chances = ask(agents[seat], step).probs
-        return {action: float(chances[action]) for action in legal}
-
-    while True:
-        for _ in range(EPISODES):
-            step = env.reset()
-            while not step.last():
-                step = env.step([agents[step.current_player()].step(step).action])
-            for agent in agents:
-                agent.step(step)
-        yield policy
+    return play_games(game, agents, seed, lambda agent, step: agent.step(step, is_evaluation=True), EPISODES)
 
 
 def deep_cfr(game: Any, seed: int) -> Iterator[Policy]:
     """Yield the average policies of Deep CFR (Brown et al. 2019)."""
-    module = _openspiel("open_spiel.python.pytorch.deep_cfr")
+    module = module_of("open_spiel.python.pytorch.deep_cfr")
     solver = module.DeepCFRSolver(
         game,
         policy_network_layers=UNITS,
@@ -178,12 +110,12 @@ def deep_cfr(game: Any, seed: int) -> Iterator[Policy]:
 def psro(game: Any, seed: int) -> Iterator[Policy]:
     """Yield the mixtures of policy space response oracles (Lanctot et al. 2017), with exact best responses."""
     del seed  # it draws from NumPy's generator alone, which `train` seeds
-    tables = _openspiel("open_spiel.python.policy")
-    aggregator = _openspiel("open_spiel.python.algorithms.policy_aggregator").PolicyAggregator(game)
+    tables = module_of("open_spiel.python.policy")
+    aggregator = module_of("open_spiel.python.algorithms.policy_aggregator").PolicyAggregator(game)
     uniform = tables.TabularPolicy(game)
-    oracles = _openspiel("open_spiel.python.algorithms.psro_v2.best_response_oracle")
+    oracles = module_of("open_spiel.python.algorithms.psro_v2.best_response_oracle")
     with contextlib.redirect_stdout(io.StringIO()):  # it prints its settings
-        solver = _openspiel("open_spiel.python.algorithms.psro_v2.psro_v2").PSROSolver(
+        solver = module_of("open_spiel.python.algorithms.psro_v2.psro_v2").PSROSolver(
             game,
             oracles.BestResponseOracle(game=game, policy=uniform),
             initial_policies=[uniform.__copy__() for _ in range(2)],
@@ -199,7 +131,12 @@ def psro(game: Any, seed: int) -> Iterator[Policy]:
         yield mixture.action_probabilities
 
 
-LEARNERS = {"nfsp": nfsp, "dqn": dqn, "deep-cfr": deep_cfr, "psro": psro}
+LEARNERS: dict[str, Callable[[Any, int], Iterator[Policy]]] = {
+    "nfsp": lambda game, seed: nfsp(game, seed, episodes=EPISODES),
+    "dqn": dqn,
+    "deep-cfr": deep_cfr,
+    "psro": psro,
+}
 
 
 def train(settings: LearnersSettings, tell: Measured | None = None) -> list[float]:
@@ -207,13 +144,8 @@ def train(settings: LearnersSettings, tell: Measured | None = None) -> list[floa
     if settings.learner not in LEARNERS:
         raise ValueError(f"learner is one of {', '.join(LEARNERS)}, not {shown(settings.learner)}")
     game = load_small(Rules.parse(settings.game))
-    random.seed(settings.seed)  # OpenSpiel's learners draw from the global generators
-    np.random.seed(settings.seed)  # noqa: NPY002
-    torch.manual_seed(settings.seed)
-    torch.set_num_threads(1)  # fastest for networks this small
-    tables = _openspiel("open_spiel.python.policy")
-    measure = _openspiel("open_spiel.python.algorithms.exploitability").exploitability
-    found, spent = [float(measure(game, tables.TabularPolicy(game)))], 0.0
+    seed_generators(settings.seed)
+    found, spent = [exploitability_of(game, uniform)], 0.0
     if tell:
         tell(0, spent, found[0])
     policies = LEARNERS[settings.learner](game, settings.seed)
@@ -221,18 +153,10 @@ def train(settings: LearnersSettings, tell: Measured | None = None) -> list[floa
         begun = time.process_time()
         policy = next(policies)
         spent += time.process_time() - begun
-        found.append(float(measure(game, tables.tabular_policy_from_callable(game, policy))))
+        found.append(exploitability_of(game, policy))
         if tell:
             tell(iteration, spent, found[-1])
     return found
-
-
-def _openspiel(name: str) -> Any:
-    """Return a module of OpenSpiel; raise ImportError with the line to install what it needs."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ImportError(f"{name} can't be imported ({error}); {to_install('openspiel')}, with dm-tree") from None
 
 
 def run(settings: LearnersSettings) -> None:

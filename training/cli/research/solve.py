@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from krypenv.training.research.exact.solving import Solved
 
 MOST_BELIEFS = 10  # hands that are listed
-SIZES = ("preset", "cards", "histories", "ends", "information sets", "value", "seconds")
+SIZES = ("preset", "cards", "histories", "ends", "value", "seconds")
+SETS = ("preset", "information sets", "standard ones")
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class SolveSettings(Command):
 
 
 def run(settings: SolveSettings) -> None:
-    """Compute an equilibrium of a small game for two players.
+    """Compute an equilibrium of a small game for two players, or with --at of the end of a large one.
 
     The strategy in DIR is an agent: its folder can be named wherever an agent is. Values are margins of the first seat,
     in points a game. If it is killed, the same command with --out resumes it.
@@ -84,6 +85,7 @@ def run(settings: SolveSettings) -> None:
 
 def _solve(settings: SolveSettings, rules: Rules) -> None:
     from krypenv.training.cli.outputs import check_folder
+    from krypenv.training.research.exact.growing import is_solvable
     from krypenv.training.research.exact.looking import check_position
     from krypenv.training.research.exact.solving import solve as solve_game
     from krypenv.training.research.exact.strategies import solve_into
@@ -91,6 +93,8 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
     game, out = _game_at(settings.at) if settings.at else None, settings.out
     if game:
         check_position(rules, game[0])
+        if not is_solvable(rules):
+            return _solve_late(settings, game[0])
     if out:
         check_folder(out)
     start, how = time.perf_counter(), (settings.gap, settings.iterations, settings.threads)
@@ -107,6 +111,23 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
         typer.echo(f"wrote {out}, which names an agent: krypenv evaluate {out} --against tactician")
     if game:
         _print_look(solved, *game)
+
+
+def _solve_late(settings: SolveSettings, game: Game) -> None:
+    """Solve what is left of a large game, and print what an equilibrium does there."""
+    from krypenv.training.research.exact.late import solve_late
+
+    if settings.out:
+        raise ValueError(f"'{game.rules}' is solved from one position only, which makes no agent; leave out --out")
+    start = time.perf_counter()
+    with Console(stderr=True).status(f"solving deal {game.deal_number}"):
+        solved = solve_late(game, settings.gap, settings.iterations, settings.threads)
+    typer.echo(
+        f"From here on seat 0 can expect {solved.value:+.4f} points, if all hands that the seats may hold count alike; "
+        f"the strategy can be exploited by {max(solved.exploitability, 0.0):.1e} points at most "
+        f"({time.perf_counter() - start:.1f} s)"
+    )
+    _print_look(solved, game, False)
 
 
 def _game_at(source: str) -> tuple[Game, bool]:
@@ -165,18 +186,20 @@ def _list(games: list[Rules], gap: float, iterations: int, threads: int) -> None
     from krypenv.training.research.exact.solving import solve as solve_game
     from krypenv.training.runs.tables import print_table
 
-    rows = []
+    rows, sets = [], []
     for rules in games:
         size = size_of(grow(rules, keeps_all=True))
         start = time.perf_counter()
         solved = solve_game(rules, gap, iterations, threads)
         seconds = time.perf_counter() - start
-        own, other = size.infosets
         rows.append(
             (
                 rules.name, str(rules.deck_size), f"{size.histories:,.0f}", f"{size.terminals:,.0f}",
-                f"{own:,.0f} + {other:,.0f}", f"{solved.value:+.4f}", f"{seconds:.1f}",
+                f"{solved.value:+.4f}", f"{seconds:.1f}",
             )
         )  # fmt: skip
+        sets.append((rules.name, *(f"{own:,.0f} + {other:,.0f}" for own, other in (size.infosets, size.standard))))
     print_table(SIZES, rows)
+    print_table(SETS, sets)
     typer.echo("information sets: of each seat, without the order in which the cards of a capture were named")
+    typer.echo("standard ones: with perfect recall of all own actions, captures named card by card")

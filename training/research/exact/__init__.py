@@ -9,6 +9,7 @@ equilibrium predictive CFR+, minimax and best responses over a tree
 asking      an agent as a behaviour strategy
 resuming    what a solve keeps, to go on after it was killed
 insight     spread, and what sight of cards and mixing are worth
+late        the end of a large game, solved from a position
 looking     what a strategy does in one decision, and why
 counting    how large a game is
 beliefs     what a search with open hands loses, with uniform beliefs and exact ones

@@ -44,7 +44,7 @@ class Forest(NamedTuple):
     before: np.ndarray  # (infosets,) int64: the choice by which the seat came there in this deal, or -1
     actions: np.ndarray  # (choices,) int16: what is chosen
     gain: np.ndarray  # (leaves,) float64: what the deal has changed of seat 0's margin
-    is_new: np.ndarray  # (leaves,) bool: whether it is the first one of its public history
+    public: np.ndarray  # (leaves,) int64: its public history
     follower: np.ndarray  # (leaves,) int32: the position of the next deal, -1 where the game is over
     first: np.ndarray  # (hands,) int64: the first node, or -1 - leaf, for each pair of hands
     chance: np.ndarray  # (hands,) float64: its probability
@@ -131,13 +131,6 @@ def public_after(forest: Forest, index: Index, public: int, game: np.record) -> 
 
 
 @kernel
-def count_arrivals(forest: Forest, index: Index) -> int:
-    """Return twice the number of nodes and leaves that may be in the table of arrivals."""
-    counts, base = forest.counts, index.base
-    return 2 * (counts[NODES] - base[NODES] + counts[LEAVES] - base[LEAVES])
-
-
-@kernel
 def add_leaf(
     compiled: np.record,
     game: np.record,
@@ -150,7 +143,7 @@ def add_leaf(
 ) -> int:
     """Note where a deal has ended; return the leaf, or FULL."""
     leaf = forest.counts[LEAVES]
-    if leaf == len(forest.gain) or count_arrivals(forest, index) >= len(index.arrivals):
+    if leaf == len(forest.gain):
         return FULL
     follower = np.int64(-1)
     if not game.over:
@@ -167,7 +160,7 @@ def add_leaf(
             index.positions[at] = follower
             positions[follower] = game
             forest.counts[POSITIONS] += 1
-    forest.is_new[leaf] = is_new(index, public, 0)
+    forest.public[leaf] = public
     forest.gain[leaf] = margin_of(compiled, game, 0) - before
     forest.follower[leaf] = follower
     forest.counts[LEAVES] += 1
@@ -186,7 +179,7 @@ def add_node(compiled: np.record, walk: Walk, depth: int, count: int, forest: Fo
         or counts[INFOSETS] + 1 == len(forest.choice)
         or counts[CHOICES] + count > len(forest.actions)
         or 2 * (counts[INFOSETS] - index.base[INFOSETS]) >= len(index.infosets)
-        or count_arrivals(forest, index) >= len(index.arrivals)
+        or 2 * (node - index.base[NODES]) >= len(index.arrivals)
     ):
         return FULL
     at = find_place(index.infosets, public, hand)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -41,6 +41,8 @@ class Trees:
     chances: FloatArray  # (S,) of the first deals
     roots: list[State]  # of each number, (S,) positions at the beginning of its deals, without the hands
     forests: list[Forest]  # of each number
+    first_deal: int = 1  # the number of the first ones
+    ending: FloatArray = field(default_factory=lambda: np.zeros(0))  # (S',) margins of seat 0 after the last ones
 
 
 def grow(rules: Rules, **options: bool) -> Trees:
@@ -74,6 +76,16 @@ def check_solvable(rules: Rules) -> None:
     kinds = int((rules.deck_counts > 0).sum())
     if kinds > MOST_KINDS + sum(table for _, table in rules.first_batches):
         raise ValueError(f"the deck has {kinds} kinds of cards; games with at most {MOST_KINDS} unseen ones are solved")
+
+
+def is_solvable(rules: Rules) -> bool:
+    """Return whether a game can be solved as a whole."""
+    try:
+        check_solvable(rules)
+        check_size(rules)
+    except ValueError:
+        return False
+    return True
 
 
 def check_size(rules: Rules) -> None:
@@ -161,7 +173,7 @@ _ARRAYS = {  # of a forest: what each holds one entry of, and its type
     "infoset": ("nodes", np.int32), "edge": ("nodes", np.int64), "depth": ("nodes", np.int16),
     "arrives": ("nodes", np.bool_), "children": ("edges", np.int64), "seat": ("infosets", np.int8),
     "choice": ("infosets", np.int64), "before": ("infosets", np.int64), "actions": ("choices", np.int16),
-    "gain": ("leaves", np.float64), "is_new": ("leaves", np.bool_), "follower": ("leaves", np.int32),
+    "gain": ("leaves", np.float64), "public": ("leaves", np.int64), "follower": ("leaves", np.int32),
     "first": ("hands", np.int64), "chance": ("hands", np.float64), "dealt": ("hands", np.dtype((np.int64, 2))),
 }  # fmt: skip
 _OF_A_DEAL = [
@@ -224,13 +236,7 @@ def grow_forest(
                 f"than {MOST_HISTORIES:,} histories"
             )
         of_deal = full - forest.starts[at]
-        fewest = 8 * np.array(
-            [
-                of_deal[tree.PUBLICS],
-                of_deal[tree.INFOSETS],
-                of_deal[[tree.NODES, tree.LEAVES]].sum(),
-            ]
-        )
+        fewest = 8 * of_deal[[tree.PUBLICS, tree.INFOSETS, tree.NODES]]
         while (tables < fewest).any():
             tables[tables < fewest] *= 2
         room = {  # a node needs room for as many edges as there are actions

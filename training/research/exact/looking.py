@@ -109,14 +109,15 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
     check_position(rules, game)
     assert game.turn is not None
     game = game.copy()
-    seat, number = game.turn, game.deal_number - 1
+    seat, number = game.turn, game.deal_number - solved.trees.first_deal
     while len(game.legal_actions()) == 1:
         game.act(game.legal_actions()[0])
         if game.pending is None:
             return Look(seat, [MoveLook(str(game.last_move), 1.0, np.nan)], [], 1, True, True)
     forest, solution = solved.trees.forests[number], solved.solutions[number]
     found = _find(rules, forest, game, knows_plays)
-    to_come = solved.solutions[number + 1].values if number + 1 < len(solved.solutions) else np.zeros(0)
+    later = solved.solutions[number + 1 :]
+    to_come = later[0].values if later else solved.trees.ending
     views = [_View(forest, solution.policy, to_come, int(infoset)) for infoset in found]
     view = max(views, key=lambda each: (each.likelihood, each.reach.sum()))
     ways: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)  # to name a move's cards

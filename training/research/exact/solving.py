@@ -71,7 +71,7 @@ def solve_trees(
     solutions: list[Solution] = []
     for number, forest in reversed(list(enumerate(trees.forests))):
         solution = blank(forest)
-        to_come = solutions[0].values if solutions else np.zeros(0)
+        to_come = solutions[0].values if solutions else trees.ending
         gap_here, deals = 2 * gap / len(trees.forests), len(forest.starts) - 1
         work = partial(run_kernel, solve_deals, forest, threads, to_come, gap_here, most, solution)
         if run:
@@ -84,7 +84,7 @@ def solve_trees(
 
 def respond(solved: Solved, threads: int = 0) -> Solved:
     """Find best responses to a policy, and what they win; return the same object."""
-    best = np.zeros((2, 0))
+    best = np.array([solved.trees.ending, -solved.trees.ending])
     for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
         for seat in range(2):
             run_kernel(respond_to_deals, forest, threads, best[seat], solution, seat)

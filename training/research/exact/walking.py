@@ -6,6 +6,7 @@ import numpy as np
 
 from krypenv.agents.scripted import list_actions
 from krypenv.cards import NO_CARD, NUM_KINDS
+from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.observing import note_play
 from krypenv.kernels.play import act, refresh
 from krypenv.kernels.scoring import margin_of
@@ -148,6 +149,30 @@ def first_hand(limits: np.ndarray, kinds: int, size: int, hand: np.ndarray) -> b
 
 
 @kernel
+def list_unseen(compiled: np.record, game: np.record, kinds: np.ndarray, limits: np.ndarray) -> int:
+    """Write the kinds of which not all copies have been seen, and how many are left; return how many kinds."""
+    count = 0
+    for kind in range(NUM_KINDS):
+        copies = np.int64(compiled.deck_counts[kind]) - np.int64(game.seen[kind])
+        if copies > 0:
+            kinds[count], limits[count] = kind, copies
+            count += 1
+    return count
+
+
+@kernel
+def can_hold(compiled: np.record, game: np.record, seat: int) -> bool:
+    """Return whether a seat may hold its hand, by what it has not swept in this deal (R10)."""
+    kinds = np.int64(game.hand_kinds[seat])
+    while kinds != 0:
+        bit = kinds & -kinds
+        kinds ^= bit
+        if game.cannot_hold[seat] >> compiled.class_of[bit_index(bit)] & 1:
+            return False
+    return True
+
+
+@kernel
 def ways(limits: np.ndarray, hand: np.ndarray, kinds: int) -> float:
     """Return how many sets of cards make a hand."""
     product = 1.0
@@ -182,40 +207,36 @@ def walk_deal(
     """
     root = walk.root[0]
     kinds, limits, rest, own, other = unseen[0], unseen[1], unseen[2], unseen[3], unseen[4]
-    count, total = 0, 0
-    for kind in range(NUM_KINDS):
-        copies = np.int64(compiled.deck_counts[kind]) - np.int64(root.seen[kind])
-        if copies > 0:
-            kinds[count], limits[count] = kind, copies
-            total += copies
-            count += 1
+    count = list_unseen(compiled, root, kinds, limits)
     before = margin_of(compiled, root, 0)
     public = forest.counts[PUBLICS]
     forest.counts[PUBLICS] += 1
-    sets = 1.0  # of cards for both hands
-    for step in range(root.hand_size[0]):
-        sets *= (total - step) / (step + 1)
-    for step in range(root.hand_size[1]):
-        sets *= (total - root.hand_size[0] - step) / (step + 1)
+    begin, total = forest.counts[HANDS], 0.0
     more = first_hand(limits, count, np.int64(root.hand_size[0]), own)
     while more:
         for place in range(count):
             rest[place] = limits[place] - own[place]
         walk.hand[0] = hold(root, 0, kinds, count, own)
-        found = first_hand(rest, count, np.int64(root.hand_size[1]), other)
+        found = can_hold(compiled, root, 0) and first_hand(rest, count, np.int64(root.hand_size[1]), other)
         while found:
             at = forest.counts[HANDS]
             if at == len(forest.first):
                 return FULL
             walk.hand[1] = hold(root, 1, kinds, count, other)
+            if not can_hold(compiled, root, 1):
+                found = next_hand(rest, count, other)
+                continue
             forest.first[at] = walk_hands(compiled, walk, public, before, forest, index, positions)
             if forest.first[at] == FULL:
                 return FULL
             forest.dealt[at, 0], forest.dealt[at, 1] = walk.hand[0], walk.hand[1]
-            forest.chance[at] = ways(limits, own, count) * ways(rest, other, count) / sets
+            forest.chance[at] = ways(limits, own, count) * ways(rest, other, count)
+            total += forest.chance[at]
             forest.counts[HANDS] += 1
             found = next_hand(rest, count, other)
         more = next_hand(limits, count, own)
+    for at in range(begin, forest.counts[HANDS]):
+        forest.chance[at] /= total
     return 0
 
 

@@ -6,6 +6,7 @@ habits  an agent with one habit changed
 strong_positions  positions from strong play, with every card played out
 comparison  studies of changed players against themselves
 rulesets  rule sets compared on the same footing
+self_play  a network that learns by self-play
 intervals  samples as tables, figures and words
 """
 

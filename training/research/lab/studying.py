@@ -158,6 +158,6 @@ def picture(study: Study, draw: Callable[[Axes], None]) -> bytes:
     axes = figure.subplots()
     draw(axes)
     if axes.patches or len(study.sets) > 1:  # rows: as high as their labels need
-        figure.set_figheight(max(4.5, 0.45 * len(axes.get_yticks())))
+        figure.set_figheight(max(figure.get_figheight(), 0.45 * len(axes.get_yticks())))
     figure.suptitle(study.question, fontsize=11)
     return png_of(figure, dpi=110)

@@ -1,5 +1,7 @@
 """Studies of small games that are solved, each a file.
 
-small    agents against perfect play, and what training reaches
-matched  what the goal changes between perfect players
+small       agents against perfect play, and what training reaches
+matched     what the goal changes between perfect players
+baselines   how soon our solver, OpenSpiel's algorithms and PPO come close to an equilibrium
+openspiel   OpenSpiel's side of a small game: its tree, its measure and its algorithms
 """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -54,42 +56,23 @@ def lost_by_beliefs(preset: str) -> dict[str, float]:
     return {beliefs: max(lost_to_equilibrium(solved, beliefs), 0.0) for beliefs in BELIEFS}
 
 
+def ppo_players(rules: Rules, history: bool, seed: int, frames: Sequence[int]) -> Iterator[tuple[int, Agent]]:
+    """Train PPO by self-play; yield its decisions so far and its policy each time that it has made so many."""
+    from krypenv.training.learn.learner.torch_network import NetworkPolicy
+    from krypenv.training.learn.selfplay.settings import Ppo
+    from krypenv.training.research.lab.self_play import SelfPlay
+
+    decisions = GAMES * Ppo().steps  # of an update
+    training = SelfPlay(rules, seed, frames[-1] / decisions, GAMES, history)
+    for mark in frames:
+        training.play_to(math.ceil(mark / decisions))
+        yield training.model.num_timesteps, NetworkPolicy(training.network, rules, "ppo")
+
+
 def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
     """Train PPO by self-play; return its decisions so far and its exploitability, along the training."""
-    import numpy as np
-    import torch
-    from stable_baselines3.common.logger import configure
-
-    from krypenv.adapters.sb3 import KrypkasinoVecEnv
-    from krypenv.training.learn.learner.ppo import SelfPlayPPO
-    from krypenv.training.learn.learner.torch_network import NetworkPolicy
-    from krypenv.training.learn.selfplay.league import seed_of
-    from krypenv.training.learn.selfplay.settings import Ppo
-
-    torch.set_num_threads(1)
-    rules, ppo = Rules.preset(HIDDEN), Ppo()
-    model = SelfPlayPPO(
-        [KrypkasinoVecEnv(rules, GAMES, seat="all", dense=True, seed=seed_of(seed, 0, 0), history=history)],
-        ppo.critic,
-        {"history": history}, kl_coef=ppo.kl_coef, ema_decay=ppo.ema_decay, ent_coef=ppo.ent_coef,
-        n_steps=ppo.steps, batch_size=ppo.batch, n_epochs=ppo.epochs, gamma=1.0, gae_lambda=ppo.gae_lambda,
-        learning_rate=lambda left: ppo.learning_rate * max(left, 0.05), clip_range=ppo.clip, vf_coef=ppo.vf_coef,
-        seed=seed, device="cpu",
-    )  # fmt: skip
-    model.set_logger(configure(None, []))
-    found: list[tuple[int, float]] = []
-    while True:
-        if model.num_timesteps >= FRAMES[len(found)]:
-            player = NetworkPolicy(model.network, rules, "ppo")
-            found.append((model.num_timesteps, exploitability(player, HIDDEN)))
-            if len(found) == len(FRAMES):
-                return found
-        update = model.num_timesteps // (GAMES * ppo.steps)
-        torch.manual_seed(seed_of(seed, update + 1, 0))
-        model.rollout_buffer.rng = np.random.default_rng(seed_of(seed, update + 1, 1))
-        model.set_done(model.num_timesteps / FRAMES[-1])
-        model.collect_rollouts()
-        model.train()
+    players = ppo_players(Rules.preset(HIDDEN), history, seed, FRAMES)
+    return [(decisions, exploitability(player, HIDDEN)) for decisions, player in players]
 
 
 def train_clone(seed: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ variants  house rules, and low scores or high
 luck   luck and skill
 adjusted  luck taken out of margins
 advice  the rulebooks' advice
+transfer  networks for one goal, tuned for the other
 """
 
 from typing import TYPE_CHECKING

@@ -1,0 +1,130 @@
+"""The end of a large game, solved from a position: the rest of its deal as a tree, and the last deal by minimax.
+
+Between two players who count cards nothing is hidden in the last deal, so its value is that of minimax with open hands.
+In the deal before it all hands count alike that the seats may hold: what was played earlier in that deal is public, but
+tells nothing about them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from krypenv.agents.search.horizon import make_model
+from krypenv.agents.search.solver import solve_open_deal
+from krypenv.agents.workspace import make_workspace
+from krypenv.kernels.compiled import compile_rules
+from krypenv.kernels.play import refresh
+from krypenv.kernels.scoring import margin_of
+from krypenv.one_game import Game
+from krypenv.rules import Rules
+from krypenv.runtime.jit import handle, kernel, records
+from krypenv.runtime.threads import count_threads, share
+from krypenv.state import GAME, State, mix
+from krypenv.training.research.exact.between_deals import MOST_KINDS, strip_hands
+from krypenv.training.research.exact.growing import MOST_HISTORIES, FloatArray, Trees, grow_forest
+from krypenv.training.research.exact.solving import Solved, solve_trees
+from krypenv.training.research.exact.walking import first_hand, hold, list_unseen, next_hand, ways
+
+
+def grow_late(game: Game, threads: int = 0) -> Trees:
+    """Return the tree of what is left of a game's deal, with observations, and what the last deal is worth after it.
+
+    All hands that the seats may hold count alike, those in the game too.
+
+    Raises ValueError for a game that can't be solved from there.
+    """
+    check_late(game)
+    rules = game.rules
+    roots = records(GAME, 1)
+    roots[0] = game.state
+    strip_root(compile_rules(rules), handle(roots))
+    forest, followers = grow_forest(rules, roots, sees=True)
+    ending = last_deals(rules, followers, threads)
+    return Trees(rules, np.ones(1), [roots], [forest], game.deal_number, ending)
+
+
+def solve_late(game: Game, gap: float = 1e-4, most: int = 20_000, threads: int = 0) -> Solved:
+    """Return an equilibrium of what is left of a game in its last two deals; see `grow_late` and `solving.solve`."""
+    return solve_trees(grow_late(game, threads), gap, most, threads)
+
+
+def check_late(game: Game) -> None:
+    """Raise ValueError for a game that can't be solved from where it stands."""
+    rules, deals = game.rules, len(game.rules.deal_sizes())
+    if rules.players != 2 or not compile_rules(rules)[0]["is_main"]:
+        raise ValueError(f"late deals are solved in games like Krypkasino for two, not in '{rules}'")
+    if game.is_over or game.pending is not None:
+        raise ValueError("give a position in which a card is to be played; captures are no positions of their own")
+    if game.deal_number < deals - 1:
+        raise ValueError(
+            f"deal {game.deal_number} of {deals} is too early to be solved; give a position in the last two deals"
+        )
+    sizes = [len(game.hand(seat)) for seat in range(2)]
+    unseen = rules.deck_size - int(game.state["seen"].sum())
+    hands = math.comb(unseen, sizes[0]) * math.comb(unseen - sizes[0], sizes[1])
+    histories = hands * math.factorial(sizes[0]) * math.factorial(sizes[1])
+    if histories > MOST_HISTORIES:
+        raise ValueError(
+            f"with {sizes[0]} and {sizes[1]} cards in hand and {unseen} unseen there are about {histories:.1e} "
+            f"histories, captures apart; at most {MOST_HISTORIES:,} are held in memory; give a later position"
+        )
+
+
+@kernel
+def strip_root(rules: np.ndarray, games: np.ndarray) -> None:
+    """Take away the hands of some games; how many cards they held stays."""
+    for at in range(len(games)):
+        strip_hands(rules[0], games[at])
+
+
+def last_deals(rules: Rules, positions: State, threads: int = 0) -> FloatArray:
+    """Return the margin of seat 0 that the last deal adds, (S,), for positions (S,) of `GAME` in which it begins.
+
+    It is the mean over all hands, each with the value of minimax.
+    """
+    values, threads = np.zeros(len(positions)), count_threads(threads)
+    compiled, model, games = compile_rules(rules), make_model("sweep"), handle(positions)
+    workspaces = [make_workspace() for _ in range(threads)]
+
+    def value(part: int, parts: int) -> None:
+        space, unseen = workspaces[part], np.zeros((5, MOST_KINDS), np.int64)
+        value_last_deals(compiled, model, games, space.listing, space.lines, unseen, part, parts, values)
+
+    share(value, threads)
+    return values
+
+
+@kernel
+def value_last_deals(
+    rules: np.ndarray, model: np.ndarray, positions: np.ndarray, listing: np.ndarray, lines: np.ndarray,
+    unseen: np.ndarray, part: int, parts: int, values: np.ndarray,
+) -> None:  # fmt: skip
+    """Write the values of every `parts`-th position; `unseen` is as in `walk_deal`."""
+    compiled, game = rules[0], lines[0].ahead
+    kinds, limits, rest, own, other = unseen[0], unseen[1], unseen[2], unseen[3], unseen[4]
+    for at in range(part, len(positions), parts):
+        root = positions[at]
+        before = margin_of(compiled, root, 0)
+        count = list_unseen(compiled, root, kinds, limits)
+        total, weights, pair = 0.0, 0.0, 0
+        more = first_hand(limits, count, np.int64(root.hand_size[0]), own)
+        while more:
+            for place in range(count):
+                rest[place] = limits[place] - own[place]
+            found = first_hand(rest, count, np.int64(root.hand_size[1]), other)
+            while found:
+                lines[0].ahead = root
+                hold(game, 0, kinds, count, own)
+                hold(game, 1, kinds, count, other)
+                refresh(compiled, game, listing[0].scratch)
+                weight = ways(limits, own, count) * ways(rest, other, count)
+                key = mix(np.uint64(at + 1) << np.uint64(20) | np.uint64(pair))
+                margin = solve_open_deal(compiled, model[0], game, 0, 0, key, listing[0], lines[0])
+                total += weight * (margin - before)
+                weights += weight
+                pair += 1
+                found = next_hand(rest, count, other)
+            more = next_hand(limits, count, own)
+        values[at] = total / weights
