@@ -291,6 +291,19 @@ def baselines(names: Sequence[str], folder: str) -> str:
     return table_of(("algorithm", "settings", *(f"`{game}`" for game in settings)), rows)
 
 
+def late(names: Sequence[str], folder: str) -> str:
+    """Return what each agent loses in late deals, by the cards in both hands."""
+    cells: dict[str, list[str]] = {}
+    head = ["agent"]
+    for measure, cards, agent, mean, spread in stored("late-2")["rows"]:
+        if f"{measure}, {cards}" not in head:
+            head.append(f"{measure}, {cards}")
+        cells.setdefault(agent, []).append(
+            f"{float(mean):.2f}<br>{' to '.join(f'{float(each):.2f}' for each in spread.split(' to '))}"
+        )
+    return table_of(head, ([f"`{agent}`", *each] for agent, each in cells.items()))
+
+
 def minis(names: Sequence[str], folder: str) -> str:
     """Return the decks and deals of the small games."""
     head = ("preset", "ranks", "suits", "packs", "cards", "points on cards", "first hands, table", "later hands")
@@ -329,6 +342,7 @@ KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     "baselines": baselines,
     "belief": belief,
     "figure": figure,
+    "late": late,
     "sentences": sentences,
     "misere": misere,
     "minis": minis,

@@ -20,6 +20,7 @@ from krypenv.agents.search.rollout import play_out
 from krypenv.agents.search.sampler import BATCH, Examiner, check_memory, name_of
 from krypenv.agents.search.sampling import Job, decide_row, decide_rows, next_world, value_worlds
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row, search_worlds
+from krypenv.agents.search.solver import solve_open_deal
 from krypenv.agents.workspace import Workspace
 from krypenv.cards import NUM_KINDS
 from krypenv.features import history_in
@@ -27,6 +28,7 @@ from krypenv.inputs.words import shown
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, kernel_with, records
 from krypenv.runtime.threads import in_turn
+from krypenv.state import mix
 from krypenv.worlds.determinize import determinize
 from krypenv.worlds.hidden import give
 
@@ -97,7 +99,17 @@ def does_repeat(compiled: np.record, plan: GuidedPlan, game: np.record) -> bool:
     """
     number = game.deal_number
     lays = number < compiled.num_deals and compiled.laid[number + 1] > compiled.laid[number]
-    return compiled.players == 2 and plan.deals == 1 and plan.value_unit == 0.0 and not lays
+    solves = compiled.is_main and number + 1 == compiled.num_deals
+    return compiled.players == 2 and plan.deals == 1 and plan.value_unit == 0.0 and not lays and not solves
+
+
+@kernel
+def solves_last(compiled: np.record, game: np.record) -> bool:
+    """Return whether a playout that ends in a position is worth what the last deal is, solved with open hands.
+
+    Between two players nothing is hidden there from a seat that has counted.
+    """
+    return compiled.is_main and compiled.players == 2 and not game.over and game.deal_number == compiled.num_deals
 
 
 @kernel
@@ -126,7 +138,13 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, part: int, workspace: W
             play_on(rules, plan.weights, ahead, last_deal, first_path(at), repeats, network_scratch, scratch)
         else:
             play_out(rules, ahead, last_deal, plan.style, end, listing, workspace.judging[0])
-        margin = leaf_value(rules, job.model[0], plan.weights, plan.value_unit, ahead, side, network_scratch, scratch)
+        if solves_last(rules, ahead):
+            key = mix(worlds.seed + np.uint64(at + 1))
+            margin = solve_open_deal(rules, job.model[0], ahead, side, end, key, listing, workspace.lines[0])
+        else:
+            margin = leaf_value(
+                rules, job.model[0], plan.weights, plan.value_unit, ahead, side, network_scratch, scratch
+            )
         tally.values[at] = margin + plan.prior * tally.behind[at]
     if repeats.has_values:
         hand.is_valued = True
@@ -231,7 +249,8 @@ class Guided(Examiner):
     majorities count, that takes about ten times as long as with the tactician, which takes its place.
     The network also counts at the root: `prior` times an action's logit is added to its mean margin, and actions of
     very low probability are not tried. An action that is clearly behind after some worlds is pruned. In the last deal
-    of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`.
+    of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`. In the
+    deal before it, in games like Krypkasino, each playout is worth what the last deal is, solved with open hands.
 
     `action_values` returns these values and not plain margins: each is the mean margin less `prior` points for each
     unit by which the action's logit is behind the best one. It is minus infinity for actions that were not tried, were

@@ -1,15 +1,20 @@
-"""The end of a large game, solved: by a minimax over open hands that shares no code, and by the solver of whole games."""
+"""The end of a large game, solved: against a minimax that shares no code, and against the solver of whole games."""
 
 from __future__ import annotations
 
-from itertools import combinations
+import math
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.commands import krypenv
 
-from krypenv import Game, Rules, agents
+from krypenv import Game, Rules
+from krypenv.cards import NO_CARD
+from krypenv.runtime.jit import handle, records
+from krypenv.state import GAME
+from krypenv.training.research.exact.deal_tree import play_code
 from krypenv.training.research.exact.late import grow_late, last_deals, solve_late
 from krypenv.training.research.exact.looking import look
 from krypenv.training.research.exact.solving import Solved, solve
@@ -125,3 +130,15 @@ def test_the_command_shows_a_late_position(tmp_path: Path) -> None:
     assert refused.exit_code != 0
     assert "is solved from one position only" in refused.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_all_plays_are_told_apart_the_ace_of_clubs_included() -> None:
+    """A public history is known by hashes of its plays: of the card, of what it took, and whether it goes on taking."""
+    kinds, codes = (0, 4, 7, 8, 39, 43, 46, 47), set()
+    for card, is_pending, count in product(kinds, (False, True), range(4)):
+        for taken in combinations([kind for kind in kinds if kind != card], count):
+            game = records(GAME, 1)
+            game.pending, game.last_card = card if is_pending else NO_CARD, card
+            game.taken[0, list(taken)] = 1
+            codes.add(play_code(handle(game)[0]))
+    assert len(codes) == len(kinds) * 2 * sum(math.comb(len(kinds) - 1, count) for count in range(4))

@@ -13,7 +13,7 @@ import pytest
 from support.sampled import STRONG, TWO
 from typer.testing import CliRunner
 
-from krypenv import Rules
+from krypenv import Game, Rules
 from krypenv.inputs.words import to_install
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.research.study import StudySettings
@@ -23,7 +23,7 @@ from krypenv.training.research.lab import chunks
 from krypenv.training.research.lab.chunks import by_deal, match_tasks
 from krypenv.training.research.lab.habits import with_habit
 from krypenv.training.research.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, Study, run_study
-from krypenv.training.research.solved import baselines, openspiel, small
+from krypenv.training.research.solved import baselines, late_deals, openspiel, small
 from krypenv.training.research.studies import creep
 from krypenv.training.research.studies.registry import STUDIES, study_of
 from krypenv.training.runs import Executor, Task
@@ -158,7 +158,7 @@ class TestLuck:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(STUDIES) - {"small", "baselines", "matched", "transfer"})
+    "name", sorted(set(STUDIES) - {"small", "baselines", "late", "matched", "transfer"})
 )  # with tests of their own
 def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
     """From the command line, with what it needs at least; again, the same answer without work."""
@@ -229,6 +229,24 @@ def test_baselines_race_in_a_smaller_game(tmp_path: Path, monkeypatch: pytest.Mo
     tried = found.figures["settings"][game][baselines.MMD]
     assert tried["best"] == "alpha 0.01, step size 3, both falling"
     assert len(found.rows) == len(curves) == 5
+    assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
+
+
+def test_late_deals_are_answered_from_few_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A perfect player loses nothing, so whoever is asked loses at least that, and to its best response more."""
+    monkeypatch.setattr(late_deals, "ASKED", {"random": 1, "champion": 1})
+    found = run_study(late_deals.STUDY, Setup(TWO, "champion", 2), tmp_path / "out", "krypenv study late")
+    positions = found.figures["positions"]
+    assert len(positions) == 2
+    for each in positions:
+        game = Game.from_position(each["position"])
+        assert (game.deal_number, len(game.hand(0)) + len(game.hand(1))) == (11, late_deals.FEW)
+        assert each["gap"] <= 1e-4
+        assert {move for move, _, _ in each["moves"]} in ({str(move) for move in game.legal_moves()}, set())
+        for agent, lost in each["lost"][late_deals.LOST].items():
+            assert -1e-4 <= lost <= each["lost"][late_deals.BEST][agent] + 1e-4
+        assert each["lost"][late_deals.LOST]["random"] > each["lost"][late_deals.LOST]["champion"]
+    assert len(found.rows) == 2 * len(late_deals.MEASURES)
     assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
 
 

@@ -100,10 +100,10 @@ def play_code(game: np.record) -> int:
     The order in which the cards of one capture are named tells nothing, so it is no part of a public history.
     """
     is_pending = game.pending != NO_CARD
-    word = mix(np.uint64(2 * (game.pending if is_pending else game.last_card) + is_pending))
+    word = mix(np.uint64(2 * (game.pending if is_pending else game.last_card) + is_pending + 1))  # as mix(0) is 0
     for kind in range(NUM_KINDS):
         if game.taken[kind] > 0:
-            word = mix(word ^ np.uint64(4 * kind + game.taken[kind]))
+            word = mix(word ^ np.uint64(4 * kind + np.int64(game.taken[kind])))
     return np.int64(word >> np.uint64(1))
 
 

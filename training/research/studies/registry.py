@@ -5,7 +5,7 @@ from __future__ import annotations
 from krypenv.inputs.words import did_you_mean, shown
 from krypenv.training.research.belief import sight
 from krypenv.training.research.lab.studying import Study
-from krypenv.training.research.solved import baselines, matched, small
+from krypenv.training.research.solved import baselines, late_deals, matched, small
 from krypenv.training.research.studies import (
     adjusted,
     advice,
@@ -26,7 +26,7 @@ from krypenv.training.research.studies import (
 ALL = (
     creep.STUDY, setups.STUDY, example.STUDY, shed.STUDY, kings.STUDY, last.STUDY, seat.STUDY, memory.STUDY,
     partners.STUDY, variants.STUDY, variants.MISERE, luck.STUDY, adjusted.STUDY, advice.STUDY, small.STUDY,
-    matched.STUDY, baselines.STUDY, sight.STUDY, transfer.STUDY,
+    matched.STUDY, baselines.STUDY, late_deals.STUDY, sight.STUDY, transfer.STUDY,
 )  # fmt: skip
 STUDIES: dict[str, Study] = {study.name: study for study in ALL}
 

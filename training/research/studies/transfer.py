@@ -101,7 +101,10 @@ def measure(learner: SelfPlay, deals: int, seed: int) -> float:
     """Return the margin of a network alone over the tactician, in duplicate deals."""
     from krypenv.training.learn.learner.torch_network import NetworkAgent
 
-    players = NetworkAgent(learner.network, learner.rules, "learner", solver=False), agents.make(AGENT, learner.rules)
+    players = (
+        NetworkAgent(learner.network, learner.rules, "learner", solver=False),
+        agents.make_known(AGENT, learner.rules),
+    )
     return float(play_duplicates(players, learner.rules, deal_seeds(seed, deals)).margins.mean())
 
 
