@@ -295,12 +295,10 @@ def late(names: Sequence[str], folder: str) -> str:
     """Return what each agent loses in late deals, by the cards in both hands."""
     cells: dict[str, list[str]] = {}
     head = ["agent"]
-    for measure, cards, agent, mean, spread in stored("late-2")["rows"]:
-        if f"{measure}, {cards}" not in head:
-            head.append(f"{measure}, {cards}")
-        cells.setdefault(agent, []).append(
-            f"{float(mean):.2f}<br>{' to '.join(f'{float(each):.2f}' for each in spread.split(' to '))}"
-        )
+    for name, found in stored("late-2")["figures"]["intervals"].items():
+        measure, cards, agent = name.split(", ", 2)
+        head += [each for each in (f"{measure}, {cards}",) if each not in head]
+        cells.setdefault(agent, []).append(f"{found['mean']:+.2f}<br>{found['low']:+.2f} to {found['high']:+.2f}")
     return table_of(head, ([f"`{agent}`", *each] for agent, each in cells.items()))
 
 
