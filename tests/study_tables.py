@@ -10,11 +10,14 @@ from result_tables import command_of, read, table_of
 
 from krypenv import Rules
 from krypenv.training.evaluation.matches.margins import format_margin
+from krypenv.training.research.exact.beliefs import CAUSES
 from krypenv.training.research.lab.intervals import LEVEL
-from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
+from krypenv.training.research.lab.rulesets import COUNTED, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Study
+from krypenv.training.research.misere import large
 from krypenv.training.research.solved.matched import FIRST as FIRST_SEAT
 from krypenv.training.research.solved.matched import SPREAD
+from krypenv.training.research.solved.small import BEST, LOST
 from krypenv.training.research.studies.registry import STUDIES
 
 PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}
@@ -142,6 +145,44 @@ def spread_cell(figures: dict[str, Any], name: str, form: str) -> str:
     return f"{figures[name]['mean']:{form}} ±{half_width(figures[name]):{form.replace('+', '')}}"
 
 
+def holds(names: Sequence[str], folder: str) -> str:
+    """Return for which players each statement holds: in the first answer, and on another seed in the second.
+
+    A statement holds for a player if its difference is told apart from zero in the first answer, with Holm's correction
+    over the table, and its interval in the second is above zero.
+    """
+    first, second = (stored(name)["figures"] for name in names)
+    players = first["players"]
+    rows = []
+    for words, each in first["statements"].items():
+        again = second["statements"][words]
+        held = [name for name in each if each[name]["holds"] and again[name]["low"] > 0]
+        cells = [
+            holds_cell(each[name], again[name], first["spreads"][name], name in held) if name in each else "-"
+            for name in players
+        ]
+        rows.append([words, *cells, holds_for(held, list(each))])
+    told = ", ".join(f"`{players[name]}` {first['spreads'][name]:.0f}" for name in players)
+    head = ("statement", *(f"`{player}`" for player in players.values()), "holds for")
+    return f"{table_of(head, rows)}\nOne SD, in points: {told}.\n"
+
+
+def holds_cell(figure: dict[str, Any], again: dict[str, Any], spread: float, held: bool) -> str:
+    """Return a difference in points and in standard deviations, and the one on another seed."""
+    mark = "**" if held else ""
+    margins = [format_margin(each["mean"], each["low"], each["high"], 1) for each in (figure, again)]
+    return f"{mark}{margins[0]}{mark}<br>{figure['mean'] / spread:+.2f} SD<br>again {margins[1]}"
+
+
+def holds_for(held: Sequence[str], measured: Sequence[str]) -> str:
+    """Return for whom a statement holds, of those that it was measured with."""
+    if not held:
+        return "nobody"
+    if len(held) == len(measured):
+        return "all" if len(held) > 1 else held[0]
+    return ", ".join(held)
+
+
 def belief(names: Sequence[str], folder: str) -> str:
     """Return what the champion's belief gains: the figure, the sentence, the command and the rows."""
     result = read("belief/result")
@@ -150,11 +191,13 @@ def belief(names: Sequence[str], folder: str) -> str:
 
 
 def misere(names: Sequence[str], folder: str) -> str:
-    """Return a table of the page on misère: `points`, `margins`, with `search` in both seats, or one of an answer."""
+    """Return a table of the page on misère: `points`, `margins`, one of an answer, or one of an answer on two seeds."""
     if names[0] in OF_AN_ANSWER:
         return OF_AN_ANSWER[names[0]](stored(names[1]))
+    if names[0] in OF_TWO_SEEDS:
+        return OF_TWO_SEEDS[names[0]](*(stored(name)["figures"] for name in names[1:]))
     figures = stored("misere-2")["figures"]
-    return {"points": misere_points, "margins": misere_margins, "search": misere_search}[names[0]](figures)
+    return {"points": misere_points, "margins": misere_margins}[names[0]](figures)
 
 
 def matched_measures(result: dict[str, Any]) -> str:
@@ -212,17 +255,70 @@ def misere_margins(figures: dict[str, Any]) -> str:
     return table_of(("rules", *IN_LUCK), rows)
 
 
-def misere_search(figures: dict[str, Any]) -> str:
-    """Return the unit, the first seat's lead and the value of the other hand, with two players side by side."""
-    result = read("misere-search/result")
-    labels = {each["rules"]: label for label, each in figures.items()}
-    head = [f"{what}, `{who}`" for what in ("SD", "first seat", "oracle") for who in ("tactician", "search")]
-    rows = []
-    for rules, found in result["figures"].items():
-        both = (figures[labels[rules]], found)
-        shown = ((LUCK, ".2f"), (FIRST, "+.2f"), (HIDDEN, "+.2f"))
-        rows.append([labels[rules], *(spread_cell(each, name, form) for name, form in shown for each in both)])
-    return table_of(("rules", *head), rows)
+def large_differences(first: dict[str, Any], again: dict[str, Any]) -> str:
+    """Return the differences between the goals by quantity, game and player, and for whom they hold on both seeds."""
+
+    def cell(game: str, quantity: str, player: str) -> str:
+        found, other = (each["differences"][game][quantity].get(player) for each in (first, again))
+        if found is None:
+            return "-"
+        low, high = large.means_of(first, game, quantity, player)
+        return f"{low:+.2f}, {high:+.2f}<br>{tested(found, other)}"
+
+    def row(game: str, quantity: str) -> list[str]:
+        both = [each["differences"][game][quantity] for each in (first, again)]
+        cells = [cell(game, quantity, player) for player in large.PLAYERS]
+        return [f"{quantity}, {game}", *cells, holders(*both)]
+
+    rows = (row(game, quantity) for quantity in large.QUANTITIES for game in large.GAMES)
+    return table_of(("in SD; sweeps in points", *large.PLAYERS, "holds for"), rows)
+
+
+def large_levels(first: dict[str, Any], again: dict[str, Any]) -> str:
+    """Return each quantity by rule set and player, in SD and points; for whom it is told apart from zero, if tested."""
+
+    def cell(label: str, quantity: str, player: str) -> str:
+        found, other = (each["cells"][label][quantity].get(player) for each in (first, again))
+        if found is None:
+            return "-"
+        points = f"{spread_cell(found, 'points', '+.2f')} points"
+        if quantity in large.SIGNED:
+            told = tested(*({**each["in SD"], "p": each["p"]} for each in (found, other)))
+            return f"{told}<br>{points}"
+        return f"{spread_cell(found, 'in SD', '+.2f')}<br>{points}" if "in SD" in found else points
+
+    def row(label: str, quantity: str) -> list[str]:
+        is_tested = quantity in large.SIGNED
+        told = holders(*(large.cells_in_sd(each, label, quantity) for each in (first, again))) if is_tested else ""
+        return [f"{quantity}, {label}", *(cell(label, quantity, player) for player in large.PLAYERS), told]
+
+    rows = (row(label, quantity) for quantity in large.QUANTITIES for label in large.SETS)
+    return table_of(("in SD", *large.PLAYERS, "holds for"), rows)
+
+
+def sign_on_both(found: dict[str, float], other: dict[str, float]) -> int:
+    """Return the sign of a mean that is told apart from zero (Holm), and by its interval on the other seed; else 0."""
+    sign = large.sign_of(found)
+    return sign if sign and min(sign * other["low"], sign * other["high"]) > 0 else 0
+
+
+def tested(found: dict[str, float], other: dict[str, float]) -> str:
+    """Return a mean, bold if its sign holds on both seeds, its interval, its p value, and the interval again."""
+    mean = f"{found['mean']:+.2f}"
+    shown = f"**{mean}**" if sign_on_both(found, other) else mean
+    p = "p < 0.001" if found["p"] < 0.001 else f"p = {found['p']:.3f}"
+    first, again = (f"{each['low']:+.2f} to {each['high']:+.2f}" for each in (found, other))
+    return f"{shown} ({first})<br>{p}; again {again}"
+
+
+def holders(found: dict[str, dict[str, float]], other: dict[str, dict[str, float]]) -> str:
+    """Return for which players a sign holds on both seeds: all, their names, or none; signs if they differ."""
+    signs = {player: sign for player in found if (sign := sign_on_both(found[player], other[player]))}
+    if not signs:
+        return "none"
+    if len(set(signs.values())) > 1:
+        return ", ".join(f"{player} ({'+' if sign > 0 else '-'})" for player, sign in signs.items())
+    return "all" if len(signs) == len(found) else ", ".join(signs)
 
 
 def small(names: Sequence[str], folder: str) -> str:
@@ -231,13 +327,13 @@ def small(names: Sequence[str], folder: str) -> str:
 
 
 def small_agents(figures: dict[str, Any]) -> str:
-    """Return the exploitability of every agent in every small game."""
-    games = list(figures["exploitability"])
+    """Return the exploitability of every agent in every small game, and what it loses to an equilibrium in the last."""
+    games, lost = list(figures[BEST]), figures[LOST]["agents"]
     rows = (
-        [f"`{agent}`", *(f"{figures['exploitability'][game][agent]:.2f}" for game in games)]
-        for agent in figures["exploitability"][games[0]]
+        [f"`{agent}`", *(f"{figures[BEST][game][agent]:.2f}" for game in games), f"{lost[games[-1]][agent]:.2f}"]
+        for agent in figures[BEST][games[0]]
     )
-    return table_of(("agent", *(f"`{game}`" for game in games)), rows)
+    return table_of(("agent", *(f"`{game}`" for game in games), f"{LOST}, `{games[-1]}`"), rows)
 
 
 def small_bounds(figures: dict[str, Any]) -> str:
@@ -253,23 +349,26 @@ def small_bounds(figures: dict[str, Any]) -> str:
 
 
 def small_learning(figures: dict[str, Any]) -> str:
-    """Return what PPO comes down to, run by run."""
+    """Return what PPO comes down to, run by run: its exploitability, and what it loses to an equilibrium."""
+    found = {**figures["ppo"], **{f"{name}, {LOST}": runs for name, runs in figures[LOST]["ppo"].items()}}
     rows = (
         [f"{frames:,}", *(" and ".join(f"{run:.2f}" for run in each) for each in runs)]
-        for frames, *runs in zip(figures["frames"], *figures["ppo"].values(), strict=True)
+        for frames, *runs in zip(figures["frames"], *found.values(), strict=True)
     )
-    return table_of(("training decisions, at least", *figures["ppo"]), rows)
+    return table_of(("training decisions, at least", *found), rows)
 
 
-def small_beliefs(figures: dict[str, Any]) -> str:
-    """Return what a search with open hands loses to an equilibrium, with uniform and with exact beliefs."""
-    rows = ([f"`{game}`", *(f"{found[key]:.3f}" for key in BELIEFS)] for game, found in figures["beliefs"].items())
-    return table_of(("game", *(f"lost with {key} beliefs" for key in BELIEFS)), rows)
+def small_causes(figures: dict[str, Any]) -> str:
+    """Return what a search with all worlds loses to an equilibrium, by its causes."""
+    rows = ([f"`{game}`", *(f"{found[key]:.3f}" for key in CAUSES)] for game, found in figures["causes"].items())
+    return table_of(("game", *CAUSES), rows)
 
 
 def small_trained(figures: dict[str, Any]) -> str:
-    """Return the exploitability of what is trained."""
-    return table_of(("what is trained", "exploitability"), ([k, f"{v:.2f}"] for k, v in figures["trained"].items()))
+    """Return the exploitability of what is trained, and what it loses to an equilibrium."""
+    lost = figures[LOST]["trained"]
+    rows = ([name, f"{figure:.2f}", f"{lost[name]:.2f}"] for name, figure in figures["trained"].items())
+    return table_of(("what is trained", BEST, LOST), rows)
 
 
 def baselines(names: Sequence[str], folder: str) -> str:
@@ -325,14 +424,13 @@ def mini(name: str) -> list[str]:
     return [f"`{name}`", f"{ranks[0]} to {ranks[-1]}" if in_a_row else " ".join(ranks), suits, *map(str, numbers)]
 
 
-BELIEFS = ("uniform", "exact")
 SUITS = "♣♦♥♠"
 RANKS = {1: "A", 11: "J", 12: "Q", 13: "K"} | {rank: str(rank) for rank in range(2, 11)}
 SMALL: dict[str, Callable[[dict[str, Any]], str]] = {
     "agents": small_agents,
     "bounds": small_bounds,
     "learning": small_learning,
-    "beliefs": small_beliefs,
+    "causes": small_causes,
     "trained": small_trained,
 }
 KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
@@ -340,6 +438,7 @@ KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     "baselines": baselines,
     "belief": belief,
     "figure": figure,
+    "holds": holds,
     "late": late,
     "sentences": sentences,
     "misere": misere,
@@ -352,3 +451,4 @@ OF_AN_ANSWER: dict[str, Callable[[dict[str, Any]], str]] = {
     "cells": matched_cells,
     "rows": lambda result: rows_of([result]),
 }
+OF_TWO_SEEDS: dict[str, Callable[..., str]] = {"large": large_differences, "levels": large_levels}

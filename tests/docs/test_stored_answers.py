@@ -23,18 +23,20 @@ from krypenv.training.evaluation.score.identity import identity_of
 from krypenv.training.evaluation.score.playing import check_chunk, tasks_of
 from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
 from krypenv.training.evaluation.score.score_file import read_score
+from krypenv.training.research.exact.beliefs import CAUSES
 from krypenv.training.research.lab.chunks import strong_agent
 from krypenv.training.research.lab.intervals import LEVEL
-from krypenv.training.research.lab.rulesets import COUNTED, FIRST, HIDDEN, IN_LUCK, LOOKED_AT, LUCK, SKILL
+from krypenv.training.research.lab.rulesets import COUNTED, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Setup
-from krypenv.training.research.solved import baselines, late_deals, matched
-from krypenv.training.research.studies import transfer
+from krypenv.training.research.misere import large, transfer
+from krypenv.training.research.solved import baselines, late_deals, matched, small
 from krypenv.training.research.studies.adjusted import MATCHES
 from krypenv.training.research.studies.registry import STUDIES, study_of
 
 STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
 SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
 PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
 EVALUATION = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
 OWN = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
@@ -42,6 +44,7 @@ EXACT = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
 BELIEF = (ROOT / "docs" / "belief.md").read_text(encoding="utf-8")
 PAGES = {
     "misere": MISERE,
+    "large": MISERE,
     "matched": MISERE,
     "transfer": MISERE,
     "small": EXACT,
@@ -77,7 +80,9 @@ class TestStudies:
         assert result["study"] == name
         assert result["question"] == STUDIES[name].question
         assert {key: result[key] for key in setup.to_json()} == setup.to_json()
-        assert result.get("luck") == (["on", control_of(setup.rules).digest] if setup.luck == "on" else None)
+        played = map(Rules.parse, result["sets"].values()) if "sets" in result else [setup.rules]
+        controls = ["on", *(control_of(rules).digest for rules in played)]
+        assert result.get("luck") == (controls if setup.luck == "on" else None)
         assert ("raw" in result) == (setup.luck == "on")
         assert result["weights_sha256"] == weights_of(setup.agent, agents.make(setup.agent, setup.rules))
 
@@ -229,21 +234,63 @@ def test_what_the_page_says_of_transfer_holds() -> None:
     assert "from scratch, one of six not significantly" in MISERE
 
 
-def test_the_rows_with_search_in_both_seats_are_those_of_the_page() -> None:
-    """By whom the first seat's lead and the unit of luck were measured: both players side by side."""
-    result = json.loads((ROOT / "docs/results/misere-search/result.json").read_text())
-    usual = json.loads((ROOT / "docs/results/studies/misere-2/result.json").read_text())["figures"]
-    labels = {each["rules"]: label for label, each in usual.items()}
-    assert result["agent"] == "search(worlds=10)"
-    assert f"\n{result['command']}\n" in MISERE
-    assert len(result["figures"]) == 8
-    for rules, found in result["figures"].items():
-        cells = [
-            f"{each[name]['mean']:{form}} ±{(each[name]['high'] - each[name]['low']) / 2:.2f}"
-            for name, form in ((LUCK, ".2f"), (FIRST, "+.2f"), (HIDDEN, "+.2f"))
-            for each in (usual[labels[rules]], found)
-        ]
-        assert f"| {' | '.join([labels[rules], *cells])} |" in MISERE
+def test_what_the_page_says_of_large_games_holds() -> None:
+    """Its table has what both seeds say, with the same models, and each claim holds for the strongest two."""
+    first, again = (
+        json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())
+        for name in ("large-2", "large-2-seed-1")
+    )
+    assert first["models_sha256"] == again["models_sha256"]
+    assert (first["seed"], again["seed"]) == (0, 1)
+    strongest = first["figures"]["strongest"]
+    for game in large.GAMES:
+        for quantity, whose in large.QUANTITIES.items():
+            one, other = (each["figures"]["differences"][game][quantity] for each in (first, again))
+            [row] = [line for line in MISERE.splitlines() if line.startswith(f"| {quantity}, {game} |")]
+            cells = dict(zip(large.PLAYERS, row.strip("| ").split(" | ")[1:], strict=False))
+            for player in whose:
+                found, bounds = one[player], (other[player]["low"], other[player]["high"])
+                same = min(bounds) > 0 if found["mean"] > 0 else max(bounds) < 0
+                shown = f"{found['mean']:+.2f} ({found['low']:+.2f} to {found['high']:+.2f})"
+                bold = shown.replace(" (", "** (").replace(shown[:1], f"**{shown[:1]}", 1)
+                assert (bold if found["p"] < LEVEL and same else shown) in cells[player].split("<br>")
+    for found in (first["figures"], again["figures"]):
+        for label in large.SETS:  # the wrong goal is worse than none: who beats random play with each goal
+            assert large.sign_for(strongest, large.cells_in_sd(found, label, large.SKILL)) > 0
+        signs = {
+            game: large.sign_for(strongest, found["differences"][game][large.SWEEPS]) for game in large.GAMES
+        }  # sweeps change sides
+        assert [game for game, sign in signs.items() if sign > 0] == ["Krypkasino"]
+        assert set(signs.values()) == {1, -1}
+
+
+def test_what_the_pages_say_of_who_advice_holds_for() -> None:
+    """The guide counts what the table of the evidence shows on both seeds."""
+    first, again = (
+        json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())["figures"]["statements"]
+        for name in ("holds-2", "holds-2-seed-1")
+    )
+    held = {
+        words: [player for player in each if each[player]["holds"] and again[words][player]["low"] > 0]
+        for words, each in first.items()
+    }
+    shared = {words: players for words, players in held.items() if len(first[words]) == 4}
+    strongest = [words for words, players in shared.items() if players == ["network", "champion"]]
+    assert (len(shared), sum(len(players) == 4 for players in shared.values()), len(strongest)) == (16, 11, 3)
+    assert sum("last deal" in words for words in strongest) == 2
+    assert any("always doing so" in words for words in strongest)
+    assert "Sixteen statements behind these points were measured with four players" in GUIDE
+    assert "eleven hold for all, three for the strongest two alone" in GUIDE
+    for words, players in held.items():
+        [row] = [line for line in PAGE.splitlines() if line.startswith(f"| {words} |")]
+        names = "all" if len(players) == 4 else ", ".join(players) or "nobody"
+        assert row.endswith(f"| {names} |")
+        assert row.count("**+") == len(players)
+    single = first["leave no single card but a picture, rather than one"]
+    means = [figure["mean"] for each in (single, again["leave no single card but a picture, rather than one"])
+             for figure in each.values()]  # fmt: skip
+    assert (round(min(means)), round(max(means))) == (5, 10)
+    assert "leaving none beats leaving one by five to ten points a game" in GUIDE
 
 
 def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
@@ -252,20 +299,21 @@ def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
     The values are held by `test_small_games` of `test_lists.py`.
     """
     figures = result["figures"]
+    lost = figures[small.LOST]
     games = list(figures["exploitability"])
     for agent in figures["exploitability"][games[0]]:
         cells = [f"{figures['exploitability'][game][agent]:.2f}" for game in games]
-        yield f"| `{agent}` | {' | '.join(cells)} |"
+        yield f"| `{agent}` | {' | '.join(cells)} | {lost['agents']['mini-hidden'][agent]:.2f} |"
     for agent, found in figures["bounds"].items():
         true = figures["exploitability"]["mini-hidden"][agent]
         yield f"| `{agent}` | {true:.2f} | {format_margin(found['margin'], found['low'], found['high'])} |"
-    for frames, *runs in zip(figures["frames"], *figures["ppo"].values(), strict=True):
+    for frames, *runs in zip(figures["frames"], *figures["ppo"].values(), *lost["ppo"].values(), strict=True):
         cells = [" and ".join(f"{run:.2f}" for run in each) for each in runs]
         yield f"| {frames:,} | {' | '.join(cells)} |"
-    for game, found in figures["beliefs"].items():
-        yield f"| `{game}` | {found['uniform']:.3f} | {found['exact']:.3f} |"
+    for game, found in figures["causes"].items():
+        yield f"| `{game}` | {' | '.join(f'{found[cause]:.3f}' for cause in CAUSES)} |"
     for name, figure in figures["trained"].items():
-        yield f"| {name} | {figure:.2f} |"
+        yield f"| {name} | {figure:.2f} | {lost['trained'][name]:.2f} |"
 
 
 def test_the_rows_of_small_games_are_those_of_the_page() -> None:
@@ -274,6 +322,29 @@ def test_the_rows_of_small_games_are_those_of_the_page() -> None:
     assert len(rows) == 11 + 4 + 6 + 7 + 4
     for row in rows:
         assert any(line.startswith(row.removesuffix(" |")) for line in EXACT.splitlines()), row
+
+
+def test_what_the_page_says_of_small_games_holds() -> None:
+    """What more search brings, and what it loses by: the claims in words."""
+    figures = json.loads((ROOT / "docs/results/studies/small-2/result.json").read_text())["figures"]
+    searches = {game: [found[agent] for agent in small.SEARCHES] for game, found in figures[small.BEST].items()}
+    assert max(searches["mini-sweep"][3:]) < 0.005
+    assert min(searches["mini-mulle"][2:]) > searches["mini-mulle"][1]
+    assert "in `mini-mulle` more than three make it worse" in EXACT
+    causes = figures["causes"]
+    hidden, copies = causes["mini-hidden"], causes["mini-copies"]
+    leaf = hidden["leaf of search"] - hidden["uniform/open"]
+    assert leaf > hidden["uniform/open"] - hidden["exact/open"] > 10 * hidden["exact/open"] > 0.1
+    assert hidden["exact/open"] == pytest.approx(0.01, abs=0.005)
+    assert "the leaf value costs most, then beliefs; strategy fusion costs a hundredth of a point" in EXACT
+    assert copies["exact/open"] < copies["leaf of search"] < copies["uniform/open"] / 2
+    lost = figures[small.LOST]["agents"]
+    for game, found in searches.items():
+        assert lost[game][small.SEARCHES[-1]] > found[-1] / 2 - 0.001
+    assert "An equilibrium wins most of its exploitability" in EXACT
+    for game, found in causes.items():
+        is_close = abs(found["leaf of search"] - lost[game][small.SEARCHES[-1]]) < 0.04
+        assert is_close == (game not in ("mini-kasino", "mini-mulle")), game
 
 
 def test_what_the_page_says_of_late_deals_holds() -> None:

@@ -69,7 +69,7 @@ FLOORS = [
         "krypenv.training.research.exploit",
         "krypenv.training.research.lab",
     },
-    {"krypenv.training.research.belief", "krypenv.training.research.solved"},
+    {"krypenv.training.research.belief", "krypenv.training.research.misere", "krypenv.training.research.solved"},
     {"krypenv.training.research.studies"},
     {"krypenv.doctor"},
     {"krypenv.training.cli.speed"},

@@ -90,8 +90,8 @@ class TestAgents:
         assert play_chunk(str(TWO), STRONG, 0, 5, 0, with_habit(habit)) == [0.0] * 5
 
     def test_agents_without_values_can_have_no_habit(self) -> None:
-        with pytest.raises(ValueError, match="tactician does not value its actions; champion, guided, search and"):
-            WithHabit(agents.make("tactician", TWO), anything, "h")
+        with pytest.raises(ValueError, match="random does not value its actions; champion, guided, search and"):
+            WithHabit(agents.make("random", TWO), anything, "h")
 
 
 @pytest.mark.parametrize("name", HABITS)

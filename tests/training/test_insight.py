@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from krypenv import Rules
-from krypenv.training.research.exact.beliefs import children_of, deal_values, leaf_values, node_values
+from krypenv.training.research.exact.beliefs import leaf_values, node_values
 from krypenv.training.research.exact.deal_tree import HANDS
 from krypenv.training.research.exact.insight import (
     lowest_card,
@@ -19,7 +19,7 @@ from krypenv.training.research.exact.insight import (
     worth_of_mixing,
     worth_of_sight,
 )
-from krypenv.training.research.exact.solving import Solved, solve, solve_trees
+from krypenv.training.research.exact.solving import Solved, evaluate, solve, solve_trees, with_policies
 from krypenv.training.research.lab.studying import FIGURE, Setup, run_study
 from krypenv.training.research.solved import matched
 
@@ -45,8 +45,9 @@ def ends_of(solved: Solved) -> dict[float, float]:
             else:
                 begin(number + 1, follower, chance, margin)
             return
-        choices, children = children_of(forest, node)
-        for child, probability in zip(children.tolist(), policy[choices].tolist(), strict=True):
+        infoset, first = int(forest.infoset[node]), int(forest.edge[node])
+        chances = policy[forest.choice[infoset] : forest.choice[infoset + 1]].tolist()
+        for child, probability in zip(forest.children[first : first + len(chances)].tolist(), chances, strict=True):
             if probability:
                 follow(number, child, chance * probability, margin)
 
@@ -93,18 +94,17 @@ def test_who_sees_more_can_still_play_as_before(solved: Solved) -> None:
     """The policies of before, with sight, are worth the same."""
     for seat in range(2):
         told = with_sight(solved.trees, seat, whole_hand)
-        to_come = np.zeros(0)
-        for forest, before, solution in zip(
-            reversed(told.forests), reversed(solved.trees.forests), reversed(solved.solutions), strict=True
-        ):
+        policies = []
+        for forest, before, solution in zip(told.forests, solved.trees.forests, solved.solutions, strict=True):
             policy = np.zeros(len(forest.actions))
             for node, infoset in enumerate(forest.infoset.tolist()):
                 old = before.infoset[node]
                 policy[forest.choice[infoset] : forest.choice[infoset + 1]] = solution.policy[
                     before.choice[old] : before.choice[old + 1]
                 ]
-            to_come = deal_values(forest, policy, leaf_values(forest, to_come))
-            assert to_come == pytest.approx(solution.values)
+            policies.append(policy)
+        for found, solution in zip(evaluate(with_policies(told, policies)).solutions, solved.solutions, strict=True):
+            assert found.values == pytest.approx(solution.values)
 
 
 def test_mixing_is_worth_nothing_where_the_equilibrium_is_pure() -> None:

@@ -108,11 +108,27 @@ def test_an_equilibrium_of_a_late_deal_of_the_full_game(solved: Solved) -> None:
     assert len(set(np.round(list(believed.values()), 9))) == 1  # no kind is left twice, so all hands are alike
 
 
+def after(game: Game, plays: int) -> Game:
+    """A game after some first legal plays."""
+    for _ in range(plays):
+        game.push(str(game.legal_moves()[0]))
+    return game
+
+
+def test_the_last_deal_is_solved_with_full_hands() -> None:
+    """All eight cards that are left are in both hands."""
+    trees = grow_late(at_deal(Rules.preset("krypkasino", players=2), 12, 0))
+    assert 1 < len(trees.forests[0].first) <= math.comb(8, 4)
+    assert len(trees.ending) == 0
+
+
 def test_what_cannot_be_solved_is_one_sentence() -> None:
-    two = Rules.preset("krypkasino", players=2)
+    two, long = (Rules.parse(f"krypkasino players=2 {more}") for more in ("", "later_deal=((11,0),)"))
     for game, reason in (
         (at_deal(two, 10, 0), "deal 10 of 12 is too early to be solved"),
-        (at_deal(two, 11, 0), "with 4 and 4 cards in hand and 16 unseen there are about 5"),
+        (at_deal(two, 11, 0), "at most 6 cards in both hands, and this position has 8; give a later one"),
+        (after(at_deal(two, 11, 0), 1), "at most 6 cards in both hands, and this position has 7"),
+        (after(at_deal(long, 4, 0), 16), "with 3 and 3 cards in hand and 28 unseen there are about 2"),
         (Game(Rules.preset("krypkasino", players=4), seed=0), "late deals are solved in games like Krypkasino for two"),
         (Game(Rules.preset("kasino-sweden", players=2), seed=0), "late deals are solved in games like Krypkasino"),
     ):

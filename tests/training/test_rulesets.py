@@ -40,7 +40,7 @@ from krypenv.training.research.lab.rulesets import (
     turned,
 )
 from krypenv.training.research.lab.studying import FIGURE, RESULT, Setup
-from krypenv.training.research.studies.variants import MISERE as STUDY
+from krypenv.training.research.misere.goals import MISERE as STUDY
 
 MUST = "capture=maximal goal=low"
 LOW = f"kasino-sweden {MUST}"

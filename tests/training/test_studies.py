@@ -20,6 +20,7 @@ from krypenv.training.cli.commands import app
 from krypenv.training.cli.research.study import StudySettings
 from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
+from krypenv.training.research.exact.beliefs import CAUSES
 from krypenv.training.research.lab import chunks
 from krypenv.training.research.lab.chunks import by_deal, match_tasks
 from krypenv.training.research.lab.habits import with_habit
@@ -159,7 +160,7 @@ class TestLuck:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(STUDIES) - {"small", "baselines", "late", "matched", "transfer"})
+    "name", sorted(set(STUDIES) - {"small", "baselines", "late", "matched", "transfer", "large"})
 )  # with tests of their own
 def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
     """From the command line, with what it needs at least; again, the same answer without work."""
@@ -178,7 +179,8 @@ def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
     assert f"holds a study with deals {deals}, not 7; give another --out" in other.stderr
 
 
-CLONED = ("exploitability", "exploitability of the teacher")
+CLONED = ("figures", "figures of the teacher")
+FIGURES = {small.BEST: 0.5, small.LOST: 0.25}  # of an agent
 
 
 def test_small_games_are_answered_in_a_smaller_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,8 +191,8 @@ def test_small_games_are_answered_in_a_smaller_one(tmp_path: Path, monkeypatch: 
         ("ASKED", dict.fromkeys(small.ASKED, 4)),
     ):  # fmt: skip
         monkeypatch.setattr(small, name, value)
-    monkeypatch.setattr(small, "train_clone", lambda seed: {"teacher": "search", **dict.fromkeys(CLONED, 0.5)})
-    monkeypatch.setattr(small, "train_champion", lambda seed: {"network": 0.5, "with search": 0.25})
+    monkeypatch.setattr(small, "train_clone", lambda seed: {"teacher": "search", **dict.fromkeys(CLONED, FIGURES)})
+    monkeypatch.setattr(small, "train_champion", lambda seed: dict.fromkeys(("network", "with search"), FIGURES))
     monkeypatch.setattr(small, "bound", lambda agent, deals, seed: {"margin": 1.0, "low": 0.5, "high": 1.5})
     study = dataclasses.replace(small.STUDY, sets={game: game})
     found = run_study(study, Setup(Rules.preset(game), "tactician", 6), tmp_path / "out", "krypenv study small")
@@ -199,7 +201,12 @@ def test_small_games_are_answered_in_a_smaller_one(tmp_path: Path, monkeypatch: 
     assert agents["random"] > agents["tactician"] > agents["search(worlds=30)"] >= -1e-9
     for name in ("PPO", "PPO with history"):  # which begins as one that plays at random
         assert found.figures["ppo"][name][0] == pytest.approx([agents["random"]], rel=0.05)
-    assert {row[0]: row[4] for row in found.rows}["random"] == f"{1 / agents['random']:.0%}"
+    assert {row[0]: row[5] for row in found.rows}["random"] == f"{1 / agents['random']:.0%}"
+    lost = found.figures[small.LOST]
+    for name, figure in agents.items():
+        assert -1e-4 <= lost["agents"][game][name] <= figure + 1e-4
+    assert lost["ppo"]["PPO"][0] == pytest.approx([lost["agents"][game]["random"]], rel=0.05)
+    assert set(found.figures["causes"][game]) == set(CAUSES)
     assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
 
 

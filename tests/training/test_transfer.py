@@ -13,8 +13,8 @@ from support.sampled import TWO
 from krypenv.agents.neural.network import ILLEGAL
 from krypenv.training.research.lab.self_play import SelfPlay
 from krypenv.training.research.lab.studying import FIGURE, Setup, run_study
-from krypenv.training.research.studies import transfer
-from krypenv.training.research.studies.transfer import ARMS, LAST_LAYERS, SCRATCH, Arm
+from krypenv.training.research.misere import transfer
+from krypenv.training.research.misere.transfer import ARMS, LAST_LAYERS, SCRATCH, Arm
 
 LOW, HIGH = "Krypkasino, low", "Krypkasino, high"
 RUNS = 2

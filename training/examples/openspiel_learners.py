@@ -29,6 +29,7 @@ from krypenv.training.research.solved.openspiel import (
     nfsp,
     play_games,
     seed_generators,
+    settings_of,
     uniform,
 )
 from krypenv.training.runs import limits
@@ -56,24 +57,8 @@ class LearnersSettings(Command):
 def dqn(game: Any, seed: int) -> Iterator[Policy]:
     """Yield the greedy policies of two DQN agents that learn against each other; they need not converge."""
     module = module_of("open_spiel.python.pytorch.dqn")
-    size, actions = game.information_state_tensor_size(), game.num_distinct_actions()
     agents = [
-        module.DQN(
-            seat,
-            size,
-            actions,
-            UNITS,
-            learning_rate=1e-3,
-            learn_every=4,
-            update_target_network_every=100,
-            min_buffer_size_to_learn=500,
-            optimizer_str="adam",
-            seed=seed + seat,
-            replay_buffer_capacity=20_000,
-            epsilon_start=0.1,
-            epsilon_end=0.01,
-            epsilon_decay_duration=20_000,
-        )
+        module.DQN(**settings_of(game, seed, seat), learning_rate=1e-3, learn_every=4, update_target_network_every=100)
         for seat in range(2)
     ]
     return play_games(game, agents, seed, lambda agent, step: agent.step(step, is_evaluation=True), EPISODES)

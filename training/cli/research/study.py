@@ -48,8 +48,8 @@ class StudySettings(Command):
     command: ClassVar[str] = "study"
     name: str = setting(
         "",
-        "the study: adjusted, advice, baselines, creep, example, kings, last, late, luck, matched, memory, misere, "
-        "partners, seat, setups, shed, sight, small, transfer or variants",
+        "the study: adjusted, advice, baselines, creep, example, holds, kings, large, last, late, luck, matched, "
+        "memory, misere, partners, seat, setups, shed, sight, small, transfer or variants",
         panel=STUDY,
         is_argument=True,
         is_required=True,

@@ -1,40 +1,78 @@
-"""What a search with open hands loses to an equilibrium, with uniform beliefs and with exact ones.
+"""What a search loses to an equilibrium, by each of its causes: its beliefs, the open hands, the value after a deal.
 
-A search weighs the hands that the other seat may hold, and values what it does with each of them as if all hands lay
-open from then on. With uniform beliefs it makes two mistakes: how it weighs them, and that it sees them (strategy
-fusion). With the beliefs that follow from the other seat's equilibrium, by Bayes' rule, it makes the second alone.
+A search weighs the hands that the other seat may hold, and values each of its moves with each of them. With uniform
+beliefs all hands count alike that may be dealt; exact ones follow from the other seat's equilibrium by Bayes' rule.
+The continuation is open if values are those of minimax, as if all hands lay open from then on (strategy fusion), or
+that of the equilibrium if both seats play it from then on. After the deal the search expects what the equilibrium does,
+or the leaf value of the agent `search`.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from krypenv.training.research.exact.deal_tree import HANDS, Forest
-from krypenv.training.research.exact.solving import FloatArray, Solved
+from krypenv.agents.search.horizon import expect_margins
+from krypenv.runtime.jit import kernel
+from krypenv.training.research.exact.asking import owners_of
+from krypenv.training.research.exact.deal_tree import Forest
+from krypenv.training.research.exact.solving import FloatArray, Solved, lost_to_equilibrium, with_policies
 
-BELIEFS = ("uniform", "exact")
+EQUILIBRIUM = "equilibrium"
+BELIEFS, CONTINUATIONS, LEAVES = ("uniform", "exact"), ("open", EQUILIBRIUM), (EQUILIBRIUM, "search")
 TIE = 1e-9  # points
 
 
-def lost_to_equilibrium(solved: Solved, beliefs: str) -> float:
-    """Return the points a game that a search with open hands loses to an equilibrium, on average over both seats.
+class Way(NamedTuple):
+    """How a search values moves, by the names above."""
 
-    It plays the first of the moves that it values most. After the deal it expects what the equilibrium does.
+    beliefs: str = "uniform"
+    continuation: str = "open"
+    leaf: str = EQUILIBRIUM
+
+
+CAUSES = {
+    "uniform/open": Way(),
+    "exact/open": Way(beliefs="exact"),
+    "uniform/equilibrium": Way(continuation=EQUILIBRIUM),
+    "leaf of search": Way(leaf="search"),
+}
+
+
+def lost_by(solved: Solved, way: Way, threads: int = 0) -> float:
+    """Return the points a game that a search loses to an equilibrium, on average over both seats.
+
+    Raises ValueError as `searched` does.
     """
-    found = [_margin(solved, seat, beliefs) for seat in range(2)]
-    return (solved.value - found[0] + found[1] - solved.value) / 2
+    return lost_to_equilibrium(solved, searched(solved, way), threads)
 
 
-def _margin(solved: Solved, seat: int, beliefs: str) -> float:
-    """Return the margin of seat 0 where one seat searches and the other one plays the equilibrium."""
-    to_come = expected = np.zeros(0)
-    for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
-        values = node_values(forest, leaf_values(forest, expected))
-        weights = reach(forest, solution.policy, seat, beliefs == "exact")
-        policy = replaced(forest, solution.policy, seat, values, weights)
-        to_come = deal_values(forest, policy, leaf_values(forest, to_come))
-        expected = solution.values
-    return float(solved.trees.chances @ to_come)
+def searched(solved: Solved, way: Way) -> Solved:
+    """Return the policies of a search in both seats of a solved game; equally good moves are equally likely.
+
+    Raises ValueError for an unknown name in `way`.
+    """
+    for name, known in zip(way, (BELIEFS, CONTINUATIONS, LEAVES), strict=True):
+        if name not in known:
+            raise ValueError(f"a search values moves by {' or '.join(known)}, not {name!r}")
+    trees, policies = solved.trees, []
+    for number, (forest, solution) in enumerate(zip(trees.forests, solved.solutions, strict=True)):
+        if number + 1 == len(trees.forests):
+            to_come = trees.ending
+        elif way.leaf == EQUILIBRIUM:
+            to_come = solved.solutions[number + 1].values
+        else:
+            roots = trees.roots[number + 1]
+            to_come = expect_margins(trees.rules, roots, np.zeros(len(roots), np.int64))
+        continuation = solution.policy if way.continuation == EQUILIBRIUM else None
+        values = node_values(forest, leaf_values(forest, to_come), continuation)
+        policy = solution.policy
+        for seat in range(2):
+            weights = reach(forest, solution.policy, seat, way.beliefs == "exact")
+            policy = replaced(forest, policy, seat, values, weights)
+        policies.append(policy)
+    return with_policies(trees, policies)
 
 
 def leaf_values(forest: Forest, to_come: FloatArray) -> FloatArray:
@@ -45,27 +83,39 @@ def leaf_values(forest: Forest, to_come: FloatArray) -> FloatArray:
     return values
 
 
-def children_of(forest: Forest, node: int) -> tuple[slice, np.ndarray]:
-    """Return the choices of a node and its children."""
-    infoset = forest.infoset[node]
-    choices = slice(int(forest.choice[infoset]), int(forest.choice[infoset + 1]))
-    first = forest.edge[node]
-    return choices, forest.children[first : first + choices.stop - choices.start]
-
-
 def node_values(forest: Forest, leaves: FloatArray, policy: FloatArray | None = None) -> FloatArray:
     """Return the margin of seat 0 at each node under a policy; without one by minimax, as if all hands lay open.
 
     The leaves follow in reverse, so that children index the result.
     """
     values = np.concatenate([np.zeros(len(forest.infoset)), leaves[::-1]])
-    for node in range(len(forest.infoset) - 1, -1, -1):
-        choices, children = children_of(forest, node)
-        if policy is not None:
-            values[node] = policy[choices] @ values[children]
-        else:
-            values[node] = (values[children].max, values[children].min)[forest.seat[forest.infoset[node]]]()
+    if policy is None:
+        _back_up_open(forest, values)
+    else:
+        _back_up(forest, policy, values)
     return values
+
+
+@kernel
+def _back_up(forest: Forest, policy: np.ndarray, values: np.ndarray) -> None:
+    """Write the values of nodes under a policy; those of the leaves are there."""
+    for node in range(len(forest.infoset) - 1, -1, -1):
+        start, stop = forest.choice[forest.infoset[node]], forest.choice[forest.infoset[node] + 1]
+        values[node] = 0.0
+        for each in range(stop - start):
+            values[node] += policy[start + each] * values[forest.children[forest.edge[node] + each]]
+
+
+@kernel
+def _back_up_open(forest: Forest, values: np.ndarray) -> None:
+    """Write the values of nodes by minimax; those of the leaves are there."""
+    for node in range(len(forest.infoset) - 1, -1, -1):
+        infoset, first = forest.infoset[node], forest.edge[node]
+        best = values[forest.children[first]]
+        for each in range(1, forest.choice[infoset + 1] - forest.choice[infoset]):
+            value = values[forest.children[first + each]]
+            best = max(best, value) if forest.seat[infoset] == 0 else min(best, value)
+        values[node] = best
 
 
 def reach(forest: Forest, policy: FloatArray, seat: int, is_exact: bool) -> FloatArray:
@@ -73,36 +123,42 @@ def reach(forest: Forest, policy: FloatArray, seat: int, is_exact: bool) -> Floa
     weights = np.zeros(len(forest.infoset))
     begins = forest.first >= 0
     weights[forest.first[begins]] = forest.chance[begins]
-    for node in range(len(weights)):
-        choices, children = children_of(forest, node)
-        is_weighed = is_exact and forest.seat[forest.infoset[node]] != seat
-        for child, probability in zip(children, policy[choices], strict=True):
-            if child >= 0:
-                weights[child] = weights[node] * (probability if is_weighed else 1.0)
+    _push_weights(forest, policy, 1 - seat if is_exact else -1, weights)
     return weights
 
 
+@kernel
+def _push_weights(forest: Forest, policy: np.ndarray, weighed: int, weights: np.ndarray) -> None:
+    """Write the weights of nodes, those of first ones are there: by the plays of a seat, by none's if it is -1."""
+    for node in range(len(weights)):
+        infoset = forest.infoset[node]
+        start = forest.choice[infoset]
+        for each in range(forest.choice[infoset + 1] - start):
+            child = forest.children[forest.edge[node] + each]
+            if child >= 0:
+                weights[child] = weights[node] * (policy[start + each] if forest.seat[infoset] == weighed else 1.0)
+
+
 def replaced(forest: Forest, policy: FloatArray, seat: int, values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return a policy with a seat's decisions replaced: the best by some values of nodes, weighted by its belief."""
-    worth, plain = np.zeros((2, len(policy)))
-    possible = np.zeros(len(forest.seat))
-    sign = 1 - 2 * seat
-    for node, infoset in enumerate(forest.infoset):
-        if forest.seat[infoset] == seat:
-            choices, children = children_of(forest, node)
-            worth[choices] += sign * weights[node] * values[children]
-            plain[choices] += sign * values[children]
-            possible[infoset] += weights[node]
-    found = policy.copy()
-    for infoset in np.flatnonzero(forest.seat == seat):
-        choices = slice(int(forest.choice[infoset]), int(forest.choice[infoset + 1]))
-        here = worth[choices] / possible[infoset] if possible[infoset] else plain[choices]  # never comes: all alike
-        found[choices] = 0.0
-        found[choices.start + int((here > here.max() - TIE).argmax())] = 1.0
+    """Return a policy with a seat's decisions replaced: the best by some values of nodes, weighted by its belief.
+
+    Equally good choices are equally likely. Where the belief excludes all nodes of an information set, they count
+    alike.
+    """
+    total = np.bincount(forest.infoset, weights, len(forest.seat))[forest.infoset]
+    shares = np.divide(weights, total, out=np.ones(len(weights)), where=total > 0)
+    worth, owner = np.zeros(len(policy)), owners_of(forest)
+    _add_worth(forest, (1 - 2 * seat) * shares, values, worth)
+    is_best = worth > np.maximum.reduceat(worth, forest.choice[:-1])[owner] - TIE
+    chosen = is_best / np.add.reduceat(is_best, forest.choice[:-1], dtype=np.int64)[owner]
+    found: FloatArray = np.where(forest.seat[owner] == seat, chosen, policy)
     return found
 
 
-def deal_values(forest: Forest, policy: FloatArray, leaves: FloatArray) -> FloatArray:
-    """Return the margin of seat 0 in each deal of a forest under a policy, (S,)."""
-    values = node_values(forest, leaves, policy)[forest.first] * forest.chance
-    return np.add.reduceat(values, forest.starts[:-1, HANDS])
+@kernel
+def _add_worth(forest: Forest, shares: np.ndarray, values: np.ndarray, worth: np.ndarray) -> None:
+    """Add what each choice is worth in each node, times the node's share, to `worth`, (choices,)."""
+    for node in range(len(forest.infoset)):
+        start = forest.choice[forest.infoset[node]]
+        for each in range(forest.choice[forest.infoset[node] + 1] - start):
+            worth[start + each] += shares[node] * values[forest.children[forest.edge[node] + each]]

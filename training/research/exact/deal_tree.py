@@ -17,6 +17,7 @@ from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import kernel
 from krypenv.state import mix
 from krypenv.training.research.exact.between_deals import are_equal, hash_position, strip_hands
+from krypenv.training.research.exact.pairs import Pairs
 
 FULL = -(1 << 40)  # an array has no room
 STEPS = 64  # more than a play has actions
@@ -72,7 +73,7 @@ class Walk(NamedTuple):
     node: np.ndarray  # (MOST_DEPTH,) int64
     tried: np.ndarray  # (MOST_DEPTH,) int64: choices tried
     actions: np.ndarray  # (actions,) int64
-    hand: np.ndarray  # (2,) int64: the hands dealt
+    pairs: Pairs  # the hands dealt
     last: np.ndarray  # (MOST_DEPTH, 2) int64: the last choice of each seat, or -1
     record: np.ndarray  # (MOST_DEPTH, M, RECORD) int8: the plays of the deal
     keeps_all: bool  # whether decisions without a choice are nodes too
@@ -171,7 +172,7 @@ def add_leaf(
 def add_node(compiled: np.record, walk: Walk, depth: int, count: int, forest: Forest, index: Index) -> int:
     """Note the history at some depth, with a choice of `count` actions; return its node, or FULL."""
     game, counts = walk.stack[depth], forest.counts
-    public, hand, last = walk.public[depth], walk.hand[game.seat], walk.last[depth, game.seat]
+    public, hand, last = walk.public[depth], walk.pairs.packed[game.seat], walk.last[depth, game.seat]
     node = counts[NODES]
     if (
         node == len(forest.infoset)

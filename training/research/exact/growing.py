@@ -22,6 +22,7 @@ from krypenv.state import GAME, State
 from krypenv.training.research.exact import deal_tree as tree
 from krypenv.training.research.exact.between_deals import MOST_KINDS, hash_position, strip_hands
 from krypenv.training.research.exact.deal_tree import MOST_DEPTH, WALK, Forest, Index, Walk
+from krypenv.training.research.exact.pairs import make_pairs
 from krypenv.training.research.exact.walking import walk_deals
 
 FloatArray = npt.NDArray[np.float64]
@@ -203,10 +204,9 @@ def grow_forest(
     public, origin, length, node, tried = np.zeros((5, MOST_DEPTH), np.int64)
     walk = Walk(
         handle(records(GAME, MOST_DEPTH)), public, origin, length, node, tried, np.zeros(rules.num_actions, np.int64),
-        np.zeros(2, np.int64), np.zeros((MOST_DEPTH, 2), np.int64), np.zeros((MOST_DEPTH, plays, RECORD), np.int8),
+        make_pairs(), np.zeros((MOST_DEPTH, 2), np.int64), np.zeros((MOST_DEPTH, plays, RECORD), np.int8),
         keeps_all, keeps_points, handle(records(GAME, 1)), borrow_scratch(),
     )  # fmt: skip
-    unseen = np.zeros((5, MOST_KINDS), np.int64)
     forest = Forest(
         np.zeros(len(WALK), np.int64), np.zeros((deals + 1, len(WALK)), np.int64),
         **{name: np.zeros(0, dtype) for name, (_, dtype) in _ARRAYS.items()}, seen=np.zeros((0, entries), np.int8),
@@ -226,7 +226,7 @@ def grow_forest(
         if len(index.positions) < 4 * room["positions"]:
             index = index._replace(positions=np.full(4 * room["positions"], -1))
             index_positions(compiled, handle(followers), int(forest.counts[tree.POSITIONS]), index.positions)
-        at = walk_deals(compiled, handle(roots), at, walk, unseen, forest, index, handle(followers))
+        at = walk_deals(compiled, handle(roots), at, walk, forest, index, handle(followers))
         if at == deals:
             break
         full, forest.counts[_OF_A_DEAL] = forest.counts.copy(), forest.starts[at, _OF_A_DEAL]

@@ -13,7 +13,7 @@ import numpy as np
 
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.solver import solve_open_deal
-from krypenv.agents.workspace import make_workspace
+from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import refresh
 from krypenv.kernels.scoring import margin_of
@@ -22,10 +22,12 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.runtime.threads import count_threads, share
 from krypenv.state import GAME, State, mix
-from krypenv.training.research.exact.between_deals import MOST_KINDS, strip_hands
+from krypenv.training.research.exact.between_deals import strip_hands
 from krypenv.training.research.exact.growing import MOST_HISTORIES, FloatArray, Trees, grow_forest
+from krypenv.training.research.exact.pairs import Pairs, first_pair, make_pairs, next_pair, ways_to_deal
 from krypenv.training.research.exact.solving import Solved, solve_trees
-from krypenv.training.research.exact.walking import first_hand, hold, list_unseen, next_hand, ways
+
+MOST_CARDS = 6  # in both hands, in the deal before the last one
 
 
 def grow_late(game: Game, threads: int = 0) -> Trees:
@@ -62,6 +64,11 @@ def check_late(game: Game) -> None:
             f"deal {game.deal_number} of {deals} is too early to be solved; give a position in the last two deals"
         )
     sizes = [len(game.hand(seat)) for seat in range(2)]
+    if game.deal_number < deals and sum(sizes) > MOST_CARDS:
+        raise ValueError(
+            f"the deal before the last one is solved with at most {MOST_CARDS} cards in both hands, and this position "
+            f"has {sum(sizes)}; give a later one"
+        )
     unseen = rules.deck_size - int(game.state["seen"].sum())
     hands = math.comb(unseen, sizes[0]) * math.comb(unseen - sizes[0], sizes[1])
     histories = hands * math.factorial(sizes[0]) * math.factorial(sizes[1])
@@ -89,8 +96,7 @@ def last_deals(rules: Rules, positions: State, threads: int = 0) -> FloatArray:
     workspaces = [make_workspace() for _ in range(threads)]
 
     def value(part: int, parts: int) -> None:
-        space, unseen = workspaces[part], np.zeros((5, MOST_KINDS), np.int64)
-        value_last_deals(compiled, model, games, space.listing, space.lines, unseen, part, parts, values)
+        value_last_deals(compiled, model, games, workspaces[part], make_pairs(), part, parts, values)
 
     share(value, threads)
     return values
@@ -98,33 +104,23 @@ def last_deals(rules: Rules, positions: State, threads: int = 0) -> FloatArray:
 
 @kernel
 def value_last_deals(
-    rules: np.ndarray, model: np.ndarray, positions: np.ndarray, listing: np.ndarray, lines: np.ndarray,
-    unseen: np.ndarray, part: int, parts: int, values: np.ndarray,
+    rules: np.ndarray, model: np.ndarray, positions: np.ndarray, workspace: Workspace, pairs: Pairs, part: int,
+    parts: int, values: np.ndarray,
 ) -> None:  # fmt: skip
-    """Write the values of every `parts`-th position; `unseen` is as in `walk_deal`."""
-    compiled, game = rules[0], lines[0].ahead
-    kinds, limits, rest, own, other = unseen[0], unseen[1], unseen[2], unseen[3], unseen[4]
+    """Write the values of every `parts`-th position."""
+    compiled, listing, lines = rules[0], workspace.listing[0], workspace.lines[0]
+    game = lines.ahead
     for at in range(part, len(positions), parts):
-        root = positions[at]
-        before = margin_of(compiled, root, 0)
-        count = list_unseen(compiled, root, kinds, limits)
+        lines.ahead = positions[at]
+        before = margin_of(compiled, game, 0)
         total, weights, pair = 0.0, 0.0, 0
-        more = first_hand(limits, count, np.int64(root.hand_size[0]), own)
-        while more:
-            for place in range(count):
-                rest[place] = limits[place] - own[place]
-            found = first_hand(rest, count, np.int64(root.hand_size[1]), other)
-            while found:
-                lines[0].ahead = root
-                hold(game, 0, kinds, count, own)
-                hold(game, 1, kinds, count, other)
-                refresh(compiled, game, listing[0].scratch)
-                weight = ways(limits, own, count) * ways(rest, other, count)
-                key = mix(np.uint64(at + 1) << np.uint64(20) | np.uint64(pair))
-                margin = solve_open_deal(compiled, model[0], game, 0, 0, key, listing[0], lines[0])
-                total += weight * (margin - before)
-                weights += weight
-                pair += 1
-                found = next_hand(rest, count, other)
-            more = next_hand(limits, count, own)
+        found = first_pair(compiled, game, pairs)
+        while found:
+            refresh(compiled, game, listing.scratch)
+            weight = ways_to_deal(pairs)
+            key = mix(np.uint64(at + 1) << np.uint64(20) | np.uint64(pair))
+            total += weight * (solve_open_deal(compiled, model[0], game, 0, 0, key, listing, lines) - before)
+            weights += weight
+            pair += 1
+            found = next_pair(compiled, game, pairs)
         values[at] = total / weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,9 +14,9 @@ from krypenv.agents import Agent
 from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads, share
 from krypenv.training.research.exact import deal_tree as tree
-from krypenv.training.research.exact.asking import policy_of
+from krypenv.training.research.exact.asking import owners_of, policy_of
 from krypenv.training.research.exact.deal_tree import MOST_LENGTH, Forest
-from krypenv.training.research.exact.equilibrium import Solution, Work, respond_to_deals, solve_deals
+from krypenv.training.research.exact.equilibrium import Solution, Work, evaluate_deals, respond_to_deals, solve_deals
 from krypenv.training.research.exact.growing import Trees, grow
 from krypenv.training.research.exact.resuming import solve_in_stretches
 from krypenv.training.runs import Run
@@ -98,18 +99,44 @@ def measure(spec: str | Agent, rules: Rules, seeds: int = 1, threads: int = 0, t
     Raises what `policy_of` raises, and ValueError for rules that can't be solved.
     """
     trees = trees or grow_for_agents(rules)
-    solutions = []
-    for forest in trees.forests:
-        solution = blank(forest)
-        for seat in range(2):
-            solution.policy[:] += policy_of(spec, rules, forest, seat, seeds)
-        solutions.append(solution)
-    return respond(Solved(trees, solutions), threads)
+    policies = [
+        policy_of(spec, rules, forest, 0, seeds) + policy_of(spec, rules, forest, 1, seeds) for forest in trees.forests
+    ]
+    return respond(with_policies(trees, policies), threads)
+
+
+def evaluate(solved: Solved, threads: int = 0) -> Solved:
+    """Find what the policies are worth in each deal; return the same object."""
+    to_come = solved.trees.ending
+    for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
+        run_kernel(evaluate_deals, forest, threads, to_come, solution)
+        to_come = solution.values
+    return solved
+
+
+def lost_to_equilibrium(perfect: Solved, solved: Solved, threads: int = 0) -> float:
+    """Return the points a game that policies lose to an equilibrium of the same trees, on average over both seats."""
+    leads = []
+    for seat in range(2):
+        mixed = []
+        for forest, own, other in zip(perfect.trees.forests, solved.solutions, perfect.solutions, strict=True):
+            is_own = forest.seat[owners_of(forest)] == seat
+            mixed.append(np.where(is_own, own.policy, other.policy))
+        leads.append(evaluate(with_policies(perfect.trees, mixed), threads).value)
+    return (leads[1] - leads[0]) / 2
 
 
 def grow_for_agents(rules: Rules) -> Trees:
     """Return the trees in which agents can be asked: all that an agent may look at tells decisions apart."""
     return grow(rules, keeps_all=True, keeps_points=True, sees=True)
+
+
+def with_policies(trees: Trees, policies: Sequence[FloatArray]) -> Solved:
+    """Return a game with the probabilities of both seats' choices in the deals of each number, (choices,)."""
+    solutions = [blank(forest) for forest in trees.forests]
+    for solution, policy in zip(solutions, policies, strict=True):
+        solution.policy[:] = policy
+    return Solved(trees, solutions)
 
 
 def blank(forest: Forest) -> Solution:

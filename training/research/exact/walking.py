@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.scripted import list_actions
-from krypenv.cards import NO_CARD, NUM_KINDS
-from krypenv.kernels.compiled import bit_index
+from krypenv.cards import NO_CARD
 from krypenv.kernels.observing import note_play
 from krypenv.kernels.play import act, refresh
 from krypenv.kernels.scoring import margin_of
@@ -24,6 +23,7 @@ from krypenv.training.research.exact.deal_tree import (
     add_node,
     public_after,
 )
+from krypenv.training.research.exact.pairs import first_pair, next_pair, ways_to_deal
 
 
 @kernel
@@ -124,117 +124,26 @@ def walk_hands(
 
 
 @kernel
-def next_hand(limits: np.ndarray, kinds: int, hand: np.ndarray) -> bool:
-    """Turn a hand, counts by place, into the next one of its size within the limits; return whether there is one."""
-    carried = 0
-    for place in range(kinds):
-        if carried > 0 and hand[place] < limits[place]:
-            hand[place] += 1
-            carried -= 1
-            for low in range(place):
-                hand[low] = min(carried, limits[low])
-                carried -= hand[low]
-            return True
-        carried += hand[place]
-    return False
-
-
-@kernel
-def first_hand(limits: np.ndarray, kinds: int, size: int, hand: np.ndarray) -> bool:
-    """Write the first hand of some size within the limits; return whether there is one."""
-    for place in range(kinds):
-        hand[place] = min(size, limits[place])
-        size -= hand[place]
-    return size == 0
-
-
-@kernel
-def list_unseen(compiled: np.record, game: np.record, kinds: np.ndarray, limits: np.ndarray) -> int:
-    """Write the kinds of which not all copies have been seen, and how many are left; return how many kinds."""
-    count = 0
-    for kind in range(NUM_KINDS):
-        copies = np.int64(compiled.deck_counts[kind]) - np.int64(game.seen[kind])
-        if copies > 0:
-            kinds[count], limits[count] = kind, copies
-            count += 1
-    return count
-
-
-@kernel
-def can_hold(compiled: np.record, game: np.record, seat: int) -> bool:
-    """Return whether a seat may hold its hand, by what it has not swept in this deal (R10)."""
-    kinds = np.int64(game.hand_kinds[seat])
-    while kinds != 0:
-        bit = kinds & -kinds
-        kinds ^= bit
-        if game.cannot_hold[seat] >> compiled.class_of[bit_index(bit)] & 1:
-            return False
-    return True
-
-
-@kernel
-def ways(limits: np.ndarray, hand: np.ndarray, kinds: int) -> float:
-    """Return how many sets of cards make a hand."""
-    product = 1.0
-    for place in range(kinds):
-        for step in range(hand[place]):
-            product *= (limits[place] - step) / (step + 1)
-    return product
-
-
-@kernel
-def hold(game: np.record, seat: int, kinds: np.ndarray, count: int, hand: np.ndarray) -> int:
-    """Give a seat a hand; return it packed, two bits a place."""
-    code = np.int64(0)
-    game.hand_kinds[seat] = 0
-    for place in range(count):
-        kind = kinds[place]
-        game.hands[seat, kind] = hand[place]
-        code |= np.int64(hand[place]) << 2 * place
-        if hand[place] > 0:
-            game.hand_kinds[seat] |= np.int64(1) << kind
-    return code
-
-
-@kernel
-def walk_deal(
-    compiled: np.record, walk: Walk, unseen: np.ndarray, forest: Forest, index: Index, positions: np.ndarray
-) -> int:
-    """Add the tree of the deal that begins in `walk.root`; return 0, or FULL.
-
-    `unseen`, (5, MOST_KINDS) int64, is room for the kinds that may be in a hand, and how many copies of each may be in
-    the first hand and in the second one, and the two hands.
-    """
-    root = walk.root[0]
-    kinds, limits, rest, own, other = unseen[0], unseen[1], unseen[2], unseen[3], unseen[4]
-    count = list_unseen(compiled, root, kinds, limits)
+def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index, positions: np.ndarray) -> int:
+    """Add the tree of the deal that begins in `walk.root`; return 0, or FULL."""
+    root, pairs = walk.root[0], walk.pairs
     before = margin_of(compiled, root, 0)
     public = forest.counts[PUBLICS]
     forest.counts[PUBLICS] += 1
     begin, total = forest.counts[HANDS], 0.0
-    more = first_hand(limits, count, np.int64(root.hand_size[0]), own)
-    while more:
-        for place in range(count):
-            rest[place] = limits[place] - own[place]
-        walk.hand[0] = hold(root, 0, kinds, count, own)
-        found = can_hold(compiled, root, 0) and first_hand(rest, count, np.int64(root.hand_size[1]), other)
-        while found:
-            at = forest.counts[HANDS]
-            if at == len(forest.first):
-                return FULL
-            walk.hand[1] = hold(root, 1, kinds, count, other)
-            if not can_hold(compiled, root, 1):
-                found = next_hand(rest, count, other)
-                continue
-            forest.first[at] = walk_hands(compiled, walk, public, before, forest, index, positions)
-            if forest.first[at] == FULL:
-                return FULL
-            forest.dealt[at, 0], forest.dealt[at, 1] = walk.hand[0], walk.hand[1]
-            forest.chance[at] = ways(limits, own, count) * ways(rest, other, count)
-            total += forest.chance[at]
-            forest.counts[HANDS] += 1
-            found = next_hand(rest, count, other)
-        more = next_hand(limits, count, own)
+    found = first_pair(compiled, root, pairs)
+    while found:
+        at = forest.counts[HANDS]
+        if at == len(forest.first):
+            return FULL
+        forest.first[at] = walk_hands(compiled, walk, public, before, forest, index, positions)
+        if forest.first[at] == FULL:
+            return FULL
+        forest.dealt[at, 0], forest.dealt[at, 1] = pairs.packed[0], pairs.packed[1]
+        forest.chance[at] = ways_to_deal(pairs)
+        total += forest.chance[at]
+        forest.counts[HANDS] += 1
+        found = next_pair(compiled, root, pairs)
     for at in range(begin, forest.counts[HANDS]):
         forest.chance[at] /= total
     return 0
@@ -246,7 +155,6 @@ def walk_deals(
     roots: np.ndarray,
     start: int,
     walk: Walk,
-    unseen: np.ndarray,
     forest: Forest,
     index: Index,
     positions: np.ndarray,
@@ -259,7 +167,7 @@ def walk_deals(
         for each in range(len(forest.counts)):
             forest.starts[at, each] = forest.counts[each]
         walk.root[0] = roots[at]
-        if walk_deal(rules[0], walk, unseen, forest, index, positions) == FULL:
+        if walk_deal(rules[0], walk, forest, index, positions) == FULL:
             return at
         for each in range(len(forest.counts)):
             forest.starts[at + 1, each] = forest.counts[each]

@@ -13,6 +13,7 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.agents.champion import Champion
 from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.agents.scripted import Greedy, Tactician
 from krypenv.agents.search.sampler import Sampler
 from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.engine import Engine
@@ -67,21 +68,24 @@ def is_network(agent: str, rules: Rules) -> bool:
 class WithHabit:
     """Plays as another agent, but where a habit forbids its choice, the action that it values most among those allowed.
 
-    The other agent must value its actions; see `values_of`.
+    The other agent must value its actions (`values_of`) or be a scripted one, which then chooses as if those allowed
+    were the legal ones.
     """
 
     def __init__(self, base: Agent, habit: Habit, name: str) -> None:
         self.base, self.habit, self.name, self.rules = base, habit, name, base.rules
-        self._values = values_of(base)
+        self._values = None if isinstance(base, Greedy | Tactician) else values_of(base)
 
     def act(self, observations: Int8Array, action_masks: Int8Array) -> npt.NDArray[np.int64]:
         """Return an action for each row, (B,) int64."""
         chosen = self.base.act(observations, action_masks)
         allowed = self.habit(self.rules, observations, action_masks) & (action_masks > 0)
         forbidden = np.flatnonzero(allowed.any(axis=1) & ~allowed[np.arange(len(chosen)), chosen])
-        if len(forbidden):
+        if len(forbidden) and self._values:
             values = self._values(observations[forbidden], action_masks[forbidden])
             chosen[forbidden] = np.where(allowed[forbidden], values, -np.inf).argmax(axis=1)
+        elif len(forbidden):
+            chosen[forbidden] = self.base.act(observations[forbidden], allowed[forbidden].astype(np.int8))
         return chosen
 
 
@@ -96,7 +100,7 @@ def _with_habit(habit: Habit, agent: str, rules: Rules, seed: int) -> Agent:
 
 def column(rules: Rules, observations: Int8Array, masks: Int8Array, name: str) -> Int8Array:
     """Return an entry of the features block for each card to play, (B, 52) int8; see `krypenv.features.COLUMNS`."""
-    block = append_features(rules, observations, masks)[:, SIZE:].reshape(len(masks), NUM_KINDS, WIDTH)
+    block = append_features(rules, observations[:, :SIZE], masks)[:, SIZE:].reshape(len(masks), NUM_KINDS, WIDTH)
     entries: Int8Array = block[:, :, COLUMNS[name].start]
     return entries
 
@@ -133,11 +137,23 @@ def cards_left(rules: Rules, observations: Int8Array, masks: Int8Array) -> npt.N
     Where a card can capture in several ways, this is one of them. Rows in which a capture is being chosen are -1.
     """
     left = np.full((len(masks), NUM_KINDS), -1)
-    rows, cards = np.nonzero(masks[:, :NUM_KINDS])
-    if len(rows):
-        engine = Engine.from_state(rules, determinize(observations, 0, rules), check=False).select(rows)
-        engine.step(cards)
-        while len(pending := np.flatnonzero(engine.state.pending != NO_CARD)):
-            engine.step(engine.action_mask[pending].argmax(axis=1), pending)
-        left[rows, cards] = engine.state.table.sum(axis=1)
+    rows, cards, tables = tables_left(rules, observations, masks)
+    left[rows, cards] = tables.sum(axis=1)
     return left
+
+
+def tables_left(
+    rules: Rules, observations: Int8Array, masks: Int8Array
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """Return the rows and the cards of all plays, (M,) int64 each, and the table that each leaves, (M, 52).
+
+    Where a card can capture in several ways, it is what one of them leaves.
+    """
+    rows, cards = np.nonzero(masks[:, :NUM_KINDS])
+    if not len(rows):
+        return rows, cards, np.zeros((0, NUM_KINDS), np.int8)
+    engine = Engine.from_state(rules, determinize(observations, 0, rules), check=False).select(rows)
+    engine.step(cards)
+    while len(pending := np.flatnonzero(engine.state.pending != NO_CARD)):
+        engine.step(engine.action_mask[pending].argmax(axis=1), pending)
+    return rows, cards, engine.state.table

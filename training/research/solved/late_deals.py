@@ -6,6 +6,7 @@ all hands that the seats may hold, with the last deal by minimax; agents see the
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,11 +17,9 @@ from krypenv import agents
 from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import FloatArray, format_margin, interval, margin_cells
-from krypenv.training.research.exact.asking import owners_of, policy_of
-from krypenv.training.research.exact.equilibrium import Solution, evaluate_deals
 from krypenv.training.research.exact.late import solve_late
 from krypenv.training.research.exact.looking import look
-from krypenv.training.research.exact.solving import Solved, blank, respond, run_kernel
+from krypenv.training.research.exact.solving import Solved, evaluate, lost_to_equilibrium, measure
 from krypenv.training.research.lab.intervals import figures_of
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
@@ -57,11 +56,11 @@ def of_a_position(rules: str, agent: str, seed: int, number: int, cards: int) ->
     lost: dict[str, dict[str, float]] = {name: {} for name in MEASURES}
     plays = {}
     for spec, seeds in ASKED.items():
-        policy = policy_in(solved, spec, seeds)
-        lost[LOST][spec] = lost_to_equilibrium(solved, policy)
-        lost[BEST][spec] = exploitability(solved, policy)
+        measured = measure_blind(solved, spec, seeds)
+        lost[LOST][spec] = lost_to_equilibrium(solved, measured, 1)
+        lost[BEST][spec] = measured.exploitability
         if len(margins) > 1:
-            theirs = look(Solved(solved.trees, [solution_of(solved, policy)]), game, knows_plays=False)
+            theirs = look(measured, game, knows_plays=False)
             expected = sum(each.probability * margins[each.move] for each in theirs.moves)
             lost[REGRET][spec] = max(margins.values()) - expected
             plays[spec] = theirs.moves[0].move
@@ -72,36 +71,13 @@ def of_a_position(rules: str, agent: str, seed: int, number: int, cards: int) ->
     }  # fmt: skip
 
 
-def policy_in(solved: Solved, spec: str, seeds: int) -> FloatArray:
-    """Return an agent's probabilities in a late position, (choices,); it sees nothing of what was played before."""
-    [forest], rules = solved.trees.forests, solved.trees.rules
-    blind = forest._replace(seen=np.ascontiguousarray(forest.seen[:, : rules.observation_size]))
-    return policy_of(spec, rules, blind, 0, seeds) + policy_of(spec, rules, blind, 1, seeds)
-
-
-def solution_of(solved: Solved, policy: FloatArray) -> Solution:
-    """Return a policy with its value."""
-    [forest] = solved.trees.forests
-    solution = blank(forest)
-    solution.policy[:] = policy
-    run_kernel(evaluate_deals, forest, 1, solved.trees.ending, solution)
-    return solution
-
-
-def lost_to_equilibrium(solved: Solved, policy: FloatArray) -> float:
-    """Return the points that a policy loses to the equilibrium, on average over both seats."""
-    [forest], [perfect] = solved.trees.forests, solved.solutions
-    seats = forest.seat[owners_of(forest)]
-    lead = [
-        solution_of(solved, np.where(seats == seat, policy, perfect.policy)).values @ solved.trees.chances
-        for seat in range(2)
-    ]
-    return float(lead[1] - lead[0]) / 2
-
-
-def exploitability(solved: Solved, policy: FloatArray) -> float:
-    """Return what best responses gain on a policy, on average over both seats."""
-    return respond(Solved(solved.trees, [solution_of(solved, policy)]), 1).exploitability
+def measure_blind(solved: Solved, spec: str, seeds: int) -> Solved:
+    """Return an agent's policy in a late position, and best responses to it; it sees no plays of before."""
+    rules, trees = solved.trees.rules, solved.trees
+    seen = [np.ascontiguousarray(forest.seen[:, : rules.observation_size]) for forest in trees.forests]
+    forests = [forest._replace(seen=each) for forest, each in zip(trees.forests, seen, strict=True)]
+    blind = measure(spec, rules, seeds, 1, dataclasses.replace(trees, forests=forests))
+    return evaluate(Solved(trees, blind.solutions), 1)
 
 
 def tasks(setup: Setup) -> list[Task]:
@@ -123,11 +99,11 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     }
     rows, figures = [], {}
     for cards, here in found.items():
-        for measure in MEASURES:
+        for what in MEASURES:
             for spec in ASKED:
-                values = lost_in(here, measure, spec)
-                rows.append((measure, f"{cards} cards", spec, *margin_cells(*interval(values), 3)))
-                figures[f"{measure}, {cards} cards, {spec}"] = interval(values)
+                values = lost_in(here, what, spec)
+                rows.append((what, f"{cards} cards", spec, *margin_cells(*interval(values), 3)))
+                figures[f"{what}, {cards} cards, {spec}"] = interval(values)
     return Answer(
         _sentence(setup, found), ("points", "in both hands", "agent", "mean", "95% interval"), rows,
         {
@@ -138,9 +114,9 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     )  # fmt: skip
 
 
-def lost_in(results: Iterable[dict[str, Any]], measure: str, spec: str) -> FloatArray:
+def lost_in(results: Iterable[dict[str, Any]], what: str, spec: str) -> FloatArray:
     """Return what an agent loses in each position in which that was measured."""
-    return np.array([each["lost"][measure][spec] for each in results if spec in each["lost"][measure]])
+    return np.array([each["lost"][what][spec] for each in results if spec in each["lost"][what]])
 
 
 def errors_of(results: Iterable[dict[str, Any]], agent: str) -> dict[str, Any]:
@@ -167,7 +143,7 @@ def kind_of(move: str) -> str:
 def _sentence(setup: Setup, found: dict[int, list[dict[str, Any]]]) -> str:
     told = []
     for cards, here in found.items():
-        lost, best = (interval(lost_in(here, measure, setup.agent)) for measure in (LOST, BEST))
+        lost, best = (interval(lost_in(here, what, setup.agent)) for what in (LOST, BEST))
         told.append(
             f"with {cards} cards in both hands {setup.agent} loses {format_margin(*lost, 2)} points to an equilibrium, "
             f"and {format_margin(*best, 2)} to its best response"
@@ -183,13 +159,13 @@ def _sentence(setup: Setup, found: dict[int, list[dict[str, Any]]]) -> str:
 def draw(axes: Axes, found: dict[int, list[dict[str, Any]]]) -> None:
     """Draw what each agent loses to an equilibrium and to its best response."""
     for at, (cards, here) in enumerate(found.items()):
-        for measure, marker, colour in ((LOST, "o", "C0"), (BEST, "s", "C3")):
-            means = np.array([interval(lost_in(here, measure, spec)) for spec in ASKED])
+        for what, marker, colour in ((LOST, "o", "C0"), (BEST, "s", "C3")):
+            means = np.array([interval(lost_in(here, what, spec)) for spec in ASKED])
             places = np.arange(len(ASKED)) + 0.15 * (2 * at - 1)
             errors = np.array([means[:, 0] - means[:, 1], means[:, 2] - means[:, 0]])
             axes.errorbar(
                 means[:, 0], places, xerr=errors, fmt=marker, ms=5, capsize=3, color=colour,
-                mfc=colour if at == 0 else "white", label=f"{measure}, {cards} cards in both hands",
+                mfc=colour if at == 0 else "white", label=f"{what}, {cards} cards in both hands",
             )  # fmt: skip
     axes.set_yticks(range(len(ASKED)), list(ASKED))
     axes.invert_yaxis()

@@ -23,6 +23,10 @@ from krypenv.training.research.exact.growing import check_size, check_solvable, 
 MOST_HISTORIES = 100_000  # OpenSpiel walks through all of them in Python, and measures by tables
 UNITS = (64,)  # of all networks
 EPISODES = 1000  # in a step of a learner that plays games
+Q_LEARNING = {  # settings of DQN, alone and as NFSP's best response
+    "hidden_layers_sizes": UNITS, "min_buffer_size_to_learn": 500, "optimizer_str": "adam",
+    "replay_buffer_capacity": 20_000, "epsilon_start": 0.1, "epsilon_end": 0.01, "epsilon_decay_duration": 20_000,
+}  # fmt: skip
 
 Probabilities = dict[int, float]
 Policy = Callable[[Any], Probabilities]  # from a state to the probability of each legal action
@@ -98,6 +102,13 @@ def mmd(game: Any, alpha: float, stepsize: float, anneals: bool) -> Iterator[Pol
         yield _lazily(solver.get_policies)
 
 
+def settings_of(game: Any, seed: int, seat: int) -> dict[str, Any]:
+    """Return the settings that the agents of DQN and NFSP share, for a seat of a game."""
+    size, actions = game.information_state_tensor_size(), game.num_distinct_actions()
+    shape = {"player_id": seat, "state_representation_size": size, "num_actions": actions}
+    return {**shape, **Q_LEARNING, "seed": seed + seat}
+
+
 def nfsp(
     game: Any, seed: int, rate: float = 3e-3, anticipatory: float = 0.5, episodes: int = EPISODES
 ) -> Iterator[Policy]:
@@ -111,25 +122,14 @@ def nfsp(
         episodes: games in a step.
     """
     module = module_of("open_spiel.python.pytorch.nfsp")
-    size, actions = game.information_state_tensor_size(), game.num_distinct_actions()
     agents = [
         module.NFSP(
-            seat,
-            size,
-            actions,
-            UNITS,
+            **settings_of(game, seed, seat),
             reservoir_buffer_capacity=100_000,
             anticipatory_param=anticipatory,
             rl_learning_rate=rate,
             sl_learning_rate=rate,
             learn_every=16,
-            min_buffer_size_to_learn=500,
-            optimizer_str="adam",
-            seed=seed + seat,
-            replay_buffer_capacity=20_000,
-            epsilon_start=0.1,
-            epsilon_end=0.01,
-            epsilon_decay_duration=20_000,
         )
         for seat in range(2)
     ]

@@ -13,11 +13,19 @@ from matplotlib.axes import Axes
 
 from krypenv.agents import Agent
 from krypenv.rules import Rules
-from krypenv.training.research.exact.beliefs import BELIEFS, lost_to_equilibrium
+from krypenv.training.research.exact.beliefs import CAUSES, lost_by
 from krypenv.training.research.exact.growing import SOLVED, Trees
-from krypenv.training.research.exact.solving import grow_for_agents, measure, solve
+from krypenv.training.research.exact.solving import (
+    Solved,
+    grow_for_agents,
+    lost_to_equilibrium,
+    measure,
+    solve,
+    solve_trees,
+)
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
+BEST, LOST = "exploitability", "lost to an equilibrium"
 HIDDEN = "mini-hidden"  # the game in which learners are trained
 TOO_LARGE = ("mini-count",)  # to ask agents everywhere
 WORLDS = (1, 3, 10, 30, 100, 300)
@@ -39,9 +47,21 @@ def trees_of(preset: str) -> Trees:
     return grow_for_agents(Rules.preset(preset))
 
 
+@lru_cache(1)
+def equilibrium_of(preset: str) -> Solved:
+    """Return an equilibrium in the trees in which agents are asked; the last one is kept."""
+    return solve_trees(trees_of(preset), threads=1)
+
+
 def exploitability(agent: str | Agent, preset: str, seeds: int = 1) -> float:
     """Return what best responses win against an agent, in points a game."""
     return measure(agent, Rules.preset(preset), seeds, 1, trees_of(preset)).exploitability
+
+
+def figures_of(agent: str | Agent, preset: str, seeds: int = 1) -> dict[str, float]:
+    """Return the exploitability of an agent and what it loses to an equilibrium, in points a game."""
+    measured = measure(agent, Rules.preset(preset), seeds, 1, trees_of(preset))
+    return {BEST: measured.exploitability, LOST: lost_to_equilibrium(equilibrium_of(preset), measured, 1)}
 
 
 def value_of(preset: str) -> dict[str, float]:
@@ -50,10 +70,9 @@ def value_of(preset: str) -> dict[str, float]:
     return {"value": solved.value, "exploitability": max(solved.exploitability, 0.0)}
 
 
-def lost_by_beliefs(preset: str) -> dict[str, float]:
-    """Return what a search with open hands loses to an equilibrium, by its beliefs."""
-    solved = solve(Rules.preset(preset), threads=1)
-    return {beliefs: max(lost_to_equilibrium(solved, beliefs), 0.0) for beliefs in BELIEFS}
+def lost_by_causes(preset: str) -> dict[str, float]:
+    """Return what a search with all worlds loses to an equilibrium, by its causes, in points a game."""
+    return {name: max(lost_by(equilibrium_of(preset), way, 1), 0.0) for name, way in CAUSES.items()}
 
 
 def ppo_players(rules: Rules, history: bool, seed: int, frames: Sequence[int]) -> Iterator[tuple[int, Agent]]:
@@ -69,14 +88,14 @@ def ppo_players(rules: Rules, history: bool, seed: int, frames: Sequence[int]) -
         yield training.model.num_timesteps, NetworkPolicy(training.network, rules, "ppo")
 
 
-def train_ppo(history: bool, seed: int) -> list[tuple[int, float]]:
-    """Train PPO by self-play; return its decisions so far and its exploitability, along the training."""
+def train_ppo(history: bool, seed: int) -> list[tuple[int, dict[str, float]]]:
+    """Train PPO by self-play; return its decisions so far and its figures, along the training."""
     players = ppo_players(Rules.preset(HIDDEN), history, seed, FRAMES)
-    return [(decisions, exploitability(player, HIDDEN)) for decisions, player in players]
+    return [(decisions, figures_of(player, HIDDEN)) for decisions, player in players]
 
 
 def train_clone(seed: int) -> dict[str, Any]:
-    """Imitate a search as `krypenv imitate` does; return the teacher, and the exploitability of both."""
+    """Imitate a search as `krypenv imitate` does; return the teacher, and the figures of both."""
     import torch
     from rich.console import Console
 
@@ -92,13 +111,13 @@ def train_clone(seed: int) -> dict[str, Any]:
     teacher = settings.demonstrating.teacher
     return {
         "teacher": teacher,
-        "exploitability": exploitability(player, HIDDEN),
-        "exploitability of the teacher": exploitability(teacher, HIDDEN, ASKED[SEARCHES[0]]),
+        "figures": figures_of(player, HIDDEN),
+        "figures of the teacher": figures_of(teacher, HIDDEN, ASKED[SEARCHES[0]]),
     }
 
 
-def train_champion(seed: int) -> dict[str, float]:
-    """Train a model as `krypenv train` does by default; return the exploitability of its network, and of its search."""
+def train_champion(seed: int) -> dict[str, dict[str, float]]:
+    """Train a model as `krypenv train` does by default; return the figures of its network, and of its search."""
     from rich.console import Console
 
     from krypenv.training.learn.selfplay.selfplay import TrainingRun
@@ -111,7 +130,7 @@ def train_champion(seed: int) -> dict[str, float]:
         run.write_model("")
         model = str(Path(folder) / "model")
         guided = f"guided(model={model!r}, worlds=30)"
-        return {"network": exploitability(model, HIDDEN), "with search": exploitability(guided, HIDDEN)}
+        return {"network": figures_of(model, HIDDEN), "with search": figures_of(guided, HIDDEN)}
 
 
 def bound(agent: str, deals: int, seed: int) -> dict[str, Any]:
@@ -137,8 +156,8 @@ def tasks(setup: Setup) -> list[Task]:
         if preset not in TOO_LARGE:
             for agent, seeds in ASKED.items():
                 arguments = {"agent": agent, "preset": preset, "seeds": seeds}
-                found.append(Task(f"{preset} {agent}", exploitability, arguments))
-            found.append(Task(f"beliefs {preset}", lost_by_beliefs, {"preset": preset}))
+                found.append(Task(f"{preset} {agent}", figures_of, arguments))
+            found.append(Task(f"causes {preset}", lost_by_causes, {"preset": preset}))
     for history in (False, True):
         for run in range(LEARNERS):
             arguments = {"history": history, "seed": setup.seed + run}
@@ -156,74 +175,103 @@ def setup_games() -> tuple[str, ...]:
     return (*(name for name in SOLVED if name != HIDDEN), HIDDEN)
 
 
+def split(found: Any) -> dict[str, Any]:
+    """Return nested figures of agents as two, of exploitability and of what is lost to an equilibrium."""
+
+    def of(measure: str, part: Any) -> Any:
+        if isinstance(part, list):
+            return [of(measure, each) for each in part]
+        return part[measure] if measure in part else {name: of(measure, each) for name, each in part.items()}
+
+    return {measure: of(measure, found) for measure in (BEST, LOST)}
+
+
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell how far each agent is from perfect play, what more search and training bring, and what bounds find."""
-    asked = {
-        preset: {agent: results[f"{preset} {agent}"] for agent in ASKED}
-        for preset in setup_games()
-        if preset not in TOO_LARGE
-    }
-    here = asked[HIDDEN]
-    ppo = {
+    games = [preset for preset in setup_games() if preset not in TOO_LARGE]
+    asked = split({preset: {agent: results[f"{preset} {agent}"] for agent in ASKED} for preset in games})
+    ppo = split({
         name: [[results[f"ppo {history} {run}"][at][1] for run in range(LEARNERS)] for at in range(len(FRAMES))]
         for name, history in (("PPO", False), ("PPO with history", True))
-    }
+    })  # fmt: skip
     clone, champion = results["clone"], results["champion"]
-    trained = {
-        f"{clone['teacher']}, the teacher": clone["exploitability of the teacher"],
-        "its clone": clone["exploitability"],
+    trained = split({
+        f"{clone['teacher']}, the teacher": clone["figures of the teacher"],
+        "its clone": clone["figures"],
         "krypenv train, the network": champion["network"],
         "krypenv train, with search": champion["with search"],
-    }
+    })  # fmt: skip
     bounds = {agent: results[f"bound {agent}"] for agent in BOUNDED}
-    shares = {agent: max(bounds[agent]["margin"], 0.0) / here[agent] for agent in BOUNDED if here[agent] > 0}
-    last = {name: sum(runs[-1]) / LEARNERS for name, runs in ppo.items()}
-    fused = {preset: each[SEARCHES[-1]] for preset, each in asked.items()}
-    beliefs = {preset: results[f"beliefs {preset}"] for preset in asked}
-    sentence = (
+    figures = {
+        "values": {preset: results[f"value {preset}"] for preset in SOLVED}, BEST: asked[BEST], "ppo": ppo[BEST],
+        "trained": trained[BEST], LOST: {"agents": asked[LOST], "ppo": ppo[LOST], "trained": trained[LOST]},
+        "bounds": bounds, "causes": {preset: results[f"causes {preset}"] for preset in games}, "frames": FRAMES,
+    }  # fmt: skip
+    bars = {measure: bars_of(asked[measure], ppo[measure], trained[measure]) for measure in (BEST, LOST)}
+    shares = shares_of(figures)
+    rows = []
+    for name, figure in bars[BEST].items():
+        found = (f"{bounds[name]['margin']:+.2f}", f"{shares[name]:.0%}") if name in shares else ("", "")
+        rows.append((name, f"{figure:.2f}", f"{bars[LOST][name]:.2f}", str(ASKED.get(name, "")), *found))
+    columns = ("agent", BEST, LOST, "seeds", "lower bound", "found")
+    return Answer(_sentence(figures), columns, rows, figures, lambda axes: draw(axes, bars, bounds))
+
+
+def bars_of(asked: dict[str, Any], ppo: dict[str, Any], trained: dict[str, float]) -> dict[str, float]:
+    """Return the bars of the figure, in points a game: the agents in the game of the learners, and all learners."""
+    bars = dict(asked[HIDDEN])
+    for name, runs in ppo.items():
+        bars |= {f"{name}, {frames:,}": sum(each) / LEARNERS for frames, each in zip(FRAMES[1:], runs[1:], strict=True)}
+    return bars | trained
+
+
+def shares_of(figures: dict[str, Any]) -> dict[str, float]:
+    """Return which share of the exploitability of agents the lower bounds find."""
+    here = figures[BEST][HIDDEN]
+    bounds = {agent: max(bound["margin"], 0.0) for agent, bound in figures["bounds"].items()}
+    return {agent: found / here[agent] for agent, found in bounds.items() if here[agent] > 0}
+
+
+def _sentence(figures: dict[str, Any]) -> str:
+    here, lost, causes = figures[BEST][HIDDEN], figures[LOST]["agents"][HIDDEN], figures["causes"][HIDDEN]
+    last = {name: sum(runs[-1]) / LEARNERS for name, runs in figures["ppo"].items()}
+    fused = [each[SEARCHES[-1]] for each in figures[BEST].values()]
+    network, with_search = list(figures["trained"].values())[-2:]
+    shares = shares_of(figures).values()
+    return (
         f"In {HIDDEN} the exploitability of tactician is {here['tactician']:.2f} points a game, that of search "
         f"{here[SEARCHES[0]]:.2f} with 1 world, {here['search(worlds=30)']:.2f} with 30 and "
         f"{here[SEARCHES[-1]]:.2f} with 300. With 300 it is above a hundredth of a point in "
-        f"{sum(each > 0.01 for each in fused.values())} of {len(fused)} games. "
-        f"Against an equilibrium a search with open hands loses {beliefs[HIDDEN]['uniform']:.2f} with uniform beliefs "
-        f"and {beliefs[HIDDEN]['exact']:.2f} with exact ones. "
+        f"{sum(each > 0.01 for each in fused)} of {len(fused)} games. "
+        f"search(worlds=30) loses {lost['search(worlds=30)']:.2f} of its {here['search(worlds=30)']:.2f} to an "
+        f"equilibrium. A search with open hands and all worlds loses {causes['leaf of search']:.2f} to it by the leaf "
+        f"value of search, {causes['uniform/open']:.2f} by that of the equilibrium, and {causes['exact/open']:.2f} "
+        f"with exact beliefs as well. "
         f"PPO reaches an exploitability of {last['PPO']:.2f} in {FRAMES[-1]:,} decisions, and of "
-        f"{last['PPO with history']:.2f} if it sees the plays of the deal; krypenv train reaches "
-        f"{champion['network']:.2f}, and {champion['with search']:.2f} with search. The lower bounds of krypenv "
-        f"exploit are {min(shares.values(), default=0):.0%} to {max(shares.values(), default=0):.0%} of the true "
-        "figures."
+        f"{last['PPO with history']:.2f} if it sees the plays of the deal; krypenv train reaches {network:.2f}, and "
+        f"{with_search:.2f} with search. The lower bounds of krypenv exploit are {min(shares, default=0):.0%} to "
+        f"{max(shares, default=0):.0%} of the true figures."
     )
-    bars = dict(here)
-    for name, runs in ppo.items():
-        bars |= {f"{name}, {frames:,}": sum(each) / LEARNERS for frames, each in zip(FRAMES[1:], runs[1:], strict=True)}
-    bars |= trained
-    rows = []
-    for name, figure in bars.items():
-        found = (f"{bounds[name]['margin']:+.2f}", f"{shares[name]:.0%}") if name in shares else ("", "")
-        rows.append((name, f"{figure:.2f}", str(ASKED.get(name, "")), *found))
-    figures = {
-        "values": {preset: results[f"value {preset}"] for preset in SOLVED}, "exploitability": asked, "ppo": ppo,
-        "trained": trained, "bounds": bounds, "beliefs": beliefs, "frames": FRAMES,
-    }  # fmt: skip
 
-    def draw(axes: Axes) -> None:
-        names = list(bars)[::-1]
-        places = range(len(names))
-        axes.barh(places, [bars[name] for name in names], color=[_colour(name) for name in names])
-        for place, name in enumerate(names):
-            axes.annotate(
-                f"{bars[name]:.2f}", (bars[name], place), (3, 0), textcoords="offset points", va="center", fontsize=8
-            )
-        found = [(names.index(agent), max(bounds[agent]["margin"], 0.0)) for agent in BOUNDED]
-        label = "lower bound that krypenv exploit finds"
-        axes.plot([each for _, each in found], [place for place, _ in found], "D", color="black", ms=5, label=label)
-        axes.set_yticks(places, names)
-        axes.margins(x=0.1)
-        axes.set_ylim(-0.6, len(names) - 0.4)
-        axes.set_xlabel(f"exploitability in {HIDDEN}, points a game; an equilibrium has 0")
-        axes.legend(loc="lower right")
 
-    return Answer(sentence, ("agent", "exploitability", "seeds", "lower bound", "found"), rows, figures, draw)
+def draw(axes: Axes, bars: dict[str, dict[str, float]], bounds: dict[str, Any]) -> None:
+    """Draw exploitability in the game of the learners, what is lost to an equilibrium of it, and the lower bounds."""
+    names = list(bars[BEST])[::-1]
+    places = range(len(names))
+    axes.barh(places, [bars[BEST][name] for name in names], color=[_colour(name) for name in names])
+    lost = [max(bars[LOST][name], 0.0) for name in names]
+    axes.barh(places, lost, height=0.35, color="black", alpha=0.35, label=LOST)
+    for place, name in enumerate(names):
+        at = (bars[BEST][name], place)
+        axes.annotate(f"{bars[BEST][name]:.2f}", at, (3, 0), textcoords="offset points", va="center", fontsize=8)
+    found = [max(bound["margin"], 0.0) for bound in bounds.values()]
+    label = "lower bound that krypenv exploit finds"
+    axes.plot(found, [names.index(agent) for agent in bounds], "D", color="black", ms=5, label=label)
+    axes.set_yticks(places, names)
+    axes.margins(x=0.1)
+    axes.set_ylim(-0.6, len(names) - 0.4)
+    axes.set_xlabel(f"exploitability in {HIDDEN}, points a game; an equilibrium has 0")
+    axes.legend(loc="lower right")
 
 
 def _colour(name: str) -> str:

@@ -10,11 +10,11 @@ last   the cards set aside and the last capture
 seat   the lead and the seat
 memory  what forgetting costs
 partners  pairs of one kind and of strangers
-variants  house rules, and low scores or high
+variants  house rules
 luck   luck and skill
 adjusted  luck taken out of margins
 advice  the rulebooks' advice
-transfer  networks for one goal, tuned for the other
+holds  which advice holds for which players
 """
 
 from typing import TYPE_CHECKING

@@ -118,6 +118,7 @@ WHOLE = "remembers all, does not solve the last deal"
 NO_REVEALS = "does not use what forced sweeps reveal"
 NEXT_REVEALS = "does not use what the next seat's reveal"
 ACES, STORAN = "remembers aces alone", "remembers the tens of diamonds alone"
+HIGH_ALONE = "remembers aces and pictures alone"
 THIS_DEAL = "remembers the current deal"
 NOTHING = "remembers no card"
 CHANGES: dict[str, Change] = {
@@ -126,7 +127,7 @@ CHANGES: dict[str, Change] = {
     NEXT_REVEALS: partial(forgetful, ALL, OTHERS, 1),
     ACES: partial(forgetful, _RANKS == 1, EVERY_SEAT, DRAWS),
     STORAN: partial(forgetful, _STORAN, EVERY_SEAT, DRAWS),
-    "remembers aces and pictures alone": partial(forgetful, HIGH, EVERY_SEAT, DRAWS),
+    HIGH_ALONE: partial(forgetful, HIGH, EVERY_SEAT, DRAWS),
     THIS_DEAL: forgets_deals,
     NOTHING: partial(forgetful, NONE, EVERY_SEAT, DRAWS),
     "remembers no card and uses no reveal": partial(forgetful, NONE, NOBODY, DRAWS),

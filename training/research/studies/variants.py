@@ -1,4 +1,4 @@
-"""Variants: how house rules change where points come from, luck and skill, and the order of agents; and misère."""
+"""Variants: how house rules change where points come from, luck and skill, and the order of agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from krypenv.training.evaluation.matches.margins import Interval, interval, lead
 from krypenv.training.evaluation.matches.mixed_table import by_side
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, instead, match_tasks, watch
 from krypenv.training.research.lab.intervals import Samples, figures_of
-from krypenv.training.research.lab.rulesets import rule_sets
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 FIELD = "tactician(shed=True)"  # whom the others meet, and who plays where points are counted
@@ -30,7 +29,6 @@ VARIANTS = {
     "second, storan without points (H5)": "howto storan_points=0",
     "second, one pack (H5)": "howto packs=1",
 }
-ONE_PACK = {"Sweden": "kasino-sweden", "Överspader": "overspader", "Finland": "kasino-finland"}
 SURE = 1.645  # standard errors at which the better one is ahead with 95%
 
 
@@ -131,17 +129,3 @@ def _draw(margins: dict[str, dict[str, Interval]]) -> Callable[[Axes], None]:
 
 
 STUDY = Study("variants", "What do house rules change?", tasks, answer, deals=1000, fewest=2)
-
-
-def _goals() -> dict[str, str]:
-    """Return rules with low scores good and with high ones; where captures are optional also with forced ones."""
-    found = {"Krypkasino, low": "krypkasino", "Krypkasino, high": "krypkasino goal=high"}
-    for name, preset in ONE_PACK.items():
-        found[f"{name}, low"] = f"{preset} goal=low"
-        found[f"{name}, high"] = preset
-        found[f"{name}, must capture, low"] = f"{preset} capture=maximal goal=low"
-        found[f"{name}, must capture, high"] = f"{preset} capture=maximal"
-    return found
-
-
-MISERE = rule_sets("misere", "What does misère change?", _goals())

@@ -1,0 +1,389 @@
+"""Large games: which answers about misère hold for which players?
+
+Four players play the large games in which captures are forced, with both goals. What holds for the two that are the
+strongest is said of the games; what holds for one of the others alone, of that program.
+
+A player with the wrong goal needs no games of its own: against random play, which has no goal, it loses with one goal
+what it wins with the other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from krypenv import agents
+from krypenv.agents import Agent
+from krypenv.agents.base import format_spec
+from krypenv.agents.neural.learned import trained_rules
+from krypenv.engine import Engine
+from krypenv.rules import Rules
+from krypenv.training.evaluation.luck.control import control_for, is_slow
+from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
+from krypenv.training.evaluation.matches.margins import (
+    FloatArray,
+    Interval,
+    holm,
+    interval,
+    leads_over_others,
+    margin_cells,
+    own_margins,
+    without_luck,
+)
+from krypenv.training.evaluation.matches.mixed_table import by_side, play_table, want_history
+from krypenv.training.research.lab.chunks import CHUNK, Change, by_deal, chunk_tasks, instead, stream
+from krypenv.training.research.lab.intervals import LEVEL, p_value
+from krypenv.training.research.lab.rulesets import ORACLE, own_setup
+from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Answer, Setup, Study, Task
+from krypenv.training.research.misere.goals import MISERE
+
+LOW, HIGH = "low", "high"
+SETS = {label: text for label, text in MISERE.sets.items() if Rules.parse(text).capture == "maximal"}
+GAMES = tuple(dict.fromkeys(label.rpartition(", ")[0] for label in SETS))
+
+TACTICIAN, SEARCH, NETWORK, GUIDED = "tactician", "search", "network", "network with search"
+PLAYERS = (TACTICIAN, SEARCH, NETWORK, GUIDED)
+
+LEAD, SWEEPS, SIGHT = "first seat's lead", "points that sweeps move", "sight of the other hand"
+SKILL, STRENGTH = "skill, over random", "strength, over tactician"
+QUANTITIES = {LEAD: PLAYERS, SWEEPS: PLAYERS, SIGHT: PLAYERS, SKILL: PLAYERS, STRENGTH: PLAYERS[1:]}  # and whose
+SIGNED = (LEAD, SKILL)  # tested against zero in each rule set too
+COLUMNS = ("what, in SD; sweeps in points", LOW, HIGH, "low - high", "95% interval", "p, Holm")
+GAMES_A_DEAL = 5  # games of a player against itself, for each deal of its matches
+
+
+def spec_of(player: str, model: str) -> str:
+    """Return the string of a player whose network is that of a model's folder."""
+    return {
+        TACTICIAN: "tactician",
+        SEARCH: "search(worlds=10)",
+        NETWORK: format_spec("learned", {"model": model}),
+        GUIDED: format_spec("guided", {"model": model, "worlds": 20}),
+    }[player]
+
+
+# ---------------------------------------------------------------------- pieces of work
+
+
+class FromTheStart(Meter):
+    """A meter that counts the luck of the first deal, which only seatings of the same deal cancel."""
+
+    def begin(self, engine: Engine, first: bool = True) -> None:
+        """Begin with the games of a fresh engine."""
+        super().begin(engine, first)
+
+
+def meter_of(kind: type[Meter], luck: str, agent: str, players: Sequence[Agent], rules: Rules) -> Meter | None:
+    """Return a meter if luck is to be taken out, which with "auto" follows from the agent as in all studies."""
+    choice = "off" if luck == "auto" and not is_slow(agent) else luck
+    control = control_for(choice, players, rules)
+    return kind(rules, control) if control else None
+
+
+def play_games(rules: str, agent: str, first: int, deals: int, seed: int, luck: str) -> Any:
+    """Return by deal, with an agent in every seat: the first seat's lead in a list, as played too, and `SWEEPS`.
+
+    All are points. If luck is measured, there are leads with luck taken out and left in under `TAKEN_OUT` and
+    `LEFT_IN`.
+    """
+    game = Rules.parse(rules)
+    player = agents.make_known(agent, game, stream(seed, first))
+    meter = meter_of(FromTheStart, luck, agent, [player], game)
+    engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:], history=want_history((player,)))
+    found = play_table(engine, (player,), np.zeros((deals, game.num_teams), np.int64), meter=meter)
+    scores, sweeps = by_side(found.scores, game.num_teams), game.sweep_points * found.sweeps.sum(axis=1)
+    played = leads_over_others(game, scores)[:, :1]
+    if found.luck is None:
+        return _plain(played, played, sweeps)
+    adjusted = leads_over_others(game, without_luck(game, scores, found.luck))[:, :1]
+    return {TAKEN_OUT: _plain(adjusted, played, sweeps), LEFT_IN: _plain(played, played, sweeps)}
+
+
+def play_match(rules: str, agent: str, first: int, deals: int, seed: int, change: Change, luck: str) -> Any:
+    """Return by deal the margins in both seatings of a changed agent against the agent as it is, and those as played.
+
+    All are points. If luck is measured, they are under `TAKEN_OUT` and `LEFT_IN`.
+    """
+    game = Rules.parse(rules)
+    makers = (partial(change, agent), partial(agents.make_known, agent))
+    players = [make(game, stream(seed, 0, first // CHUNK, at)) for at, make in enumerate(makers)]
+    meter = meter_of(Meter, luck, agent, players, game)
+    found = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)
+    if found.played.luck is None:
+        return _plain(found.margins, found.margins)
+    adjusted = without_luck(game, found.scores, found.played.luck.reshape(found.scores.shape))
+    return {
+        TAKEN_OUT: _plain(own_margins(game, adjusted), found.margins),
+        LEFT_IN: _plain(found.margins, found.margins),
+    }
+
+
+def _plain(*columns: Any) -> list[list[Any]]:
+    """Return rows of columns as JSON values."""
+    return [list(row) for row in zip(*(np.asarray(each).round(9).tolist() for each in columns), strict=True)]
+
+
+# ---------------------------------------------------------------------- what the study is made of
+
+
+def folders_of(setup: Setup) -> dict[Rules, str]:
+    """Return the folders of the models by their rules; raises ValueError if one of the rule sets has none."""
+    found = {trained_rules(folder): folder for folder in setup.models}
+    missing = [label for label, text in SETS.items() if Rules.parse(text) not in found]
+    if missing:
+        raise ValueError(
+            "the study large needs a model trained for each of its rule sets, by --models FOLDER; there is none for "
+            + "; ".join(missing)
+        )
+    return found
+
+
+class LargeStudy(Study):
+    """A study that needs a model for each of its rule sets."""
+
+    def check(self, setup: Setup) -> None:
+        """Raise ValueError as other studies do, and where a model is missing."""
+        super().check(setup)
+        folders_of(setup)
+
+
+def games_setup(own: Setup) -> Setup:
+    """Return the setup of the games of a player against itself."""
+    return dataclasses.replace(own, deals=GAMES_A_DEAL * own.deals)
+
+
+def tasks_of(label: str, player: str, own: Setup, folders: Mapping[Rules, str]) -> list[Task]:
+    """Return the games of a player against itself and its matches by a rule set."""
+    spec = spec_of(player, folders[own.rules])
+    matches = {SIGHT: (ORACLE, spec), SKILL: (spec, "random"), STRENGTH: (spec, TACTICIAN)}
+    itself = games_setup(dataclasses.replace(own, agent=spec))
+    found = chunk_tasks(f"{label}, {player}: games", itself, play_games, luck=own.luck)
+    for quantity, (agent, opponent) in matches.items():
+        if player in QUANTITIES[quantity]:
+            match = dataclasses.replace(own, agent=opponent)
+            change = instead(agent)
+            found += chunk_tasks(f"{label}, {player}: {quantity}", match, play_match, change=change, luck=own.luck)
+    return found
+
+
+def tasks(setup: Setup) -> list[Task]:
+    """Return the work of all rule sets and players."""
+    folders = folders_of(setup)
+    return [
+        task
+        for label, text in SETS.items()
+        for player in PLAYERS
+        for task in tasks_of(label, player, own_setup(setup, text), folders)
+    ]
+
+
+# ---------------------------------------------------------------------- answer
+
+
+class Sample(NamedTuple):
+    """A quantity by deal, for a player by a rule set."""
+
+    points: FloatArray  # (deals,)
+    compared: FloatArray  # (deals,) in standard deviations of a game; sweeps in points
+    unit: float | None = None  # that standard deviation in points, of games as they are played
+
+
+def in_units(margins: FloatArray, played: FloatArray) -> Sample:
+    """Return margins by deal and seating, (deals, seatings), in standard deviations of a game as it is `played`.
+
+    The mean is that of the margins over the standard deviation, and the variance over deals has that of both (delta
+    method).
+    """
+    unit = float(played.std()) or 1.0
+    points = margins.mean(axis=1)
+    spread = ((played - played.mean()) ** 2).mean(axis=1) / unit**2 - 1
+    return Sample(points, points / unit - points.mean() / unit * spread / 2, unit)
+
+
+def samples_of(label: str, player: str, own: Setup, results: Mapping[str, Any]) -> dict[str, Sample]:
+    """Return the samples of a player by a rule set, by quantity."""
+
+    def columns(name: str, setup: Setup) -> list[FloatArray]:
+        rows = by_deal(dict(results), f"{label}, {player}: {name}", setup)
+        return [np.array(column, float) for column in zip(*rows, strict=True)]
+
+    lead, played, sweeps = columns("games", games_setup(own))
+    found = {LEAD: in_units(lead, played), SWEEPS: Sample(sweeps, sweeps)}
+    matches = [quantity for quantity, whose in QUANTITIES.items() if player in whose and quantity not in found]
+    return found | {quantity: in_units(*columns(quantity, own)) for quantity in matches}
+
+
+def answer(setup: Setup, results: dict[str, Any]) -> Answer:
+    """Compare the goals for each player; p values by Holm over all tests.
+
+    Both goals have the same decks, so differences are taken by deal.
+    """
+    samples = {
+        (label, player): samples_of(label, player, own_setup(setup, text), results)
+        for label, text in SETS.items()
+        for player in PLAYERS
+    }
+    tests: dict[tuple[str, str, str], FloatArray] = {
+        (game, quantity, player): samples[f"{game}, {LOW}", player][quantity].compared
+        - samples[f"{game}, {HIGH}", player][quantity].compared
+        for quantity, whose in QUANTITIES.items()
+        for game in GAMES
+        for player in whose
+    }
+    differences = len(tests)
+    tests |= {
+        (label, quantity, player): found[quantity].compared
+        for (label, player), found in samples.items()
+        for quantity in SIGNED
+    }
+    p_values = dict(zip(tests, map(float, holm([p_value(each) for each in tests.values()])), strict=True))
+    figures: dict[str, Any] = {"differences": {}, "cells": {}}
+    for at, ((game, quantity, player), each) in enumerate(tests.items()):
+        if at < differences:
+            place = figures["differences"].setdefault(game, {}).setdefault(quantity, {})
+            place[player] = {**_numbers(interval(each)), "p": p_values[game, quantity, player]}
+    for (label, player), found in samples.items():
+        for quantity, sample in found.items():
+            cell: dict[str, Any] = {"points": _numbers(interval(sample.points))}
+            if sample.unit is not None:
+                cell |= {"unit": sample.unit, "in SD": _numbers(interval(sample.compared))}
+            if quantity in SIGNED:
+                cell["p"] = p_values[label, quantity, player]
+            figures["cells"].setdefault(label, {}).setdefault(quantity, {})[player] = cell
+    figures["strongest"] = strongest(figures)
+    return Answer(sentence_of(figures), COLUMNS, rows_of(figures), figures, partial(draw, figures=figures))
+
+
+def _numbers(found: Interval) -> dict[str, float]:
+    return {name: round(each, 6) for name, each in zip(("mean", "low", "high"), found, strict=True)}
+
+
+def _signed(found: Mapping[str, float]) -> str:
+    return f"{found['mean']:+.2f}"
+
+
+def means_of(figures: Mapping[str, Any], game: str, quantity: str, player: str) -> tuple[float, float]:
+    """Return what is compared with the goals low and high: means in SD, of sweeps in points."""
+    unit = "points" if quantity == SWEEPS else "in SD"
+    low, high = (figures["cells"][f"{game}, {goal}"][quantity][player][unit]["mean"] for goal in (LOW, HIGH))
+    return low, high
+
+
+def rows_of(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return a heading for each quantity, and a row for each game and player."""
+    rows: list[tuple[str, ...]] = []
+    for quantity, whose in QUANTITIES.items():
+        rows.append((quantity, *[""] * (len(COLUMNS) - 1)))
+        for game, player in product(GAMES, whose):
+            found = figures["differences"][game][quantity][player]
+            means = [f"{each:+.2f}" for each in means_of(figures, game, quantity, player)]
+            told = margin_cells(found["mean"], found["low"], found["high"])
+            rows.append((f"  {game}: {player}", *means, *told, f"{found['p']:.2g}"))
+    return rows
+
+
+def strongest(figures: Mapping[str, Any]) -> list[str]:
+    """Return the two players that are the strongest over the tactician, by their mean margin in SD; weaker first."""
+    means = {
+        player: float(np.mean([figures["cells"][label][STRENGTH][player]["in SD"]["mean"] for label in SETS]))
+        for player in QUANTITIES[STRENGTH]
+    }
+    return sorted(means, key=lambda player: means[player])[-2:]
+
+
+def sign_of(found: Mapping[str, Any]) -> int:
+    """Return the sign of a mean that is told apart from zero, else 0; `found` has a mean and a p value."""
+    return int(np.sign(found["mean"])) if found["p"] < LEVEL else 0
+
+
+def sign_for(players: Sequence[str], found: Mapping[str, Mapping[str, Any]]) -> int:
+    """Return the sign that a mean has for all of some players, told apart from zero, else 0."""
+    signs = {sign_of(found[player]) for player in players}
+    return signs.pop() if len(signs) == 1 else 0
+
+
+def cells_in_sd(figures: Mapping[str, Any], label: str, quantity: str) -> dict[str, dict[str, float]]:
+    """Return what is tested against zero in a rule set, by player: mean, low, high in SD, and p."""
+    cells = figures["cells"][label][quantity]
+    return {player: {**cell["in SD"], "p": cell["p"]} for player, cell in cells.items()}
+
+
+def sentence_of(figures: Mapping[str, Any]) -> str:
+    """Tell which differences hold for the strongest players, which for the tactician alone, and who leads and wins."""
+    both = strongest(figures)
+    held, alone = [], []
+    for quantity in QUANTITIES:
+        found = {game: figures["differences"][game][quantity] for game in GAMES}
+        certain = {game: each for game, each in found.items() if sign_for(both, each)}
+        told = [f"{' and '.join(_signed(each[who]) for who in both)} ({game})" for game, each in certain.items()]
+        held += [f"{quantity}: {'; '.join(told)}"] if told else []
+        others = [
+            game
+            for game, each in found.items()
+            if game not in certain and TACTICIAN in each and sign_of(each[TACTICIAN])
+        ]
+        alone += [f"{quantity}: {'; '.join(others)}"] if others else []
+    ahead: dict[int, list[str]] = {sign: [] for sign in (1, -1, 0)}
+    for label in SETS:
+        ahead[sign_for(both, cells_in_sd(figures, label, LEAD))].append(label)
+    winning = [label for label in SETS if sign_for(both, cells_in_sd(figures, label, SKILL)) > 0]
+    return (
+        f"The strongest two over the tactician are {' and '.join(both)}. Differences between the goals, low less high, "
+        f"that hold for both, in standard deviations of a game of that very match (sweeps in points): "
+        f"{'. '.join(held) or 'none'}. For the tactician but not for both of these: {'. '.join(alone) or 'none'}. "
+        f"With one of these in both seats the first seat leads in {'; '.join(ahead[1]) or 'none'} and trails in "
+        f"{'; '.join(ahead[-1]) or 'none'}; not told apart for both: {'; '.join(ahead[0]) or 'none'}. Both beat random "
+        f"play in {len(winning)} of {len(SETS)} rule sets, and with the wrong goal lose as much where the other one is "
+        "right, for the games are the same."
+    )
+
+
+def draw(axes: Axes, figures: Mapping[str, Any]) -> None:
+    """Draw each quantity in SD in a panel: a row for each game and player, a point with its interval for each goal."""
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
+    axes.remove()
+    shown = [quantity for quantity in QUANTITIES if quantity != SWEEPS]
+    figure.set_size_inches(12, 6.2)
+    places = {row: at + 0.6 * (at // len(PLAYERS)) for at, row in enumerate(product(GAMES, PLAYERS))}
+    panels = figure.subplots(1, len(shown), sharey=True)
+    for panel, quantity in zip(panels, shown, strict=True):
+        for goal, colour, marker, shift in ((LOW, "C0", "o", -0.13), (HIGH, "C3", "s", 0.13)):
+            rows = [*product(GAMES, QUANTITIES[quantity])]
+            cells = [figures["cells"][f"{game}, {goal}"][quantity][player]["in SD"] for game, player in rows]
+            mean, low, high = (np.array([cell[name] for cell in cells]) for name in ("mean", "low", "high"))
+            panel.errorbar(
+                mean, [places[row] + shift for row in rows], xerr=[mean - low, high - mean], fmt=marker, ms=4,
+                capsize=2, color=colour, label=f"goal {goal}",
+            )  # fmt: skip
+        panel.axvline(0, color="black", linewidth=0.8)
+        panel.grid(axis="x", alpha=0.3)
+        panel.set_title(quantity, fontsize=10)
+    labels = [f"{game}: {player}" if player == PLAYERS[0] else player for game, player in places]
+    panels[0].set_yticks([*places.values()], labels, fontsize=8)
+    panels[0].invert_yaxis()
+    figure.supxlabel("standard deviations of a game of that very match, with 95% intervals", fontsize=9)
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower right", ncols=2, fontsize=9)
+
+
+STUDY: Study = LargeStudy(
+    "large",
+    "Which answers about misère hold for which players?",
+    tasks,
+    answer,
+    deals=600,
+    players=(2,),
+    fewest=2,
+    sets=SETS,
+    agent="tactician",
+)
