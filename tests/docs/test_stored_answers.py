@@ -29,7 +29,7 @@ from krypenv.training.research.lab.intervals import LEVEL
 from krypenv.training.research.lab.rulesets import COUNTED, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Setup
 from krypenv.training.research.misere import large, transfer
-from krypenv.training.research.solved import baselines, late_deals, matched, small
+from krypenv.training.research.solved import baselines, late_deals, matched, recall, small
 from krypenv.training.research.studies.adjusted import MATCHES
 from krypenv.training.research.studies.registry import STUDIES, study_of
 
@@ -46,6 +46,7 @@ PAGES = {
     "misere": MISERE,
     "large": MISERE,
     "matched": MISERE,
+    "recall": MISERE,
     "transfer": MISERE,
     "small": EXACT,
     "baselines": EXACT,
@@ -197,6 +198,17 @@ def test_what_the_page_says_of_matched_small_games_holds() -> None:
         assert p < LEVEL
         assert re.findall(r"0\.\d\d", words) == [f"{low:.2f}", f"{high:.2f}"]
         assert words in MISERE
+
+
+def test_what_the_page_says_of_memory_holds() -> None:
+    """The largest mean of both seeds, and that nothing is told apart on either."""
+    both = [measures_of(name) for name in ("recall-2", "recall-2-seed-1")]
+    for of in both:
+        assert len(of) == 5
+        assert {what for what, _ in of} == {recall.MEMORY}
+        assert min(p for *_, p in of.values()) >= LEVEL
+    most = max(max(low, high) for of in both for low, high, _ in of.values())
+    assert f"worth {most:.3f} SD at most between perfect players" in MISERE
 
 
 def measures_of(name: str) -> dict[tuple[str, str], tuple[float, float, float]]:

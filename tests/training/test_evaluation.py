@@ -138,7 +138,7 @@ def test_the_points_add_up(text):
     """Sweeps that somebody pays for sum to nothing; without them, the scores are the points of all cards."""
     rules = Rules.parse(text)
     others, sign = rules.num_teams - 1, 1 if rules.goal == "high" else -1
-    result = duplicate_match(Highest(rules), "random", rules, deals=30, seed=1)
+    result = duplicate_match(Highest(rules), "random", rules, deals=12, seed=1)
     own, other = result.own, result.opponents
     assert result.margin == pytest.approx(sign * (own.score - other.score))
     if rules.sweep_payer == "nobody":
@@ -235,8 +235,9 @@ def test_k6_f7_wins_are_counted_after_the_tie_break(text):
     """The same games, played beside the match, with the ranks of the sides worked out one by one."""
     rules = Rules.parse(text)
     sides, sign = rules.num_teams, 1 if rules.goal == "high" else -1
-    engine = Engine(rules, 100 * sides, seed=np.repeat(deal_seeds(4, 100), sides))
-    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (100, 1))
+    deals = 40
+    engine = Engine(rules, deals * sides, seed=np.repeat(deal_seeds(4, deals), sides))
+    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (deals, 1))
     played = play_table(engine, [Lowest(rules), Highest(rules)], lineup)
     assert played.tie_breaks.any() == breaks_ties(rules)
     wins = ties = equal = 0
@@ -246,7 +247,7 @@ def test_k6_f7_wins_are_counted_after_the_tie_break(text):
         is_best, alone = ranks[row % sides] == max(ranks), ranks.count(max(ranks)) == 1
         wins, ties = wins + (is_best and alone), ties + (is_best and not alone)
         equal += totals.count(max(totals, key=lambda total: sign * total)) > 1
-    result = duplicate_match(Lowest(rules), Highest(rules), rules, deals=100, seed=4)
+    result = duplicate_match(Lowest(rules), Highest(rules), rules, deals=deals, seed=4)
     assert (result.win_rate, result.tie_rate) == pytest.approx((wins / len(played.scores), ties / len(played.scores)))
     assert wins > 0 or rules.goal == "low"
     assert ties <= equal

@@ -9,7 +9,7 @@ between_deals  what tells two positions between deals apart
 equilibrium predictive CFR+, minimax and best responses over a tree
 asking      an agent as a behaviour strategy
 resuming    what a solve keeps, to go on after it was killed
-insight     spread, and what sight of cards and mixing are worth
+insight     spread, and what sight of cards, mixing and memory are worth
 late        the end of a large game, solved from a position
 looking     what a strategy does in one decision, and why
 counting    how large a game is

@@ -43,6 +43,9 @@ class Forest(NamedTuple):
     seat: np.ndarray  # (infosets,) int8
     choice: np.ndarray  # (infosets + 1,) int64: the first of its choices
     before: np.ndarray  # (infosets,) int64: the choice by which the seat came there in this deal, or -1
+    plays: (
+        np.ndarray
+    )  # (infosets,) int64: a hash of the plays of the deal so far, and of what is known of a pending one
     actions: np.ndarray  # (choices,) int16: what is chosen
     gain: np.ndarray  # (leaves,) float64: what the deal has changed of seat 0's margin
     public: np.ndarray  # (leaves,) int64: its public history
@@ -75,6 +78,7 @@ class Walk(NamedTuple):
     actions: np.ndarray  # (actions,) int64
     pairs: Pairs  # the hands dealt
     last: np.ndarray  # (MOST_DEPTH, 2) int64: the last choice of each seat, or -1
+    plays: np.ndarray  # (MOST_DEPTH, 2) int64: hashes of the plays of the deal, without and with the pending one
     record: np.ndarray  # (MOST_DEPTH, M, RECORD) int8: the plays of the deal
     keeps_all: bool  # whether decisions without a choice are nodes too
     keeps_points: (
@@ -118,9 +122,8 @@ def is_new(index: Index, public: int, way: int) -> bool:
 
 
 @kernel
-def public_after(forest: Forest, index: Index, public: int, game: np.record) -> int:
-    """Return the public history of a game in which the last play, or the pending one, began at a public history."""
-    action = play_code(game)
+def public_after(forest: Forest, index: Index, public: int, action: int) -> int:
+    """Return the public history after a play, or a pending one, that began at a public history; see `play_code`."""
     at = find_place(index.publics, public, action)
     if index.publics[at, 2] < 0:
         if 2 * (forest.counts[PUBLICS] - index.base[PUBLICS]) >= len(index.publics):
@@ -190,6 +193,7 @@ def add_node(compiled: np.record, walk: Walk, depth: int, count: int, forest: Fo
         forest.seat[infoset] = game.seat
         forest.choice[infoset] = counts[CHOICES]
         forest.before[infoset] = last
+        forest.plays[infoset] = walk.plays[depth, 1]
         for each in range(count):
             forest.actions[counts[CHOICES] + each] = walk.actions[each]
         if infoset < len(forest.seen):

@@ -2,6 +2,7 @@
 
 small       agents against perfect play, and what training reaches
 matched     what the goal changes between perfect players
+recall      what memory of earlier deals is worth to them
 baselines   how soon our solver, OpenSpiel's algorithms and PPO come close to an equilibrium
 late_deals  what perfect play of the last two deals of a full game is worth
 openspiel   OpenSpiel's side of a small game: its tree, its measure and its algorithms

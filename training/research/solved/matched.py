@@ -6,7 +6,7 @@ captures are forced, and in the packs. Each game is solved, so no figure depends
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -27,6 +27,8 @@ RUNGS = {"random": 1, "greedy": 8, "tactician": 8, "search(worlds=10)": 4}  # an
 FIRST, HAND, CARD, MIXING = "first seat's lead", "sight of the hand", "sight of a card", "mixing"
 MEASURES = (FIRST, HAND, CARD, MIXING, *(f"exploitability of {rung}" for rung in RUNGS))
 SPREAD = "standard deviation"  # of a game between two perfect players: the unit of all measures
+COLUMNS = ("what, in SD", "games", "low", "high", "low - high", "95% interval", "p, Holm")
+Tests = Mapping[tuple[str, str], float]  # p values by group and measure
 
 
 class Size(NamedTuple):
@@ -147,10 +149,10 @@ class Group(NamedTuple):
         return found[np.isfinite(found)]
 
 
-def grouped(label: str, decks: list[list[dict[str, Any]]]) -> Group:
+def grouped(label: str, decks: list[list[dict[str, Any]]], measures: Sequence[str]) -> Group:
     """Average measures over the games of each deck, each in the standard deviation of its own game."""
     values = {}
-    for name in MEASURES:
+    for name in measures:
         by_goal = {}
         for goal in GOALS:
             per_deck = []
@@ -161,35 +163,41 @@ def grouped(label: str, decks: list[list[dict[str, Any]]]) -> Group:
     return Group(label, values)
 
 
-def groups_of(setup: Setup, results: dict[str, Any]) -> list[Group]:
+def groups_of(setup: Setup, results: dict[str, Any], sizes: Sequence[Size], measures: Sequence[str]) -> list[Group]:
     """Return the groups: of each size, by what is forced."""
     found = []
-    for size in SIZES:
+    for size in sizes:
         cells = [cell for cell in cells_of(size) if cell.is_played]
         for kind in dict.fromkeys(cell.kind for cell in cells):
             decks = [
                 [results[f"{size} {deck} {cell}"] for cell in cells if cell.kind == kind]
                 for deck in decks_of(size, setup)
             ]
-            found.append(grouped(f"{size}, {kind}", decks))
+            found.append(grouped(f"{size}, {kind}", decks, measures))
     return found
 
 
-def answer(setup: Setup, results: dict[str, Any]) -> Answer:
-    """Compare the goals over all decks, by group and measure; p values by Holm over the whole table."""
-    groups = groups_of(setup, results)
-    tests = [(group, name) for group in groups for name in MEASURES if len(group.difference(name)) > 1]
+def compared(groups: list[Group], digits: int = 3) -> tuple[list[tuple[str, ...]], Tests]:
+    """Return the rows of a table that compares the goals, by group and measure, and p values by Holm over all of it."""
+    tests = [(group, name) for group in groups for name in group.values if len(group.difference(name)) > 1]
     adjusted = holm([p_value(group.difference(name)) for group, name in tests])
     p_values = {(group.label, name): float(p) for (group, name), p in zip(tests, adjusted, strict=True)}
     rows = []
     for group, name in tests:
-        both = [f"{group.mean(name, goal).mean():+.3f}" for goal in GOALS]
+        both = [f"{group.mean(name, goal).mean():+.{digits}f}" for goal in GOALS]
         found = interval(group.difference(name))
         p = p_values[group.label, name]
-        rows.append((name, group.label, *both, *margin_cells(*found, 3), f"{p:.2g}"))
+        rows.append((name, group.label, *both, *margin_cells(*found, digits), f"{p:.2g}"))
+    return rows, p_values
+
+
+def answer(setup: Setup, results: dict[str, Any]) -> Answer:
+    """Compare the goals over all decks, by group and measure."""
+    groups = groups_of(setup, results, SIZES, MEASURES)
+    rows, p_values = compared(groups)
     return Answer(
         _sentence(groups, p_values),
-        ("what, in SD", "games", "low", "high", "low - high", "95% interval", "p, Holm"),
+        COLUMNS,
         rows,
         {"cells": by_cell(setup, results)},
         lambda axes: draw(axes, groups),
@@ -209,7 +217,7 @@ def by_cell(setup: Setup, results: dict[str, Any]) -> dict[str, dict[str, dict[s
     }
 
 
-def _sentence(groups: list[Group], p_values: dict[tuple[str, str], float]) -> str:
+def _sentence(groups: list[Group], p_values: Tests) -> str:
     """Tell which measures differ with the goal, and which are not told apart in any games."""
     told, alike = [], []
     for name in MEASURES:
@@ -229,11 +237,11 @@ def _sentence(groups: list[Group], p_values: dict[tuple[str, str], float]) -> st
     )
 
 
-def draw(axes: Axes, groups: list[Group]) -> None:
-    """Draw each measure by group: a point with its interval for each goal."""
+def draw(axes: Axes, groups: list[Group], apart: float = 0.0) -> None:
+    """Draw each measure by group: a point with its interval for each goal; `apart` is between them, in rows."""
     labels: list[str] = []
     told: set[str] = set()
-    for name in MEASURES:
+    for name in groups[0].values:
         for group in groups:
             if not len(group.difference(name)):
                 continue
@@ -241,17 +249,18 @@ def draw(axes: Axes, groups: list[Group]) -> None:
             labels.append(group.label if name in told else f"{name}: {group.label}")
             told.add(name)
             means = [interval(group.mean(name, goal)) for goal in GOALS]
-            axes.plot([each[0] for each in means], [place, place], color="#999999", lw=1, zorder=1)
-            for (mean, low, high), goal, colour in zip(means, GOALS, ("C0", "C3"), strict=True):
+            rows = [place - apart / 2, place + apart / 2]
+            axes.plot([each[0] for each in means], rows, color="#999999", lw=1, zorder=1)
+            for (mean, low, high), row, goal, colour in zip(means, rows, GOALS, ("C0", "C3"), strict=True):
                 spread = [[mean - low], [high - mean]] if np.isfinite(high - low) else None
-                axes.errorbar([mean], [place], xerr=spread, fmt="o", ms=5, capsize=3, color=colour,
+                axes.errorbar([mean], [row], xerr=spread, fmt="o", ms=5, capsize=3, color=colour,
                               label=f"goal {goal}" if place == 0 else None)  # fmt: skip
     axes.figure.set_size_inches(9, 1.5 + 0.2 * len(labels))  # type: ignore[union-attr]  # a figure of its own
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(labels)), labels, fontsize=8)
     axes.invert_yaxis()
     axes.set_xlabel("SD of a game between two perfect players")
-    axes.legend(loc="lower right")
+    axes.legend(loc="best")
 
 
 STUDY = Study(
