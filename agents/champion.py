@@ -25,6 +25,7 @@ SHIPPED = {  # folder in `MODELS` -> the rules that its network plays
         "krypkasino players=3", "krypkasino players=5", "krypkasino players=6", "krypkasino players=6 teams=2",
         "krypkasino players=6 teams=3",
     ),
+    "howto": ("howto players=2",),
     "sweden": ("kasino-sweden players=2",),
     "overspader": ("overspader players=2",),
     "finland": ("kasino-finland players=2",),
@@ -37,6 +38,8 @@ SHIPPED = {  # folder in `MODELS` -> the rules that its network plays
 WORLDS = 100  # played out for a decision
 # Worlds sampled for each one played out, weighted by the likelihood of the others' plays: between two, and among more.
 PROPOSALS, MORE_PROPOSALS = 4, 8
+# Points for each unit of a network's logit, where the default of `Guided` is too much.
+PRIORS = {"howto": 0.2}
 
 
 def shipped_model(rules: Rules) -> Path | None:
@@ -97,7 +100,8 @@ def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: in
         proposals = PROPOSALS if rules.players == 2 else MORE_PROPOSALS
         if not knows_krypkasino(rules):
             proposals = 1  # the network takes too long for more
-        return Guided(rules, seed, model=models[0], proposals=proposals, **options)
+        prior = PRIORS.get(Path(models[0]).name)
+        return Guided(rules, seed, model=models[0], proposals=proposals, prior=prior, **options)
     if models:
         return load_agent(models[0], rules, seed, threads=threads)
     if not worlds:

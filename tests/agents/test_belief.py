@@ -141,7 +141,8 @@ def test_without_proposals_or_history_and_with_builds_all_weights_are_equal(
     [
         ("champion", "krypkasino players=2", True), ("champion(worlds=0)", "krypkasino players=2", False),
         ("champion", "krypkasino players=4", True), ("champion", "kasino-sweden players=2", False),
-        ("champion", "krypkasino players=3", True), ("champion", "howto players=2", False),
+        ("champion", "krypkasino players=3", True), ("champion", "howto players=3", False),
+        ("champion", "howto players=2", True),
         ("search", "krypkasino players=2", False),
     ],
 )  # fmt: skip

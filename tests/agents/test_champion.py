@@ -47,7 +47,7 @@ def test_the_shipped_models_are_small_and_all_are_known() -> None:
         ("krypkasino players=4 teams=2", Guided),
         ("krypkasino players=3", Guided),
         ("krypkasino players=6 teams=2", Guided),
-        ("howto players=2", Search),
+        ("howto players=2", Guided),
         ("howto players=3", Rollout),
         ("kasino-sweden players=2 sweep_points=2", Search),
         ("mulle players=3", Rollout),
@@ -107,5 +107,5 @@ def test_it_beats_the_tactician() -> None:
 
 
 def test_without_a_network_for_the_rules_there_is_none_alone() -> None:
-    with pytest.raises(ValueError, match="no network for 'howto players=2' comes with the package"):
-        agents.make("champion(worlds=0)", Rules.preset("howto"))
+    with pytest.raises(ValueError, match="no network for 'howto players=3' comes with the package"):
+        agents.make("champion(worlds=0)", Rules.preset("howto", players=3))
