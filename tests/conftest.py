@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(config, items):
         left = set()
         for name, each in cases.items():
             if len(each) > most and not name.startswith("tests/docs/"):
-                left |= set(each) - {each[place * (len(each) - 1) // (most - 1)] for place in range(most)}
+                left |= set(each) - {each[place * (len(each) - 1) // max(most - 1, 1)] for place in range(most)}
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]
 

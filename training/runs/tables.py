@@ -27,7 +27,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         columns, rows = _with_intervals_below(columns, rows)
     table = Table()
     for number, column in enumerate(columns):
-        is_name = column in NAME_COLUMNS
+        is_name = column in NAME_COLUMNS or number == 0
         width = max([NARROWEST, *(len(line) for row in rows for line in row[number].split("\n"))])
         heading = column if is_name else textwrap.fill(column, width)
         justify: Literal["left", "right"] = "left" if number == 0 else "right"

@@ -14,7 +14,7 @@ from matplotlib.colors import TwoSlopeNorm
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.control import is_slow
-from krypenv.training.evaluation.matches.margins import FloatArray, Interval, holm, interval
+from krypenv.training.evaluation.matches.margins import FloatArray, holm, interval
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks
 from krypenv.training.research.lab.habits import (
     BoolArray,
@@ -25,7 +25,7 @@ from krypenv.training.research.lab.habits import (
     tables_left,
     with_habit,
 )
-from krypenv.training.research.lab.intervals import LEVEL, cells, p_value
+from krypenv.training.research.lab.intervals import LEVEL, p_value
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.studies import advice, creep, last, memory, setups, shed
 from krypenv.training.research.studies.seat import play_deals
@@ -177,10 +177,10 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
 
 
 def _cell(figure: Mapping[str, Any] | None) -> str:
+    """Return a difference, half of its interval, and whether the statement holds."""
     if figure is None:
         return "-"
-    found: Interval = figure["mean"], figure["low"], figure["high"]
-    return "\n".join((*cells(found), "holds" if figure["holds"] else ""))
+    return f"{figure['mean']:+.1f} ±{(figure['high'] - figure['low']) / 2:.1f}\n{'holds' if figure['holds'] else ''}"
 
 
 def sentence(found: Mapping[str, Mapping[str, Any]], players: tuple[str, ...]) -> str:
