@@ -164,7 +164,7 @@ class TestLuck:
 )  # with tests of their own
 def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
     """From the command line, with what it needs at least; again, the same answer without work."""
-    out, deals = str(tmp_path / "out"), 2 if name in ("misere", "holds", "adjusted") else 6  # of many matches
+    out, deals = str(tmp_path / "out"), 2 if name in ("misere", "holds", "adjusted", "recall") else 6  # of many matches
     words = ["study", name, "--deals", f"{deals}", "--out", out]
     first = CliRunner(env={"COLUMNS": "120"}).invoke(app, words)
     assert first.exit_code == 0, first.output

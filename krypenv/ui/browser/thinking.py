@@ -85,10 +85,9 @@ class Thinker:
         """End the process, whatever it does."""
         pool, self._pool = self._pool, None
         if pool:
-            processes = list((pool._processes or {}).values())
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in processes:
+            for process in list((pool._processes or {}).values()):
                 process.kill()
+            pool.shutdown(cancel_futures=True)  # waits for its thread: the interpreter may end right after
 
     async def _call(self, function: Any, *arguments: Any) -> Any:
         if self._pool is None:
