@@ -23,7 +23,7 @@ Weights = Mapping[str, Tensor]  # of a policy, by their names
 
 
 class SelfPlay:
-    """PPO in every seat with the settings of `krypenv train`, without opponents and without discount, on one thread.
+    """PPO in every seat, without opponents and without discount, on one thread.
 
     The seed and the initial weights decide all that comes of it.
 
@@ -31,14 +31,23 @@ class SelfPlay:
         rules: the rules of all games.
         seed: of the random weights, the deals and the play.
         updates: the length of the training, which the learning rate follows.
-        games: played at once; an update learns from 32 decisions in each.
+        games: played at once; an update learns from `ppo.steps` decisions in each.
         history: whether the network sees the plays of the deal.
+        ppo: how it learns, by default as in `krypenv train`; its discount is not used.
     """
 
-    def __init__(self, rules: Rules, seed: int, updates: float, games: int = GAMES, history: bool = False) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        seed: int,
+        updates: float,
+        games: int = GAMES,
+        history: bool = False,
+        ppo: Ppo | None = None,
+    ) -> None:
         torch.set_num_threads(1)
         self.rules, self.seed, self.updates, self.done = rules, seed, updates, 0
-        ppo = Ppo()
+        ppo = ppo or Ppo()
         self.model = SelfPlayPPO(
             [KrypkasinoVecEnv(rules, games, seat="all", dense=True, seed=seed_of(seed, 0, 0), history=history)],
             ppo.critic,

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 
 from krypenv.agents import Agent
 from krypenv.rules import Rules
+from krypenv.training.learn.selfplay.settings import Ppo
 from krypenv.training.research.exact.solving import solve
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.solved import openspiel, small
@@ -24,7 +25,7 @@ GAMES = ("mini-mulle", "mini-copies")
 RUNS = 2  # of each learner
 ITERATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # of CFR+ at which it is measured, ours too
 DESCENTS = (1, 2, 5, 10, 20, 40)  # iterations of MMD likewise
-FRAMES = (8_192, 16_384, 32_768, 65_536, 131_072, 262_144)  # decisions of PPO likewise
+FRAMES = (8_192, 16_384, 32_768, 65_536, 131_072, 262_144, 524_288, 1_048_576)  # decisions of PPO likewise
 STEPS = (1, 2, 4, 7, 10)  # of NFSP likewise; in each it plays a tenth of the deals
 MMD_SETTINGS = (  # settings of MMD: alpha, step size, and whether both fall
     (0.001, 3.0, False), (0.001, 10.0, False), (0.01, 10.0, True), (0.01, 30.0, True),
@@ -32,13 +33,19 @@ MMD_SETTINGS = (  # settings of MMD: alpha, step size, and whether both fall
 RATES = (1e-3, 3e-3)  # of NFSP
 ANTICIPATORY = (0.1, 0.5)  # of NFSP
 TRIED_STEPS = 2  # of each setting of NFSP, before the best one runs
+PPO_SETTINGS = (  # settings of PPO: learning rate, entropy coefficient, decisions in each game between updates
+    (1e-3, 0.01, 32), (3e-3, 0.01, 32), (3e-3, 0.01, 8), (3e-3, 0.05, 8), (3e-3, 0.2, 8), (1e-3, 0.05, 8),
+)  # fmt: skip
+MINIBATCHES = 8  # of PPO in a pass over an update
+TRIED_FRAMES = 262_144  # decisions of each setting of PPO, before the best one runs
 OURS, CFR, MMD, NFSP, PPO = "ours", "CFR+", "MMD", "NFSP", "PPO"
-SOLVERS, LEARNERS = (OURS, CFR, MMD), (NFSP, PPO)
+TUNED = (MMD, NFSP, PPO)
 TARGETS = (0.1, 0.01)  # points of exploitability that a table tells the time to
 AGREE = 1e-6  # points by which two measures of exploitability may differ
 
 Curve = list[list[float]]  # at each mark: seconds, exploitability
 Player = TypeVar("Player")
+Setting = TypeVar("Setting")
 
 
 def race(begin: Callable[[], Iterator[Player]], marks: Sequence[int], measure: Callable[[Player], float]) -> Curve:
@@ -110,6 +117,25 @@ def run_mmd(preset: str) -> dict[str, Any]:
     return {"tried": tried, "best": best, "runs": [curves[best]]}
 
 
+def tune(
+    settings: dict[str, Setting],
+    run: Callable[[Setting, Sequence[int], int], Curve],
+    short: Sequence[int],
+    full: Sequence[int],
+) -> dict[str, Any]:
+    """Return what each setting reaches in a short run, and the curves of the best one in full runs.
+
+    Args:
+        settings: by name.
+        run: returns the curve of a setting at some marks; the number of the run decides its seed.
+        short: the marks of a short run.
+        full: the marks of a full run.
+    """
+    tried = {name: run(setting, short, 0)[-1][1] for name, setting in settings.items()}
+    best = min(tried, key=lambda name: tried[name])
+    return {"tried": tried, "best": best, "runs": [run(settings[best], full, number) for number in range(RUNS)]}
+
+
 def run_nfsp(preset: str, seed: int, episodes: int) -> dict[str, Any]:
     """Return what each setting of NFSP reaches in a short run, and the curves of the best one."""
 
@@ -122,20 +148,31 @@ def run_nfsp(preset: str, seed: int, episodes: int) -> dict[str, Any]:
         for rate, anticipatory in product(RATES, ANTICIPATORY)
     }
     next(openspiel.nfsp(openspiel.load_small(Rules.preset(preset)), seed, episodes=1))  # imports
-    tried = {name: run(setting, (TRIED_STEPS,), 0)[-1][1] for name, setting in settings.items()}
-    best = min(tried, key=lambda name: tried[name])
-    return {"tried": tried, "best": best, "runs": [run(settings[best], STEPS, number) for number in range(RUNS)]}
+    return tune(settings, run, (TRIED_STEPS,), STEPS)
 
 
-def run_ppo(preset: str, seed: int) -> Curve:
-    """Return the curve of PPO, as `small` trains it, with the history."""
+def run_ppo(preset: str, seed: int) -> dict[str, Any]:
+    """Return what each setting of PPO, which sees the history, reaches in a short run, and the curves of the best one.
+
+    The learning rate falls until the end of a run, short or full.
+    """
     rules = Rules.preset(preset)
 
-    def begin() -> Iterator[Agent]:
-        return (player for _, player in small.ppo_players(rules, True, seed, FRAMES))
+    def players(ppo: Ppo, frames: Sequence[int], number: int) -> Iterator[Agent]:
+        return (player for _, player in small.ppo_players(rules, True, seed + number, frames, ppo))
 
-    next(begin())
-    return race(begin, range(1, len(FRAMES) + 1), lambda player: small.exploitability(player, preset))
+    def run(ppo: Ppo, frames: Sequence[int], number: int) -> Curve:
+        marks = range(1, len(frames) + 1)
+        return race(lambda: players(ppo, frames, number), marks, lambda player: small.exploitability(player, preset))
+
+    settings = {
+        f"rate {rate:g}, entropy {entropy:g}, {small.GAMES * steps:,} decisions an update": Ppo(
+            learning_rate=rate, ent_coef=entropy, steps=steps, batch=small.GAMES * steps // MINIBATCHES
+        )
+        for rate, entropy, steps in PPO_SETTINGS
+    }
+    next(players(Ppo(), FRAMES[:1], 0))  # imports and compiles
+    return tune(settings, run, (TRIED_FRAMES,), FRAMES)
 
 
 def tasks(setup: Setup) -> list[Task]:
@@ -144,10 +181,9 @@ def tasks(setup: Setup) -> list[Task]:
     for preset in GAMES:
         for name, function in (("measures", measures_of), (OURS, run_ours), (CFR, run_cfr), (MMD, run_mmd)):
             found.append(Task(f"{preset} {name}", function, {"preset": preset}))
-        for run in range(RUNS):
-            found.append(Task(f"{preset} {PPO} {run}", run_ppo, {"preset": preset, "seed": setup.seed + run}))
         arguments = {"preset": preset, "seed": setup.seed, "episodes": max(setup.deals // STEPS[-1], 1)}
         found.append(Task(f"{preset} {NFSP}", run_nfsp, arguments))
+        found.append(Task(f"{preset} {PPO}", run_ppo, {"preset": preset, "seed": setup.seed}))
     return found
 
 
@@ -155,8 +191,7 @@ def curves_of(preset: str, results: dict[str, Any]) -> dict[str, list[Curve]]:
     """Return the curves of each algorithm in a game, a run each."""
     return {
         **{name: [results[f"{preset} {name}"]] for name in (OURS, CFR)},
-        **{name: results[f"{preset} {name}"]["runs"] for name in (MMD, NFSP)},
-        PPO: [results[f"{preset} {PPO} {run}"] for run in range(RUNS)],
+        **{name: results[f"{preset} {name}"]["runs"] for name in TUNED},
     }
 
 
@@ -170,7 +205,7 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell how long each algorithm takes to come close to an equilibrium, and where it ends."""
     games = {preset: curves_of(preset, results) for preset in GAMES}
     settings = {
-        preset: {name: {key: results[f"{preset} {name}"][key] for key in ("best", "tried")} for name in (MMD, NFSP)}
+        preset: {name: {key: results[f"{preset} {name}"][key] for key in ("best", "tried")} for name in TUNED}
         for preset in GAMES
     }
     rows = []

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 
 from krypenv.agents import Agent
 from krypenv.rules import Rules
+from krypenv.training.learn.selfplay.settings import Ppo
 from krypenv.training.research.exact.beliefs import CAUSES, lost_by
 from krypenv.training.research.exact.growing import SOLVED, Trees
 from krypenv.training.research.exact.solving import (
@@ -75,14 +76,21 @@ def lost_by_causes(preset: str) -> dict[str, float]:
     return {name: max(lost_by(equilibrium_of(preset), way, 1), 0.0) for name, way in CAUSES.items()}
 
 
-def ppo_players(rules: Rules, history: bool, seed: int, frames: Sequence[int]) -> Iterator[tuple[int, Agent]]:
-    """Train PPO by self-play; yield its decisions so far and its policy each time that it has made so many."""
+def ppo_players(rules: Rules, history: bool, seed: int, frames: Sequence[int], ppo: Ppo) -> Iterator[tuple[int, Agent]]:
+    """Train PPO by self-play; yield its decisions so far and its policy each time that it has made so many.
+
+    Args:
+        rules: the rules of all games.
+        history: whether the network sees the plays of the deal.
+        seed: of the random weights, the deals and the play.
+        frames: decisions at which it yields; the learning rate falls until the last of them.
+        ppo: how it learns.
+    """
     from krypenv.training.learn.learner.torch_network import NetworkPolicy
-    from krypenv.training.learn.selfplay.settings import Ppo
     from krypenv.training.research.lab.self_play import SelfPlay
 
-    decisions = GAMES * Ppo().steps  # of an update
-    training = SelfPlay(rules, seed, frames[-1] / decisions, GAMES, history)
+    decisions = GAMES * ppo.steps  # of an update
+    training = SelfPlay(rules, seed, frames[-1] / decisions, GAMES, history, ppo)
     for mark in frames:
         training.play_to(math.ceil(mark / decisions))
         yield training.model.num_timesteps, NetworkPolicy(training.network, rules, "ppo")
@@ -90,7 +98,7 @@ def ppo_players(rules: Rules, history: bool, seed: int, frames: Sequence[int]) -
 
 def train_ppo(history: bool, seed: int) -> list[tuple[int, dict[str, float]]]:
     """Train PPO by self-play; return its decisions so far and its figures, along the training."""
-    players = ppo_players(Rules.preset(HIDDEN), history, seed, FRAMES)
+    players = ppo_players(Rules.preset(HIDDEN), history, seed, FRAMES, Ppo())
     return [(decisions, figures_of(player, HIDDEN)) for decisions, player in players]
 
 
