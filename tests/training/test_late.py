@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -11,13 +14,16 @@ import pytest
 from support.commands import krypenv
 
 from krypenv import Game, Rules
-from krypenv.cards import NO_CARD
+from krypenv.cards import NO_CARD, NUM_KINDS, card_names, parse_card
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME
 from krypenv.training.research.exact.deal_tree import play_code
+from krypenv.training.research.exact.growing import Trees
 from krypenv.training.research.exact.late import grow_late, last_deals, solve_late
 from krypenv.training.research.exact.looking import look
-from krypenv.training.research.exact.solving import Solved, solve
+from krypenv.training.research.exact.pairs import Bounds, draw_ranges
+from krypenv.training.research.exact.solving import Solved, measure, solve
+from krypenv.training.research.solved.late_bounds import gain_of_response
 
 LAST = """rules: krypkasino players=2; deal: 11; dealer: 1; turn: 0; hand 0: 2D 5H; hand 1: 5D 7S; table: TC KC 7H JS
 aside: JC QC KC JD JS KS; sweeps: 1 5; last-capturer: 0; cannot-hold 1: T; stock: KH KD TH 5H 3S 8D TD 4S
@@ -122,11 +128,148 @@ def test_the_last_deal_is_solved_with_full_hands() -> None:
     assert len(trees.ending) == 0
 
 
+Hand = tuple[str, ...]
+
+
+def in_order(cards: Iterable[str]) -> Hand:
+    """A hand as a tuple."""
+    return tuple(sorted(cards, key=parse_card))
+
+
+@cache
+def named(hand: int) -> Hand:
+    """The cards of a packed hand in LAST."""
+    game = Game.from_position(LAST)
+    kinds = np.flatnonzero(game.rules.deck_counts.astype(int) - game.state["seen"])
+    counts = np.zeros(NUM_KINDS, np.int64)
+    counts[kinds] = hand >> 2 * np.arange(len(kinds)) & 3
+    return tuple(card_names(counts))
+
+
+@pytest.fixture(scope="module")
+def ways() -> Counter[tuple[Hand, Hand]]:
+    """In how many ways each pair of hands is dealt in LAST: two of twelve cards each, no tens for seat 1 (R10)."""
+    unseen = ["5H", "5H", "2D", "5D", "7S", "KH", "KD", "TH", "3S", "8D", "TD", "4S"]
+    found: Counter[tuple[Hand, Hand]] = Counter()
+    for own in combinations(range(12), 2):
+        for other in combinations(sorted(set(range(12)) - set(own)), 2):
+            hands = in_order(unseen[at] for at in own), in_order(unseen[at] for at in other)
+            found[hands] += not any(card.startswith("T") for card in hands[1])
+    return Counter({hands: count for hands, count in found.items() if count})
+
+
+def dealt(trees: Trees) -> list[tuple[Hand, Hand]]:
+    """The pairs of hands in a tree."""
+    return [(named(int(own)), named(int(other))) for own, other in trees.forests[0].dealt]
+
+
+@pytest.mark.parametrize("bounds", [Bounds(samples=1), Bounds(5, 3, samples=1), Bounds(9, 1, responder=1, samples=1)])
+def test_all_pairs_of_two_ranges_are_dealt_and_no_others(ways: Counter[tuple[Hand, Hand]], bounds: Bounds) -> None:
+    game = Game.from_position(LAST)
+    trees = grow_late(game, bounds, 1)
+    found = dict(zip(dealt(trees), trees.forests[0].chance, strict=True))
+    expected: Mapping[tuple[Hand, Hand], int] = ways
+    if bounds.is_bounded:
+        ranges = [{named(int(hand)) for hand in hands} for hands in draw_ranges(game.rules, game.state, bounds)]
+        sizes = [1 if seat == bounds.responder else bounds.hands for seat in range(2)]
+        assert [len(hands) for hands in ranges] == sizes
+        expected = {pair: count for pair, count in ways.items() if pair[0] in ranges[0] and pair[1] in ranges[1]}
+    assert found == pytest.approx({pair: count / sum(expected.values()) for pair, count in expected.items()})
+
+
+def test_ranges_of_all_hands_are_as_good_as_none() -> None:
+    game = Game.from_position(LAST)
+    whole, ranged = (grow_late(game, bounds, 1) for bounds in (Bounds(samples=1), Bounds(1000, 5, samples=1)))
+    for ours, theirs in zip(whole.forests[0], ranged.forests[0], strict=True):
+        assert np.array_equal(ours, theirs)
+    assert np.array_equal(whole.ending, ranged.ending)
+
+
+def chances(ways: Mapping[tuple[Hand, Hand], float], seat: int) -> dict[Hand, float]:
+    """How likely each hand of a seat is, if each pair of hands is dealt in so many ways."""
+    found: dict[Hand, float] = {}
+    for pair, count in ways.items():
+        found[pair[seat]] = found.get(pair[seat], 0.0) + count / sum(ways.values())
+    return found
+
+
+def test_ranges_grow_and_give_every_hand_its_chance(ways: Counter[tuple[Hand, Hand]]) -> None:
+    """On average over ranges a hand is as likely as in the whole deal; larger ranges hold the smaller ones."""
+    game, draws = Game.from_position(LAST), 300
+    average = dict.fromkeys(ways, 0.0)
+    for seed in range(draws):
+        small, large = (draw_ranges(game.rules, game.state, Bounds(hands, seed)) for hands in (3, 6))
+        assert all(set(few) < set(more) for few, more in zip(small, large, strict=True))
+        pairs = set(product(map(named, small.own.tolist()), map(named, small.other.tolist()))) & set(ways)
+        for pair in pairs:
+            average[pair] += ways[pair] / sum(ways[each] for each in pairs)
+    for seat in range(2):
+        found, expected = chances(average, seat), chances(ways, seat)
+        assert max(abs(found[hand] - expected[hand]) for hand in expected) < 5 * math.sqrt(
+            max(expected.values()) / draws
+        )
+
+
+def test_the_seat_to_act_may_be_dealt_the_hand_that_it_has() -> None:
+    game = Game.from_position(LAST)
+    for seed in range(5):
+        own, _ = draw_ranges(game.rules, game.state, Bounds(4, seed, known=0))
+        assert ("2D", "5H") in map(named, own.tolist())
+    solved = solve_late(game, gap=0.01, threads=1, bounds=Bounds(8, known=0, samples=1))
+    assert {each.move for each in look(solved, game, knows_plays=False).moves} == set(map(str, game.legal_moves()))
+
+
+SPEC = "champion(worlds=0)"
+
+
+def test_what_a_best_response_gains_with_each_own_hand_adds_up_to_exploitability(
+    ways: Counter[tuple[Hand, Hand]],
+) -> None:
+    """Told its own hand only, and all hands that the other may hold, the responder knows no more than in the deal."""
+    game = Game.from_position(LAST)
+    exact = gains_of(grow_late(game, Bounds(samples=1), 1))
+    for seat in range(2):
+        likely = chances(ways, seat)
+        gained: dict[Hand, float] = {}
+        seed = 0
+        while len(gained) < len(likely):
+            bounds = Bounds(seed=seed, responder=seat, samples=1)
+            hand = named(int(draw_ranges(game.rules, game.state, bounds)[seat][0]))
+            if hand not in gained:
+                gained[hand] = gain_of_response(grow_late(game, bounds, 1), SPEC, 1, seat)
+            seed += 1
+        assert sum(likely[hand] * gain for hand, gain in gained.items()) == pytest.approx(exact[seat])
+
+
+def gains_of(trees: Trees) -> list[float]:
+    """What best responses gain on an agent in a tree, by seat."""
+    return [gain_of_response(trees, SPEC, 1, seat) for seat in range(2)]
+
+
+def test_exploitability_is_bounded_the_closer_the_larger_the_ranges() -> None:
+    game = Game.from_position(LAST)
+
+    def mean(hands: int, draws: int) -> float:
+        """What an agent can be exploited by, on average over ranges."""
+        trees = [grow_late(game, Bounds(hands, seed, samples=1), 1) for seed in range(draws)]
+        return float(np.mean([measure(SPEC, game.rules, 1, 1, each).exploitability for each in trees]))
+
+    assert mean(2, 25) > mean(8, 25) + 0.1 > mean(20, 10) + 0.2 > mean(0, 1) + 0.3
+
+
+def test_few_last_deals_estimate_the_mean_over_all_without_bias() -> None:
+    rules = Rules.preset("mini-count")
+    states = np.array([at_deal(rules, len(rules.deal_sizes()), seed).state for seed in range(200)]).view(np.recarray)
+    exact, one, many = (last_deals(rules, states, 1, samples) for samples in (0, 1, 2000))
+    assert np.abs(many - exact).mean() < 0.05 < 0.5 < np.abs(one - exact).mean()
+    assert abs((one - exact).mean()) < 4 * (one - exact).std() / math.sqrt(len(states))
+
+
 def test_what_cannot_be_solved_is_one_sentence() -> None:
     two, long = (Rules.parse(f"krypkasino players=2 {more}") for more in ("", "later_deal=((11,0),)"))
     for game, reason in (
         (at_deal(two, 10, 0), "deal 10 of 12 is too early to be solved"),
-        (at_deal(two, 11, 0), "at most 6 cards in both hands, and this position has 8; give a later one"),
+        (at_deal(two, 11, 0), "at most 6 cards in both hands, and this position has 8; give a later one, or how many"),
         (after(at_deal(two, 11, 0), 1), "at most 6 cards in both hands, and this position has 7"),
         (after(at_deal(long, 4, 0), 16), "with 3 and 3 cards in hand and 28 unseen there are about 2"),
         (Game(Rules.preset("krypkasino", players=4), seed=0), "late deals are solved in games like Krypkasino for two"),
@@ -134,6 +277,12 @@ def test_what_cannot_be_solved_is_one_sentence() -> None:
     ):
         with pytest.raises(ValueError, match=reason):
             grow_late(game)
+    with pytest.raises(ValueError, match=r"with 4 and 4 cards in hand .* give a later position or fewer hands"):
+        grow_late(at_deal(two, 11, 0), Bounds(1000))
+    with pytest.raises(ValueError, match="at most 8 cards in both hands, and this position has 22"):
+        grow_late(at_deal(long, 4, 0), Bounds(2))
+    with pytest.raises(ValueError, match="hands and samples are 0, for all, or more, not -1 and 0"):
+        Bounds(-1)
 
 
 def test_the_command_shows_a_late_position(tmp_path: Path) -> None:
@@ -142,9 +291,19 @@ def test_the_command_shows_a_late_position(tmp_path: Path) -> None:
     done = krypenv("solve", "krypkasino", "--at", path, "--gap", "0.01")
     assert "From here on seat 0 can expect +2.0" in done.stdout
     assert "seat 0 in deal 11; hand 2D 5H" in done.stdout
-    refused = krypenv("solve", "krypkasino", "--at", path, "--out", tmp_path / "out")
-    assert refused.exit_code != 0
-    assert "is solved from one position only" in refused.stderr
+    bounded = krypenv("solve", "krypkasino", "--at", path, "--gap", "0.01", "--hands", 6)
+    assert "count alike, 6 of each that both know; the strategy" in bounded.stdout
+    assert "seat 0 in deal 11; hand 2D 5H" in bounded.stdout
+    small = tmp_path / "small.txt"
+    small.write_text(Game(Rules.preset("mini-sweep"), seed=0).position())
+    for arguments, reason in (
+        (("krypkasino", "--at", path, "--out", tmp_path / "out"), "is solved from one position only"),
+        (("krypkasino", "--hands", 6), "--hands bounds what the seats may hold at a position; give one with --at"),
+        (("mini-sweep", "--at", small, "--hands", 6), "is solved as a whole, with all hands; leave out --hands"),
+    ):
+        refused = krypenv("solve", *arguments)
+        assert refused.exit_code != 0
+        assert reason in " ".join(refused.stderr.split())
     assert not (tmp_path / "out").exists()
 
 

@@ -48,6 +48,14 @@ class SolveSettings(Command):
         metavar="POSITION|RECORD",
         decides=False,
     )
+    hands: int = setting(
+        0,
+        "with --at in a large game: hands that each seat may hold, drawn at random, the seat to act's own among them; "
+        "needed for whole deals; 0 for all",
+        limits.ROWS,
+        panels.GAME_RECORDS,
+        decides=False,
+    )
     out: Path | None = an_output(None, "folder for the strategy [default: none]", "DIR")
 
     def __post_init__(self) -> None:
@@ -56,6 +64,8 @@ class SolveSettings(Command):
             raise ValueError("name one preset, as in krypenv solve mini-sweep, or list them all with --list")
         if self.list and self.at:
             raise ValueError("--at shows one strategy, and --list solves many games; name the game of the position")
+        if self.hands and not self.at:
+            raise ValueError("--hands bounds what the seats may hold at a position; give one with --at")
 
     def rules_of(self, preset: str) -> Rules:
         """Return the rules of a preset, with the fields that are changed."""
@@ -77,6 +87,8 @@ def run(settings: SolveSettings) -> None:
         _solve(settings, settings.rules_of(settings.preset))
     elif settings.at is None:
         raise ValueError(f"{settings.preset} is solved; --at shows what its strategy does at a position")
+    elif settings.hands:
+        raise ValueError(f"{settings.preset} is solved for all hands; leave out --hands")
     elif settings.game.rule or settings.out:
         raise ValueError(f"{settings.preset} has its own rules, and is saved; leave out --rule and --out")
     else:
@@ -95,6 +107,8 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
         check_position(rules, game[0])
         if not is_solvable(rules):
             return _solve_late(settings, game[0])
+        if settings.hands:
+            raise ValueError(f"'{rules}' is solved as a whole, with all hands; leave out --hands")
     if out:
         check_folder(out)
     start, how = time.perf_counter(), (settings.gap, settings.iterations, settings.threads)
@@ -116,15 +130,18 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
 def _solve_late(settings: SolveSettings, game: Game) -> None:
     """Solve what is left of a large game, and print what an equilibrium does there."""
     from krypenv.training.research.exact.late import solve_late
+    from krypenv.training.research.exact.pairs import SAMPLES, UNBOUNDED, Bounds
 
     if settings.out:
         raise ValueError(f"'{game.rules}' is solved from one position only, which makes no agent; leave out --out")
+    bounds = Bounds(settings.hands, known=game.turn, samples=SAMPLES) if settings.hands else UNBOUNDED
     start = time.perf_counter()
     with Console(stderr=True).status(f"solving deal {game.deal_number}"):
-        solved = solve_late(game, settings.gap, settings.iterations, settings.threads)
+        solved = solve_late(game, settings.gap, settings.iterations, settings.threads, bounds)
+    hands = f", {settings.hands} of each that both know" if settings.hands else ""
     typer.echo(
-        f"From here on seat 0 can expect {solved.value:+.4f} points, if all hands that the seats may hold count alike; "
-        f"the strategy can be exploited by {max(solved.exploitability, 0.0):.1e} points at most "
+        f"From here on seat 0 can expect {solved.value:+.4f} points, if all hands that the seats may hold count "
+        f"alike{hands}; the strategy can be exploited by {max(solved.exploitability, 0.0):.1e} points at most "
         f"({time.perf_counter() - start:.1f} s)"
     )
     _print_look(solved, game, False)

@@ -4,7 +4,7 @@ solving     equilibria, best responses, an agent's exploitability, head to head 
 growing     the trees of a game's deals
 deal_tree   one deal as a tree of nodes, leaves and information sets
 walking     the walk through it, every pair of hands and every play
-pairs       the pairs of hands that seats may hold
+pairs       the pairs of hands that seats may hold, all or those of bounded ranges
 between_deals  what tells two positions between deals apart
 equilibrium predictive CFR+, minimax and best responses over a tree
 asking      an agent as a behaviour strategy

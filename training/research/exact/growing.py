@@ -22,7 +22,7 @@ from krypenv.state import GAME, State
 from krypenv.training.research.exact import deal_tree as tree
 from krypenv.training.research.exact.between_deals import MOST_KINDS, hash_position, strip_hands
 from krypenv.training.research.exact.deal_tree import MOST_DEPTH, WALK, Forest, Index, Walk
-from krypenv.training.research.exact.pairs import make_pairs
+from krypenv.training.research.exact.pairs import ALL, Ranges, make_pairs
 from krypenv.training.research.exact.walking import walk_deals
 
 FloatArray = npt.NDArray[np.float64]
@@ -46,8 +46,8 @@ class Trees:
     ending: FloatArray = field(default_factory=lambda: np.zeros(0))  # (S',) margins of seat 0 after the last ones
 
 
-def grow(rules: Rules, **options: bool) -> Trees:
-    """Return the trees of a two-player game; `options` are those of `grow_forest`.
+def grow(rules: Rules, keeps_all: bool = False, keeps_points: bool = False, sees: bool = False) -> Trees:
+    """Return the trees of a two-player game; see `grow_forest`.
 
     Raises ValueError for rules that can't be solved.
     """
@@ -57,7 +57,7 @@ def grow(rules: Rules, **options: bool) -> Trees:
     found = Trees(rules, chances, [], [])
     while len(roots):
         found.roots.append(roots)
-        forest, roots = grow_forest(rules, roots, **options)
+        forest, roots = grow_forest(rules, roots, keeps_all, keeps_points, sees)
         found.forests.append(forest)
     return found
 
@@ -190,14 +190,16 @@ _OF_A_DEAL = [
 
 
 def grow_forest(
-    rules: Rules, roots: State, keeps_all: bool = False, keeps_points: bool = False, sees: bool = False
-) -> tuple[Forest, State]:
+    rules: Rules, roots: State, keeps_all: bool = False, keeps_points: bool = False, sees: bool = False,
+    ranges: Ranges = ALL,
+) -> tuple[Forest, State]:  # fmt: skip
     """Return the trees of all deals that begin in some positions, and the positions that follow: (S',) of `GAME`.
 
     Args:
         keeps_all: whether decisions without a choice are nodes too.
         keeps_points: whether positions that differ only in the points so far are told apart.
         sees: whether to keep the observations of the information sets.
+        ranges: the hands that the seats may hold; only for a single position.
     """
     compiled, deals = compile_rules(rules), len(roots)
     plays, entries = history_shape(rules)[0] if sees else 0, rules.observation_size + history_size(rules)
@@ -206,7 +208,7 @@ def grow_forest(
     last, codes = np.zeros((2, MOST_DEPTH, 2), np.int64)
     walk = Walk(
         handle(records(GAME, MOST_DEPTH)), public, origin, length, node, tried, np.zeros(rules.num_actions, np.int64),
-        make_pairs(), last, codes, np.zeros((MOST_DEPTH, plays, RECORD), np.int8), keeps_all,
+        make_pairs(*ranges), last, codes, np.zeros((MOST_DEPTH, plays, RECORD), np.int8), keeps_all,
         keeps_points, handle(records(GAME, 1)), borrow_scratch(),
     )  # fmt: skip
     forest = Forest(

@@ -2,7 +2,7 @@
 
 Between two players who count cards nothing is hidden in the last deal, so its value is that of minimax with open hands.
 In the deal before it all hands count alike that the seats may hold: what was played earlier in that deal is public, but
-tells nothing about them.
+tells nothing about them. Where there are too many, the seats hold hands of bounded ranges (`pairs`).
 """
 
 from __future__ import annotations
@@ -24,36 +24,52 @@ from krypenv.runtime.threads import count_threads, share
 from krypenv.state import GAME, State, mix
 from krypenv.training.research.exact.between_deals import strip_hands
 from krypenv.training.research.exact.growing import MOST_HISTORIES, FloatArray, Trees, grow_forest
-from krypenv.training.research.exact.pairs import Pairs, first_pair, make_pairs, next_pair, ways_to_deal
+from krypenv.training.research.exact.pairs import (
+    ALL,
+    UNBOUNDED,
+    Bounds,
+    Pairs,
+    draw_pair,
+    draw_ranges,
+    first_pair,
+    hash_unseen,
+    make_pairs,
+    next_pair,
+    ways_to_deal,
+)
 from krypenv.training.research.exact.solving import Solved, solve_trees
 
-MOST_CARDS = 6  # in both hands, in the deal before the last one
+MOST_CARDS, MOST_BOUNDED = 6, 8  # in both hands, in the deal before the last one: without and with bounded ranges
 
 
-def grow_late(game: Game, threads: int = 0) -> Trees:
+def grow_late(game: Game, bounds: Bounds = UNBOUNDED, threads: int = 0) -> Trees:
     """Return the tree of what is left of a game's deal, with observations, and what the last deal is worth after it.
 
-    All hands that the seats may hold count alike, those in the game too.
+    All hands that the seats may hold count alike, or all in their ranges (`pairs`).
 
     Raises ValueError for a game that can't be solved from there.
     """
-    check_late(game)
-    rules = game.rules
+    check_late(game, bounds)
+    rules, ranges = game.rules, ALL
+    if bounds.is_bounded:
+        ranges = draw_ranges(rules, game.state, bounds)
     roots = records(GAME, 1)
     roots[0] = game.state
     strip_root(compile_rules(rules), handle(roots))
-    forest, followers = grow_forest(rules, roots, sees=True)
-    ending = last_deals(rules, followers, threads)
+    forest, followers = grow_forest(rules, roots, sees=True, ranges=ranges)
+    ending = last_deals(rules, followers, threads, bounds.samples)
     return Trees(rules, np.ones(1), [roots], [forest], game.deal_number, ending)
 
 
-def solve_late(game: Game, gap: float = 1e-4, most: int = 20_000, threads: int = 0) -> Solved:
+def solve_late(
+    game: Game, gap: float = 1e-4, most: int = 20_000, threads: int = 0, bounds: Bounds = UNBOUNDED
+) -> Solved:
     """Return an equilibrium of what is left of a game in its last two deals; see `grow_late` and `solving.solve`."""
-    return solve_trees(grow_late(game, threads), gap, most, threads)
+    return solve_trees(grow_late(game, bounds, threads), gap, most, threads)
 
 
-def check_late(game: Game) -> None:
-    """Raise ValueError for a game that can't be solved from where it stands."""
+def check_late(game: Game, bounds: Bounds = UNBOUNDED) -> None:
+    """Raise ValueError for a game that can't be solved from where it stands, with bounds or without."""
     rules, deals = game.rules, len(game.rules.deal_sizes())
     if rules.players != 2 or not compile_rules(rules)[0]["is_main"]:
         raise ValueError(f"late deals are solved in games like Krypkasino for two, not in '{rules}'")
@@ -64,19 +80,30 @@ def check_late(game: Game) -> None:
             f"deal {game.deal_number} of {deals} is too early to be solved; give a position in the last two deals"
         )
     sizes = [len(game.hand(seat)) for seat in range(2)]
-    if game.deal_number < deals and sum(sizes) > MOST_CARDS:
+    most = MOST_BOUNDED if bounds.is_bounded else MOST_CARDS
+    if game.deal_number < deals and sum(sizes) > most:
         raise ValueError(
-            f"the deal before the last one is solved with at most {MOST_CARDS} cards in both hands, and this position "
-            f"has {sum(sizes)}; give a later one"
+            f"the deal before the last one is solved with at most {most} cards in both hands, and this position has "
+            f"{sum(sizes)}; give a later one{'' if bounds.is_bounded else ', or how many hands each seat may hold'}"
         )
     unseen = rules.deck_size - int(game.state["seen"].sum())
-    hands = math.comb(unseen, sizes[0]) * math.comb(unseen - sizes[0], sizes[1])
-    histories = hands * math.factorial(sizes[0]) * math.factorial(sizes[1])
+    histories = count_pairs(unseen, sizes, bounds) * math.factorial(sizes[0]) * math.factorial(sizes[1])
     if histories > MOST_HISTORIES:
         raise ValueError(
             f"with {sizes[0]} and {sizes[1]} cards in hand and {unseen} unseen there are about {histories:.1e} "
             f"histories, captures apart; at most {MOST_HISTORIES:,} are held in memory; give a later position"
+            f"{' or fewer hands' if bounds.is_bounded else ''}"
         )
+
+
+def count_pairs(unseen: int, sizes: list[int], bounds: Bounds) -> float:
+    """Return about how many pairs of hands there are to be dealt, without cards of one kind."""
+    if bounds.responder is not None:
+        beside = math.comb(unseen - sizes[bounds.responder], sizes[1 - bounds.responder])
+        return min(bounds.hands or beside, beside)
+    own, other = (math.comb(unseen, size) for size in sizes)
+    share = math.comb(unseen - sizes[0], sizes[1]) / other
+    return share * min(bounds.hands or own, own) * min(bounds.hands or other, other)
 
 
 @kernel
@@ -86,17 +113,19 @@ def strip_root(rules: np.ndarray, games: np.ndarray) -> None:
         strip_hands(rules[0], games[at])
 
 
-def last_deals(rules: Rules, positions: State, threads: int = 0) -> FloatArray:
+def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 0) -> FloatArray:
     """Return the margin of seat 0 that the last deal adds, (S,), for positions (S,) of `GAME` in which it begins.
 
-    It is the mean over all hands, each with the value of minimax.
+    It is the mean over all pairs of hands, each with the value of minimax. With `samples` it is an unbiased estimate
+    from so many pairs. A hash of the unseen cards draws them, so all ends of a deal are compared by the same ones. On
+    average the error of the estimate can only raise what a best response gains.
     """
     values, threads = np.zeros(len(positions)), count_threads(threads)
     compiled, model, games = compile_rules(rules), make_model("sweep"), handle(positions)
     workspaces = [make_workspace() for _ in range(threads)]
 
     def value(part: int, parts: int) -> None:
-        value_last_deals(compiled, model, games, workspaces[part], make_pairs(), part, parts, values)
+        value_last_deals(compiled, model, games, workspaces[part], make_pairs(), samples, part, parts, values)
 
     share(value, threads)
     return values
@@ -104,8 +133,8 @@ def last_deals(rules: Rules, positions: State, threads: int = 0) -> FloatArray:
 
 @kernel
 def value_last_deals(
-    rules: np.ndarray, model: np.ndarray, positions: np.ndarray, workspace: Workspace, pairs: Pairs, part: int,
-    parts: int, values: np.ndarray,
+    rules: np.ndarray, model: np.ndarray, positions: np.ndarray, workspace: Workspace, pairs: Pairs, samples: int,
+    part: int, parts: int, values: np.ndarray,
 ) -> None:  # fmt: skip
     """Write the values of every `parts`-th position."""
     compiled, listing, lines = rules[0], workspace.listing[0], workspace.lines[0]
@@ -115,12 +144,15 @@ def value_last_deals(
         before = margin_of(compiled, game, 0)
         total, weights, pair = 0.0, 0.0, 0
         found = first_pair(compiled, game, pairs)
+        draw = hash_unseen(pairs)
         while found:
-            refresh(compiled, game, listing.scratch)
             weight = ways_to_deal(pairs)
+            if samples > 0:
+                weight, draw = 1.0, draw_pair(compiled, game, pairs, draw)
+            refresh(compiled, game, listing.scratch)
             key = mix(np.uint64(at + 1) << np.uint64(20) | np.uint64(pair))
             total += weight * (solve_open_deal(compiled, model[0], game, 0, 0, key, listing, lines) - before)
             weights += weight
             pair += 1
-            found = next_pair(compiled, game, pairs)
+            found = pair < samples if samples > 0 else next_pair(compiled, game, pairs)
         values[at] = total / weights

@@ -115,7 +115,7 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
         if game.pending is None:
             return Look(seat, [MoveLook(str(game.last_move), 1.0, np.nan)], [], 1, True, True)
     forest, solution = solved.trees.forests[number], solved.solutions[number]
-    found = _find(rules, forest, game, knows_plays)
+    found = infosets_of(rules, forest, game, knows_plays)
     later = solved.solutions[number + 1 :]
     to_come = later[0].values if later else solved.trees.ending
     views = [_View(forest, solution.policy, to_come, int(infoset)) for infoset in found]
@@ -136,7 +136,7 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
     )  # fmt: skip
 
 
-def _find(rules: Rules, forest: Forest, game: Game, knows_plays: bool) -> IntArray:
+def infosets_of(rules: Rules, forest: Forest, game: Game, knows_plays: bool) -> IntArray:
     """Return the information sets that a game may be in."""
     size = rules.observation_size
     row = np.zeros(forest.seen.shape[1], np.int8)

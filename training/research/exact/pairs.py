@@ -1,15 +1,29 @@
-"""The pairs of hands that two seats may hold when a deal begins, one after another."""
+"""The pairs of hands that two seats may hold when a deal begins, one after another: all, or those of two ranges.
+
+A *range* has few of the hands that a seat may hold, for a deal that is too large with all of them. Chance deals a pair
+of hands, draws others beside each at random, and tells both seats the two ranges. Given these, the pairs of hands in
+them have the proportions of the whole deal. So on average over ranges this is the whole deal, with seats that are told
+more. A policy that makes no use of it earns the same, and a best response to it no less: mean exploitability is an
+upper bound of that in the whole deal. It falls as ranges grow, as larger ones tell less.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv.cards import NUM_KINDS
-from krypenv.kernels.compiled import bit_index
-from krypenv.runtime.jit import kernel
+from krypenv.kernels.compiled import bit_index, compile_rules
+from krypenv.rules import Rules
+from krypenv.runtime.jit import handle, kernel, records
+from krypenv.state import GAME, mix
 from krypenv.training.research.exact.between_deals import MOST_KINDS
+
+IntArray = npt.NDArray[np.int64]
 
 
 class Pairs(NamedTuple):
@@ -22,12 +36,17 @@ class Pairs(NamedTuple):
     own: np.ndarray  # (MOST_KINDS,) int64: the hand of seat 0
     other: np.ndarray  # (MOST_KINDS,) int64: the hand of seat 1
     packed: np.ndarray  # (2,) int64: both hands, two bits for each place
+    own_range: np.ndarray  # (H,) int64: the hands of seat 0 that count, packed and ascending; none stand for all
+    other_range: np.ndarray  # (H',) int64: those of seat 1
 
 
-def make_pairs() -> Pairs:
-    """Return room for a pair of hands."""
+NO_HANDS = np.zeros(0, np.int64)
+
+
+def make_pairs(own_range: np.ndarray = NO_HANDS, other_range: np.ndarray = NO_HANDS) -> Pairs:
+    """Return room for a pair of hands, of two ranges of packed hands; without one all hands count."""
     kinds, limits, rest, own, other = np.zeros((5, MOST_KINDS), np.int64)
-    return Pairs(np.zeros(1, np.int64), kinds, limits, rest, own, other, np.zeros(2, np.int64))
+    return Pairs(np.zeros(1, np.int64), kinds, limits, rest, own, other, np.zeros(2, np.int64), own_range, other_range)
 
 
 @kernel
@@ -49,6 +68,45 @@ def next_pair(compiled: np.record, game: np.record, pairs: Pairs) -> bool:
 
 
 @kernel
+def hash_unseen(pairs: Pairs) -> np.uint64:
+    """Return a hash of the cards that the seats may hold, after `first_pair`."""
+    word = np.uint64(0)
+    for place in range(pairs.places[0]):
+        word = mix(word ^ np.uint64(4 * pairs.kinds[place] + pairs.limits[place]))
+    return word
+
+
+@kernel
+def draw_pair(compiled: np.record, game: np.record, pairs: Pairs, draw: np.uint64) -> np.uint64:
+    """Deal the seats hands at random, after `first_pair`; `draw` decides them, and another one is returned."""
+    count = pairs.places[0]
+    while True:
+        for place in range(count):
+            pairs.rest[place] = pairs.limits[place]
+        draw = _draw_hand(pairs.rest, count, np.int64(game.hand_size[0]), pairs.own, draw)
+        draw = _draw_hand(pairs.rest, count, np.int64(game.hand_size[1]), pairs.other, draw)
+        pairs.packed[0] = hold(game, 0, pairs.kinds, count, pairs.own)
+        pairs.packed[1] = hold(game, 1, pairs.kinds, count, pairs.other)
+        if can_hold(compiled, game, 0) and can_hold(compiled, game, 1):
+            return draw
+
+
+@kernel
+def _draw_hand(rest: np.ndarray, count: int, size: int, hand: np.ndarray, draw: np.uint64) -> np.uint64:
+    """Move `size` cards at random from the rest to an empty hand; return another number to draw by."""
+    hand[:count] = 0
+    for _ in range(size):
+        draw = mix(draw + np.uint64(1))
+        at, place = np.int64(draw % np.uint64(rest[:count].sum())), 0
+        while at >= rest[place]:
+            at -= rest[place]
+            place += 1
+        hand[place] += 1
+        rest[place] -= 1
+    return draw
+
+
+@kernel
 def ways_to_deal(pairs: Pairs) -> float:
     """Return how many sets of cards make a pair of hands."""
     count = pairs.places[0]
@@ -62,7 +120,9 @@ def _hold_own(compiled: np.record, game: np.record, pairs: Pairs) -> bool:
     for place in range(count):
         pairs.rest[place] = pairs.limits[place] - pairs.own[place]
     pairs.packed[0] = hold(game, 0, pairs.kinds, count, pairs.own)
-    return can_hold(compiled, game, 0) and first_hand(pairs.rest, count, np.int64(game.hand_size[1]), pairs.other)
+    if not (is_in(pairs.own_range, pairs.packed[0]) and can_hold(compiled, game, 0)):
+        return False
+    return first_hand(pairs.rest, count, np.int64(game.hand_size[1]), pairs.other)
 
 
 @kernel
@@ -72,12 +132,19 @@ def _settle_pair(compiled: np.record, game: np.record, pairs: Pairs, found: bool
     while True:
         while found:
             pairs.packed[1] = hold(game, 1, pairs.kinds, count, pairs.other)
-            if can_hold(compiled, game, 1):
+            if is_in(pairs.other_range, pairs.packed[1]) and can_hold(compiled, game, 1):
                 return True
             found = next_hand(pairs.rest, count, pairs.other)
         if not next_hand(pairs.limits, count, pairs.own):
             return False
         found = _hold_own(compiled, game, pairs)
+
+
+@kernel
+def is_in(hands: np.ndarray, packed: int) -> bool:
+    """Return whether a hand is in a range."""
+    at = np.searchsorted(hands, packed)
+    return len(hands) == 0 or bool(at < len(hands) and hands[at] == packed)
 
 
 @kernel
@@ -151,3 +218,114 @@ def hold(game: np.record, seat: int, kinds: np.ndarray, count: int, hand: np.nda
         if hand[place] > 0:
             game.hand_kinds[seat] |= np.int64(1) << kind
     return int(code)
+
+
+# ---------------------------------------------------------------------- ranges
+
+
+class Ranges(NamedTuple):
+    """The hands that each seat may hold, packed as `Pairs` has them and ascending; none stand for all."""
+
+    own: IntArray  # (H,) of seat 0
+    other: IntArray  # (H,) of seat 1
+
+
+ALL = Ranges(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What keeps a deal small that has too many hands."""
+
+    hands: int = 0  # in each range; 0 for all
+    seed: int = 0  # of the ranges
+    known: int | None = None  # a seat that is dealt the hand which it holds in the game
+    responder: int | None = None  # a seat whose range is the hand that it is dealt, as only its best response counts
+    samples: int = 0  # last deals, drawn at random, by which a position after the deal is valued; 0 for all
+
+    def __post_init__(self) -> None:
+        if min(self.hands, self.samples) < 0:
+            raise ValueError(f"hands and samples are 0, for all, or more, not {self.hands} and {self.samples}")
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether not all hands count."""
+        return self.hands > 0 or self.responder is not None
+
+
+UNBOUNDED = Bounds()
+SAMPLES = 10  # enough: a best response gains at most a few hundredths more
+
+
+def draw_ranges(rules: Rules, game: np.ndarray, bounds: Bounds) -> Ranges:
+    """Return the hands that two seats may hold in a record of `GAME`; larger ranges hold the smaller ones of a seed.
+
+    A range has fewer hands than `bounds.hands` if its seat can't hold so many. The hands in the game count only by
+    their sizes, apart from the known one.
+    """
+    random = np.random.default_rng(bounds.seed)
+    held = [list_hands(rules, game, seat) for seat in range(2)]
+    dealt = deal_pair(rules, game, bounds.known, random)
+    while not all(hand in each for hand, each in zip(dealt, held, strict=True)):
+        dealt = deal_pair(rules, game, bounds.known, random)
+    if bounds.responder is not None:
+        own, other = bounds.responder, 1 - bounds.responder
+        held[own] = held[own][held[own] == dealt[own]]
+        held[other] = held[other][are_disjoint(rules, game, held[other], dealt[own])]
+    ranges = []
+    for hand, each in zip(dealt, held, strict=True):
+        others = random.permutation(each[each != hand])
+        ranges.append(np.sort(np.append(hand, others[: bounds.hands - 1] if bounds.hands else others)))
+    return Ranges(*ranges)
+
+
+def deal_pair(rules: Rules, game: np.ndarray, known: int | None, random: np.random.Generator) -> tuple[int, int]:
+    """Return hands, packed, that are dealt from the unseen cards; whether the seats may hold them is not asked."""
+    kinds, copies, codes = unseen_kinds(rules, game)
+    hands = [0, 0]
+    if known is not None:
+        own = game["hands"][known][kinds].astype(np.int64)
+        hands[known], copies = int(own @ codes), copies - own
+    cards = random.permutation(np.repeat(codes, copies))
+    for seat in (seat for seat in range(2) if seat != known):
+        size = int(game["hand_size"][seat])
+        hands[seat], cards = int(cards[:size].sum()), cards[size:]
+    return hands[0], hands[1]
+
+
+def unseen_kinds(rules: Rules, game: np.ndarray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the kinds of which not all copies have been seen, how many are left, and one of each, packed."""
+    left = rules.deck_counts.astype(np.int64) - game["seen"]
+    kinds = np.flatnonzero(left)
+    return kinds, left[kinds], 1 << 2 * np.arange(len(kinds))
+
+
+def are_disjoint(rules: Rules, game: np.ndarray, hands: IntArray, hand: int) -> npt.NDArray[np.bool_]:
+    """Return which hands can be dealt beside a hand, (H,); all are packed."""
+    _, copies, codes = unseen_kinds(rules, game)
+    counts = (hands[:, None] // codes & 3) + (hand // codes & 3)
+    return np.asarray((counts <= copies).all(axis=1))
+
+
+def list_hands(rules: Rules, game: np.ndarray, seat: int) -> IntArray:
+    """Return all hands that a seat may hold, packed as `Pairs` has them and ascending."""
+    unseen = rules.deck_size - int(game["seen"].sum())
+    found, games = np.zeros(math.comb(unseen, int(game["hand_size"][seat])), np.int64), records(GAME, 1)
+    games[0] = game
+    return np.sort(found[: _write_hands(compile_rules(rules), handle(games), seat, make_pairs(), found)])
+
+
+@kernel
+def _write_hands(rules: np.ndarray, games: np.ndarray, seat: int, pairs: Pairs, found: np.ndarray) -> int:
+    """Write all hands that a seat may hold; return how many there are."""
+    game, hand = games[0], pairs.own
+    count = list_unseen(rules[0], game, pairs.kinds, pairs.limits)
+    written = 0
+    more = first_hand(pairs.limits, count, np.int64(game.hand_size[seat]), hand)
+    while more:
+        code = hold(game, seat, pairs.kinds, count, hand)
+        if can_hold(rules[0], game, seat):
+            found[written] = code
+            written += 1
+        more = next_hand(pairs.limits, count, hand)
+    return written

@@ -1,12 +1,12 @@
 """Late deals of the full game, solved: what is perfect play of the end worth, and where does the champion err?
 
 Positions are sampled from games of champions, in the second half of the deal before the last one. They are solved for
-all hands that the seats may hold, with the last deal by minimax; agents see them without what was played before.
+all hands that the seats may hold, with the last deal by minimax; agents see them without what was played before. Whole
+deals are too large for that: what agents lose there is bounded (`late_bounds`).
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,37 +14,37 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from krypenv import agents
-from krypenv.one_game import Game
 from krypenv.rules import Rules
-from krypenv.training.evaluation.matches.margins import FloatArray, format_margin, interval, margin_cells
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, interval, margin_cells
 from krypenv.training.research.exact.late import solve_late
 from krypenv.training.research.exact.looking import look
-from krypenv.training.research.exact.solving import Solved, evaluate, lost_to_equilibrium, measure
+from krypenv.training.research.exact.pairs import SAMPLES
+from krypenv.training.research.exact.solving import Solved, evaluate, grow_for_agents, lost_to_equilibrium, measure
 from krypenv.training.research.lab.intervals import figures_of
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.research.solved.late_bounds import (
+    COMPARED,
+    HANDS,
+    MOST_HANDS,
+    WHOLE,
+    hide_plays,
+    late_game,
+    of_a_response,
+)
 
 ASKED = {"random": 1, "greedy": 8, "tactician(shed=True)": 8, "search": 2, "champion(worlds=0)": 1, "champion": 2}
 FEW, MORE = 4, 5  # cards in both hands
 RARER = 10  # positions with few cards for each one with more
 LOST, BEST, REGRET = "lost to an equilibrium", "exploitability", "lost by the first play"
 MEASURES = (LOST, BEST, REGRET)
+BOUND = "exploitability, at most"
+RESOLVED = {  # by the agent of `resolving`: positions with few cards, and a small game with all hands in the ranges
+    "few": "krypenv.training.research.solved.resolving:Equilibrium(hands=32, samples=10)",
+    "small": "krypenv.training.research.solved.resolving:Equilibrium(hands=200, samples=20)",
+}
+SMALL = "mini-hidden"
+OFTEN = 3  # positions that it plays, for each one with more cards
 ERROR = 0.1  # points from which on a play is an error
-
-
-def late_game(rules: Rules, agent: str, seed: int, number: int, cards: int) -> Game:
-    """Return a game in the deal before the last one, when the hands hold so many cards; an agent has played it."""
-    player = agents.make_known(agent, rules, seed)
-    game = Game(rules, seed=int(np.random.default_rng([seed, number]).integers(2**31)))
-    last = len(rules.deal_sizes())
-    while (
-        game.pending is not None
-        or game.deal_number < last - 1
-        or sum(len(game.hand(seat)) for seat in range(2)) > cards
-    ):
-        mask = np.zeros((1, rules.num_actions), np.int8)
-        mask[0, game.legal_actions()] = 1
-        game.act(int(player.act(game.observation(history=True)[None], mask)[0]))
-    return game
 
 
 def of_a_position(rules: str, agent: str, seed: int, number: int, cards: int) -> dict[str, Any]:
@@ -74,29 +74,61 @@ def of_a_position(rules: str, agent: str, seed: int, number: int, cards: int) ->
 def measure_blind(solved: Solved, spec: str, seeds: int) -> Solved:
     """Return an agent's policy in a late position, and best responses to it; it sees no plays of before."""
     rules, trees = solved.trees.rules, solved.trees
-    seen = [np.ascontiguousarray(forest.seen[:, : rules.observation_size]) for forest in trees.forests]
-    forests = [forest._replace(seen=each) for forest, each in zip(trees.forests, seen, strict=True)]
-    blind = measure(spec, rules, seeds, 1, dataclasses.replace(trees, forests=forests))
+    blind = measure(spec, rules, seeds, 1, hide_plays(trees))
     return evaluate(Solved(trees, blind.solutions), 1)
 
 
+def of_a_resolved_position(rules: str, agent: str, seed: int, number: int, cards: int) -> dict[str, Any]:
+    """Return what an agent that solves the deal anew at each decision loses to an equilibrium in a position."""
+    game = late_game(Rules.parse(rules), agent, seed, number, cards)
+    solved = solve_late(game, threads=1)
+    measured = measure_blind(solved, agents.typed(RESOLVED["few"]), 1)
+    return {
+        "position": game.position(), "cards": cards,
+        "resolved": {LOST: lost_to_equilibrium(solved, measured, 1), BEST: measured.exploitability},
+    }  # fmt: skip
+
+
+def of_a_small_game(preset: str) -> dict[str, float]:
+    """Return the exploitability of that agent in a small game, and of a search."""
+    rules = Rules.preset(preset)
+    trees = grow_for_agents(rules)
+    specs = {"resolved": agents.typed(RESOLVED["small"]), "search": "search"}
+    return {name: measure(spec, rules, 2, 1, trees).exploitability for name, spec in specs.items()}
+
+
 def tasks(setup: Setup) -> list[Task]:
-    """Return a task for each position."""
-    return [
+    """Return tasks: positions to be solved, to bound exploitability in, and to be played by solving anew."""
+    about = {"rules": str(setup.rules), "agent": setup.agent, "seed": setup.seed}
+    some = setup.deals // RARER
+    solved = [
+        Task(f"{cards} cards, {number}", of_a_position, {**about, "number": number, "cards": cards})
+        for cards, positions in ((MORE, some), (FEW, setup.deals))
+        for number in range(positions)
+    ]
+    bounded = [
         Task(
-            f"{cards} cards, {number}", of_a_position,
-            {"rules": str(setup.rules), "agent": setup.agent, "seed": setup.seed, "number": number, "cards": cards},
+            f"{cards} cards, {number}, bounded", of_a_response,
+            {**about, "number": number, "cards": cards, "asked": asked},
         )
-        for cards, positions in ((MORE, setup.deals // RARER), (FEW, setup.deals))
+        for cards, positions, asked in (
+            (FEW, setup.deals, COMPARED), (MORE, some, COMPARED), (WHOLE, some, dict.fromkeys(ASKED, 1)),
+        )
         for number in range(positions)
     ]  # fmt: skip
+    again = [
+        Task(f"{FEW} cards, {number}, solved anew", of_a_resolved_position, {**about, "number": number, "cards": FEW})
+        for number in range(OFTEN * some)
+    ]
+    return solved + bounded + again + [Task(SMALL, of_a_small_game, {"preset": SMALL})] * (some > 0)
 
 
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell what agents lose in late positions, by the cards in both hands."""
-    found = {
-        cards: here for cards in (FEW, MORE) if (here := [each for each in results.values() if each["cards"] == cards])
-    }
+    bounded = [each for each in results.values() if "gains" in each]
+    solved = [each for each in results.values() if "value" in each]
+    resolved = resolved_in(results.values(), solved, setup.agent)
+    found = {cards: here for cards in (FEW, MORE) if (here := [each for each in solved if each["cards"] == cards])}
     rows, figures = [], {}
     for cards, here in found.items():
         for what in MEASURES:
@@ -104,11 +136,23 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
                 values = lost_in(here, what, spec)
                 rows.append((what, f"{cards} cards", spec, *margin_cells(*interval(values), 3)))
                 figures[f"{what}, {cards} cards, {spec}"] = interval(values)
+    bounds = {
+        _bound_name(cards, hands, spec): interval(gains)
+        for cards in (FEW, MORE, WHOLE)
+        for hands in HANDS
+        for spec in ASKED
+        if len(gains := bounds_in(bounded, solved, cards, spec, hands))
+    }
+    for name, gained in bounds.items():
+        cards_told, hands_told, spec = name.split(", ", 2)
+        rows.append((f"{BOUND}: {hands_told}", cards_told, spec, *margin_cells(*gained, 3)))
     return Answer(
-        _sentence(setup, found), ("points", "in both hands", "agent", "mean", "95% interval"), rows,
+        _sentence(setup, found) + _bounds_sentence(bounds) + _resolved_sentence(setup, resolved, results.get(SMALL)),
+        ("points", "in both hands", "agent", "mean", "95% interval"), rows,
         {
-            "intervals": figures_of(figures), "errors": errors_of(found[FEW], setup.agent),
-            "positions": list(results.values()),
+            "intervals": figures_of(figures), "errors": errors_of(found[FEW], setup.agent), "positions": solved,
+            "resolved": {**figures_of(resolved), SMALL: results.get(SMALL)},
+            "bounds": figures_of(bounds), "whole deals": [each for each in bounded if each["cards"] == WHOLE],
         },
         lambda axes: draw(axes, found),
     )  # fmt: skip
@@ -117,6 +161,38 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
 def lost_in(results: Iterable[dict[str, Any]], what: str, spec: str) -> FloatArray:
     """Return what an agent loses in each position in which that was measured."""
     return np.array([each["lost"][what][spec] for each in results if spec in each["lost"][what]])
+
+
+def bounds_in(
+    bounded: Iterable[dict[str, Any]], solved: Iterable[dict[str, Any]], cards: int, spec: str, hands: int
+) -> FloatArray:
+    """Return bounds of an agent's exploitability, a sample for each position with so many cards.
+
+    Where it was computed exactly too, the sample is that figure, and what the responder gains more with so many hands
+    than with all: the luck of its own hand is in both.
+    """
+    exact = {each["position"]: each["lost"][BEST].get(spec) for each in solved}
+    found = []
+    for each in bounded:
+        gains = each["gains"].get(spec, {})
+        if each["cards"] == cards and str(hands) in gains:
+            known = exact.get(each["position"])
+            found.append(gains[str(hands)] if known is None else known + gains[str(hands)] - gains["0"])
+    return np.array(found)
+
+
+def resolved_in(
+    results: Iterable[dict[str, Any]], solved: Iterable[dict[str, Any]], agent: str
+) -> dict[str, Interval]:  # fmt: skip
+    """Return what solving anew loses to an equilibrium, and by how much an agent loses more in the same positions."""
+    theirs = {each["position"]: each["lost"][LOST][agent] for each in solved}
+    pairs = [
+        (each["resolved"][LOST], theirs[each["position"]]) for each in results if "resolved" in each and "cards" in each
+    ]
+    if not pairs:
+        return {}
+    lost, other = np.array(pairs).T
+    return {LOST: interval(lost), f"more by {agent}": interval(other - lost)}
 
 
 def errors_of(results: Iterable[dict[str, Any]], agent: str) -> dict[str, Any]:
@@ -154,6 +230,46 @@ def _sentence(setup: Setup, found: dict[int, list[dict[str, Any]]]) -> str:
         f"In the deal before the last one, {'; '.join(told)}. Of its {errors['decisions']} first plays with a choice, "
         f"{sum(count for count, _ in errors['errors'].values())} lose more than {ERROR} points: {counted or 'none'}."
     )
+
+
+def _bounds_sentence(bounds: dict[str, Interval]) -> str:
+    """Tell what best responses gain in whole deals, with the largest ranges and with all hands."""
+    told = []
+    for hands, knowledge in (
+        (max(HANDS), f"told {max(HANDS)} hands of which the other seat holds one"),
+        (0, "with all hands"),
+    ):
+        gains = [
+            f"{format_margin(*bounds[name], 1)} on {spec}"
+            for spec in COMPARED
+            if (name := _bound_name(WHOLE, hands, spec)) in bounds
+        ]
+        if gains:
+            told.append(f"{', '.join(gains)}, {knowledge}")
+    if not told:
+        return ""
+    limits = "".join(f", {spec} with at most {most} hands" for spec, most in MOST_HANDS.items())
+    return (
+        f" In whole deals a best response gains {'; '.join(told)}. There agents are asked once{limits}, and each end "
+        f"is valued by {SAMPLES} last deals."
+    )
+
+
+def _resolved_sentence(setup: Setup, resolved: dict[str, Interval], small: dict[str, float] | None) -> str:
+    """Tell what an agent loses that solves the deal anew at each decision, if it was asked."""
+    if not resolved or small is None:
+        return ""
+    lost, more = resolved.values()
+    return (
+        f" An agent that solves the rest of the deal at each decision, for 32 hands of each seat, loses "
+        f"{format_margin(*lost, 2)} to an equilibrium with {FEW} cards in both hands; {setup.agent} loses "
+        f"{format_margin(*more, 2)} more in the same positions. With all hands its exploitability in {SMALL} is "
+        f"{small['resolved']:.2f}, that of search {small['search']:.2f}."
+    )
+
+
+def _bound_name(cards: int, hands: int, spec: str) -> str:
+    return f"{cards} cards, {hands or 'all'} hands, {spec}"
 
 
 def draw(axes: Axes, found: dict[int, list[dict[str, Any]]]) -> None:
