@@ -1,136 +1,22 @@
-"""What pages show of the stored answers of studies: `make pages`. `generated.py` says where it stands."""
+"""Tables that pages show of one study each, made of its stored answers: `make pages`. `generated.py` says where."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from result_tables import command_of, read, table_of
+import answer_tables
+from answer_tables import rows_of, stored
+from result_tables import table_of
 
 from krypenv import Rules
 from krypenv.training.evaluation.matches.margins import format_margin
 from krypenv.training.research.exact.beliefs import CAUSES
 from krypenv.training.research.lab.intervals import LEVEL
-from krypenv.training.research.lab.rulesets import COUNTED, IN_LUCK, LOOKED_AT, LUCK, SKILL
-from krypenv.training.research.lab.studying import Study
 from krypenv.training.research.misere import large
 from krypenv.training.research.solved.matched import FIRST as FIRST_SEAT
 from krypenv.training.research.solved.matched import SPREAD
 from krypenv.training.research.solved.small import BEST, LOST
-from krypenv.training.research.studies.registry import STUDIES
-
-PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}
-INTERVAL = "95% interval"
-CODE = re.compile(r"`(.+?)`")
-LONG = 16  # lines of a table that is folded if it has more
-
-
-def stored(name: str) -> dict[str, Any]:
-    """Return the stored result of a study."""
-    return read(f"studies/{name}/result")
-
-
-def setup_of(result: dict[str, Any]) -> str:
-    """Return who played by which rules."""
-    rules = Rules.parse(result["rules"])
-    teams = " in two pairs" if rules.teams else ""
-    family = "" if result["rules"].startswith("krypkasino ") else f", `{result['rules'].split()[0]}`"
-    seed = f", seed {result['seed']}" if result["seed"] else ""
-    return f"{PLAYERS[rules.players]}{teams}{family}, `{result['agent']}`{seed}"
-
-
-def figure(names: Sequence[str], folder: str) -> str:
-    """Return the figure of an answer."""
-    return f"![{stored(names[0])['question']}]({folder}studies/{names[0]}/figure.png)\n"
-
-
-def sentences(names: Sequence[str], folder: str) -> str:
-    """Return the sentences of some answers to a question, and their commands."""
-    results = [stored(name) for name in names]
-    told = "\n".join(f"- **{setup_of(each)}.** {each['answer']}" for each in results)
-    if len(results) == 1:
-        told = results[0]["answer"]
-    return f"{told}\n\n{command_of(*(each['command'] for each in results))}"
-
-
-def answers(names: Sequence[str], folder: str) -> str:
-    """Return some answers to a question: the figure of the first, the sentences, the commands, and the rows."""
-    results = [stored(name) for name in names]
-    return "\n".join([figure(names, folder), sentences(names, folder), rows_of(results)])
-
-
-def studies(names: Sequence[str], folder: str) -> str:
-    """Return every study with its question, for how many players it is, and how many deals it plays."""
-
-    def row(name: str, study: Study) -> list[str]:
-        question = study.question.replace("Example M:", "Example M of the rulebook:")
-        players = study.players if study.rules is None else (study.rules.players,)
-        many = f"{players[0]} to {players[-1]}" if len(players) > 2 else ", ".join(map(str, players))
-        return [f"`{name}`", question, many + (", two teams" if study.teams else ""), f"{study.deals:,}"]
-
-    return table_of(("study", "question", "players", "deals"), (row(*each) for each in STUDIES.items()))
-
-
-def rows_of(results: Sequence[dict[str, Any]]) -> str:
-    """Return the rows of some answers: side by side if each is a figure with its interval, else a table each.
-
-    Long tables, and those of further answers, are folded.
-    """
-    if all(each["columns"][-1] == INTERVAL for each in results):
-        made = side_by_side(results)
-        return folded("All rows", made) if made.count("\n") > LONG else made
-    tables = [table_of(each["columns"], with_raw(each)) for each in results]
-    if len(results) == 1:
-        return tables[0]
-    first, *others = zip(map(setup_of, results), tables, strict=True)
-    return "\n".join([f"{first[0]}:\n\n{first[1]}", *(folded(*each) for each in others)])
-
-
-def folded(title: str, text: str) -> str:
-    """Return a text that opens at a click; the title is of Markdown, with code in backticks."""
-    shown = CODE.sub(r"<code>\1</code>", title)
-    return f"<details>\n<summary>{shown}</summary>\n\n{text}\n</details>\n"
-
-
-def side_by_side(results: Sequence[dict[str, Any]]) -> str:
-    """Return one table of some answers, a column each, with the interval under each figure."""
-    columns = [
-        {what: figure_of(cells, each["columns"], raw_of(each, what)) for what, *cells in each["rows"]}
-        for each in results
-    ]
-    order = list(max(columns, key=len))
-    order += [what for column in columns for what in column if what not in order]
-    head = (results[0]["columns"][0], *(map(setup_of, results) if len(results) > 1 else [f"figure, {INTERVAL}"]))
-    return table_of(head, ([what, *(column.get(what, "-") for column in columns)] for what in order))
-
-
-def figure_of(cells: Sequence[str], columns: Sequence[str], raw: Sequence[str]) -> str:
-    """Return a figure, its interval, the raw ones, and how many positions it rests on if the answer says so."""
-    *more, figure, interval = cells
-    positions = [f"{each} {name}" for each, name in zip(more, columns[1:], strict=False) if each]
-    return "<br>".join([figure, interval, *beside(f"{figure}\n{interval}", "\n".join(raw[-2:])), *positions])
-
-
-def with_raw(result: dict[str, Any]) -> list[list[str]]:
-    """Return the rows of an answer, with the raw margin below each one that luck was taken out of."""
-    rows = []
-    for what, *cells in result["rows"]:
-        both = zip(cells, raw_of(result, what) or cells, strict=True)
-        rows.append([what, *("<br>".join([*cell.split("\n"), *beside(cell, raw)]) for cell, raw in both)])
-    return rows
-
-
-def raw_of(result: dict[str, Any], what: str) -> list[str]:
-    """Return the cells of a row with luck left in; none where it was taken out of nothing."""
-    return next((cells for name, *cells in result.get("raw", {"rows": []})["rows"] if name == what), [])
-
-
-def beside(cell: str, raw: str) -> list[str]:
-    """Return the raw margin and its interval as a line, none where they are those of the cell or it has no interval."""
-    figures = raw.split("\n")[:2]
-    is_margin = len(figures) == 2 and (" to " in figures[1] or figures[1].startswith("±"))
-    return [f"raw {', '.join(figures).replace(', ±', ' ±')}"] if is_margin and raw != cell else []
 
 
 def half_width(figure: dict[str, float]) -> float:
@@ -161,7 +47,7 @@ def holds(names: Sequence[str], folder: str) -> str:
             holds_cell(each[name], again[name], first["spreads"][name], name in held) if name in each else "-"
             for name in players
         ]
-        rows.append([words, *cells, holds_for(held, list(each))])
+        rows.append([words, *cells, holders(dict.fromkeys(held, 1), each)])
     told = ", ".join(f"`{players[name]}` {first['spreads'][name]:.0f}" for name in players)
     head = ("statement", *(f"`{player}`" for player in players.values()), "holds for")
     return f"{table_of(head, rows)}\nOne SD, in points: {told}.\n"
@@ -174,30 +60,25 @@ def holds_cell(figure: dict[str, Any], again: dict[str, Any], spread: float, hel
     return f"{mark}{margins[0]}{mark}<br>{figure['mean'] / spread:+.2f} SD<br>again {margins[1]}"
 
 
-def holds_for(held: Sequence[str], measured: Sequence[str]) -> str:
-    """Return for whom a statement holds, of those that it was measured with."""
-    if not held:
-        return "nobody"
-    if len(held) == len(measured):
-        return "all" if len(held) > 1 else held[0]
-    return ", ".join(held)
+def by_player(names: Sequence[str], folder: str) -> str:
+    """Return figures of games of each player against itself, in the first answer and on another seed in the second."""
+    first, second = (stored(name)["figures"] for name in names)
+    counted = [each["by player"] for each in (first, second)]
 
+    def cell(player: str, what: str) -> str:
+        found, again = ("{mean:.1f} ({low:.1f} to {high:.1f})".format(**each[player][what]) for each in counted)
+        return f"{found}<br>again {again}"
 
-def belief(names: Sequence[str], folder: str) -> str:
-    """Return what the champion's belief gains: the figure, the sentence, the command and the rows."""
-    result = read("belief/result")
-    shown = f"![{result['question']}]({folder}belief/figure.png)\n\n{result['answer']}\n"
-    return f"{shown}\n{command_of(result['command'])}\n{rows_of([result])}"
+    whats = next(iter(counted[0].values()))
+    rows = ([what, *(cell(player, what) for player in first["players"])] for what in whats)
+    return table_of(("points", *(f"`{player}`" for player in first["players"].values())), rows)
 
 
 def misere(names: Sequence[str], folder: str) -> str:
-    """Return a table of the page on misère: `points`, `margins`, one of an answer, or one of an answer on two seeds."""
+    """Return a table of the page on misère, by its kind: one of an answer, or one of an answer on two seeds."""
     if names[0] in OF_AN_ANSWER:
         return OF_AN_ANSWER[names[0]](stored(names[1]))
-    if names[0] in OF_TWO_SEEDS:
-        return OF_TWO_SEEDS[names[0]](*(stored(name)["figures"] for name in names[1:]))
-    figures = stored("misere-2")["figures"]
-    return {"points": misere_points, "margins": misere_margins}[names[0]](figures)
+    return OF_TWO_SEEDS[names[0]](*(stored(name)["figures"] for name in names[1:]))
 
 
 def matched_measures(result: dict[str, Any]) -> str:
@@ -227,34 +108,6 @@ def matched_cells(result: dict[str, Any]) -> str:
     return table_of(head, (row(size, *each) for size, cells in sizes for each in cells.items()))
 
 
-def misere_points(figures: dict[str, Any]) -> str:
-    """Return what there is to choose and where points come from, by rule set."""
-
-    def row(label: str, each: dict[str, Any]) -> list[str]:
-        more = "over " if each["plays beyond the list"]["mean"] else ""
-        points = [f"{each[name]['mean']:.2f}" for name in COUNTED[:-1]]
-        moves = more + spread_cell(each, LOOKED_AT[0], ",.0f" if more else ".2f")
-        return [label, moves, spread_cell(each, LOOKED_AT[1], ".1%"), *points, spread_cell(each, LUCK, ".2f")]
-
-    head = (
-        "rules",
-        "legal moves",
-        "plays with a choice",
-        "cards",
-        "sweeps",
-        "majorities, last capture",
-        "SD of a game",
-    )
-    return table_of(head, (row(label, each) for label, each in figures.items()))
-
-
-def misere_margins(figures: dict[str, Any]) -> str:
-    """Return what players are worth in standard deviations of a game, by rule set."""
-    played = {label: each for label, each in figures.items() if SKILL in each}
-    rows = ([label, *(spread_cell(each, name, "+.2f") for name in IN_LUCK)] for label, each in played.items())
-    return table_of(("rules", *IN_LUCK), rows)
-
-
 def large_differences(first: dict[str, Any], again: dict[str, Any]) -> str:
     """Return the differences between the goals by quantity, game and player, and for whom they hold on both seeds."""
 
@@ -266,9 +119,9 @@ def large_differences(first: dict[str, Any], again: dict[str, Any]) -> str:
         return f"{low:+.2f}, {high:+.2f}<br>{tested(found, other)}"
 
     def row(game: str, quantity: str) -> list[str]:
-        both = [each["differences"][game][quantity] for each in (first, again)]
+        found, other = (each["differences"][game][quantity] for each in (first, again))
         cells = [cell(game, quantity, player) for player in large.PLAYERS]
-        return [f"{quantity}, {game}", *cells, holders(*both)]
+        return [f"{quantity}, {game}", *cells, holders(signs_on_both(found, other), found)]
 
     rows = (row(game, quantity) for quantity in large.QUANTITIES for game in large.GAMES)
     return table_of(("in SD; sweeps in points", *large.PLAYERS, "holds for"), rows)
@@ -288,9 +141,11 @@ def large_levels(first: dict[str, Any], again: dict[str, Any]) -> str:
         return f"{spread_cell(found, 'in SD', '+.2f')}<br>{points}" if "in SD" in found else points
 
     def row(label: str, quantity: str) -> list[str]:
-        is_tested = quantity in large.SIGNED
-        told = holders(*(large.cells_in_sd(each, label, quantity) for each in (first, again))) if is_tested else ""
-        return [f"{quantity}, {label}", *(cell(label, quantity, player) for player in large.PLAYERS), told]
+        cells = [cell(label, quantity, player) for player in large.PLAYERS]
+        if quantity not in large.SIGNED:
+            return [f"{quantity}, {label}", *cells, ""]
+        found, other = (large.cells_in_sd(each, label, quantity) for each in (first, again))
+        return [f"{quantity}, {label}", *cells, holders(signs_on_both(found, other), found)]
 
     rows = (row(label, quantity) for quantity in large.QUANTITIES for label in large.SETS)
     return table_of(("in SD", *large.PLAYERS, "holds for"), rows)
@@ -311,14 +166,18 @@ def tested(found: dict[str, float], other: dict[str, float]) -> str:
     return f"{shown} ({first})<br>{p}; again {again}"
 
 
-def holders(found: dict[str, dict[str, float]], other: dict[str, dict[str, float]]) -> str:
-    """Return for which players a sign holds on both seeds: all, their names, or none; signs if they differ."""
-    signs = {player: sign for player in found if (sign := sign_on_both(found[player], other[player]))}
+def signs_on_both(found: dict[str, dict[str, float]], other: dict[str, dict[str, float]]) -> dict[str, int]:
+    """Return the signs that hold on both seeds, by player."""
+    return {player: sign for player in found if (sign := sign_on_both(found[player], other[player]))}
+
+
+def holders(signs: Mapping[str, int], measured: Collection[str]) -> str:
+    """Return for which of the players measured something holds: all, their names, or none; signs if they differ."""
     if not signs:
         return "none"
     if len(set(signs.values())) > 1:
         return ", ".join(f"{player} ({'+' if sign > 0 else '-'})" for player, sign in signs.items())
-    return "all" if len(signs) == len(found) else ", ".join(signs)
+    return "all" if len(signs) == len(measured) > 1 else ", ".join(signs)
 
 
 def small(names: Sequence[str], folder: str) -> str:
@@ -391,14 +250,33 @@ def baselines(names: Sequence[str], folder: str) -> str:
 
 
 def late(names: Sequence[str], folder: str) -> str:
-    """Return what each agent loses in late deals, by the cards in both hands."""
+    """Return what each agent loses in late deals, by the cards in both hands: its `rows`, or its `bounds`."""
+    figures = stored("late-2")["figures"]
+    if names[0] == "bounds":
+        return late_bounds(figures["bounds"])
     cells: dict[str, list[str]] = {}
     head = ["agent"]
-    for name, found in stored("late-2")["figures"]["intervals"].items():
+    for name, found in figures["intervals"].items():
         measure, cards, agent = name.split(", ", 2)
         head += [each for each in (f"{measure}, {cards}",) if each not in head]
-        cells.setdefault(agent, []).append(f"{found['mean']:+.2f}<br>{found['low']:+.2f} to {found['high']:+.2f}")
+        cells.setdefault(agent, []).append(with_interval(found))
     return table_of(head, ([f"`{agent}`", *each] for agent, each in cells.items()))
+
+
+def late_bounds(bounds: dict[str, Any]) -> str:
+    """Return what best responses gain on agents, by the hands that the responder is told."""
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for name, found in bounds.items():
+        cards, hands, agent = name.split(", ", 2)
+        cells.setdefault((cards, agent), {})[hands] = with_interval(found)
+    told = list(dict.fromkeys(hands for each in cells.values() for hands in each))
+    rows = ([cards, f"`{agent}`", *(each.get(hands, "") for hands in told)] for (cards, agent), each in cells.items())
+    return table_of(("in both hands", "agent", *(f"told {hands}" for hands in told)), rows)
+
+
+def with_interval(found: dict[str, float]) -> str:
+    """Return a mean and its interval in a cell of two lines."""
+    return f"{found['mean']:+.2f}<br>{found['low']:+.2f} to {found['high']:+.2f}"
 
 
 def minis(names: Sequence[str], folder: str) -> str:
@@ -434,17 +312,14 @@ SMALL: dict[str, Callable[[dict[str, Any]], str]] = {
     "trained": small_trained,
 }
 KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
-    "answers": answers,
+    **answer_tables.KINDS,
     "baselines": baselines,
-    "belief": belief,
-    "figure": figure,
+    "by_player": by_player,
     "holds": holds,
     "late": late,
-    "sentences": sentences,
     "misere": misere,
     "minis": minis,
     "small": small,
-    "studies": studies,
 }
 OF_AN_ANSWER: dict[str, Callable[[dict[str, Any]], str]] = {
     "matched": matched_measures,

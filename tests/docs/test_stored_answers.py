@@ -25,25 +25,20 @@ from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.research.exact.beliefs import CAUSES
 from krypenv.training.research.lab.chunks import strong_agent
-from krypenv.training.research.lab.intervals import LEVEL
-from krypenv.training.research.lab.rulesets import COUNTED, IN_LUCK, LOOKED_AT, LUCK, SKILL
 from krypenv.training.research.lab.studying import Setup
-from krypenv.training.research.misere import large, transfer
-from krypenv.training.research.solved import baselines, late_deals, matched, recall, small
+from krypenv.training.research.solved import baselines, late_deals, small
 from krypenv.training.research.studies.adjusted import MATCHES
 from krypenv.training.research.studies.registry import STUDIES, study_of
 
 STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
 SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
 PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")
-GUIDE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
 EVALUATION = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
 OWN = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
 EXACT = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
 BELIEF = (ROOT / "docs" / "belief.md").read_text(encoding="utf-8")
 PAGES = {
-    "misere": MISERE,
     "large": MISERE,
     "matched": MISERE,
     "recall": MISERE,
@@ -144,167 +139,6 @@ def test_the_champion_s_lead_over_its_network_is_that_of_the_scores() -> None:
     assert f"is better by {told}" in PAGE
 
 
-def rows_of_misere(figures: dict[str, Any]) -> Iterator[str]:
-    """The rows of both tables of the page on misère: what there is to choose and to win, and margins in luck."""
-
-    def cell(each: dict[str, Any], name: str, form: str) -> str:
-        if name not in each:
-            return "-"
-        half = (each[name]["high"] - each[name]["low"]) / 2
-        return f"{each[name]['mean']:{form}} ±{half:{form.replace('+', '')}}"
-
-    for label, each in figures.items():
-        more = "over " if each["plays beyond the list"]["mean"] else ""
-        points = [f"{each[name]['mean']:.2f}" for name in COUNTED[:-1]]
-        moves = more + cell(each, LOOKED_AT[0], ",.0f" if more else ".2f")
-        yield f"| {' | '.join([label, moves, cell(each, LOOKED_AT[1], '.1%'), *points, cell(each, LUCK, '.2f')])} |"
-    for label, each in figures.items():
-        if SKILL in each:
-            yield f"| {' | '.join([label, *(cell(each, name, '+.2f') for name in IN_LUCK)])} |"
-
-
-def test_the_rows_of_misere_are_those_of_the_page() -> None:
-    figures = json.loads((ROOT / "docs/results/studies/misere-2/result.json").read_text())["figures"]
-    rows = list(rows_of_misere(figures))
-    assert len(rows) == 14 + 11
-    for row in rows:
-        assert row in MISERE
-
-
-def test_what_the_page_says_of_matched_small_games_holds() -> None:
-    """Figures are those of seed 0, and signs those of both seeds; what is significant on one of them is not claimed."""
-    first, again = (measures_of(name) for name in ("matched-2", "matched-2-seed-1"))
-    for of, unsure in ((first, 0), (again, 1)):
-        leads = [found for (what, _), found in of.items() if what == matched.FIRST]
-        assert len(leads) == 5
-        assert all(low > 0 > high for low, high, _ in leads)
-        assert [games for (what, games), (*_, p) in of.items() if what == matched.FIRST and p >= LEVEL] == [
-            "8 cards, optional captures, forced sweeps"
-        ][:unsure]
-        assert all(low < high for (what, _), (low, high, _) in of.items() if what == matched.HAND)
-        assert of[matched.HAND, "10 cards, must capture, free sweeps"][-1] < LEVEL
-        known = [found for (what, _), found in of.items() if what == "exploitability of tactician"]
-        assert all(low > high for low, high, _ in known)
-        assert min(p for *_, p in known) < LEVEL
-        assert max(max(low, high) for (what, _), (low, high, _) in of.items() if what == matched.MIXING) < 0.0185
-    for agent in ("greedy", "search(worlds=10)"):
-        for games in {games for _, games in first}:
-            assert max(of[f"exploitability of {agent}", games][-1] for of in (first, again)) >= LEVEL
-    leads = [found for (what, _), found in first.items() if what == matched.FIRST]
-    (least, most), (second, further) = (sorted(abs(found[at]) for found in leads)[::4] for at in (0, 1))
-    assert f"by {least:.2f} to {most:.2f} SD, with `goal=high` the second by {second:.2f} to {further:.2f}" in MISERE
-    for cards, words in (("8", "0.02 SD against 0.04 with eight cards"), ("10", "0.04 against 0.05 with ten")):
-        low, high, p = first[matched.HAND, f"{cards} cards, must capture, free sweeps"]
-        assert p < LEVEL
-        assert re.findall(r"0\.\d\d", words) == [f"{low:.2f}", f"{high:.2f}"]
-        assert words in MISERE
-
-
-def test_what_the_page_says_of_memory_holds() -> None:
-    """The largest mean of both seeds, and that nothing is told apart on either."""
-    both = [measures_of(name) for name in ("recall-2", "recall-2-seed-1")]
-    for of in both:
-        assert len(of) == 5
-        assert {what for what, _ in of} == {recall.MEMORY}
-        assert min(p for *_, p in of.values()) >= LEVEL
-    most = max(max(low, high) for of in both for low, high, _ in of.values())
-    assert f"worth {most:.3f} SD at most between perfect players" in MISERE
-
-
-def measures_of(name: str) -> dict[tuple[str, str], tuple[float, float, float]]:
-    """The measures of matched games by what is measured and in which games: low, high, and the p value."""
-    rows = json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())["rows"]
-    return {(what, games): (float(low), float(high), float(p)) for what, games, low, high, *_, p in rows}
-
-
-def test_what_the_page_says_of_transfer_holds() -> None:
-    """Of its claims each follows from the curves, and those that save or cost are told apart from scratch."""
-    figures = json.loads((ROOT / "docs/results/studies/transfer-2/result.json").read_text())["figures"]
-    trunk, scratch, whole = "all but both heads", transfer.SCRATCH, "all weights"
-    turned, observed, features = "all weights, outputs negated", "layer of the observation", "layers of the actions"
-    slower: dict[str, float] = {}  # the p values of what is kept in Finland
-    for label, found in figures.items():
-        mean = {arm: np.mean(runs, axis=0) for arm, runs in found["margins"].items()}
-        saving = {arm for arm, p in found["p"].items() if p < LEVEL and found["gained"][arm]["mean"] > 0}
-        if label.startswith("Finland"):
-            assert max(each["mean"] for each in found["gained"].values()) < 0
-            slower |= {f"{label}: {arm}": p for arm, p in found["p"].items()}
-            continue
-        games = [round(decisions / found["decisions of a game"]) for decisions in found["decisions"]]
-        assert mean[trunk][1] > mean[scratch][4]
-        assert (games[1], round(games[4], -1)) == (84, 670)
-        assert mean[whole][:5].max() < -49.5
-        assert found["p"][whole] < LEVEL
-        assert min(each[0] for each in found["margins"][turned]) > 0
-        assert saving == {trunk, turned, features}
-        assert found["p"][observed] > LEVEL
-        assert found["saved"][features]["low"] > 0
-        assert found["saved"][features]["mean"] > found["saved"][trunk]["mean"] / 2
-    assert (len(slower), sum(p >= LEVEL for p in slower.values())) == (6, 1)
-    assert "With fresh heads on it, 84 games teach more Krypkasino than 670 from scratch" in MISERE
-    assert "lose by 50 points a game for 65,000 decisions" in MISERE
-    assert "from scratch, one of six not significantly" in MISERE
-
-
-def test_what_the_page_says_of_large_games_holds() -> None:
-    """Its table has what both seeds say, with the same models, and each claim holds for the strongest two."""
-    first, again = (
-        json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())
-        for name in ("large-2", "large-2-seed-1")
-    )
-    assert first["models_sha256"] == again["models_sha256"]
-    assert (first["seed"], again["seed"]) == (0, 1)
-    strongest = first["figures"]["strongest"]
-    for game in large.GAMES:
-        for quantity, whose in large.QUANTITIES.items():
-            one, other = (each["figures"]["differences"][game][quantity] for each in (first, again))
-            [row] = [line for line in MISERE.splitlines() if line.startswith(f"| {quantity}, {game} |")]
-            cells = dict(zip(large.PLAYERS, row.strip("| ").split(" | ")[1:], strict=False))
-            for player in whose:
-                found, bounds = one[player], (other[player]["low"], other[player]["high"])
-                same = min(bounds) > 0 if found["mean"] > 0 else max(bounds) < 0
-                shown = f"{found['mean']:+.2f} ({found['low']:+.2f} to {found['high']:+.2f})"
-                bold = shown.replace(" (", "** (").replace(shown[:1], f"**{shown[:1]}", 1)
-                assert (bold if found["p"] < LEVEL and same else shown) in cells[player].split("<br>")
-    for found in (first["figures"], again["figures"]):
-        for label in large.SETS:  # the wrong goal is worse than none: who beats random play with each goal
-            assert large.sign_for(strongest, large.cells_in_sd(found, label, large.SKILL)) > 0
-        signs = {
-            game: large.sign_for(strongest, found["differences"][game][large.SWEEPS]) for game in large.GAMES
-        }  # sweeps change sides
-        assert [game for game, sign in signs.items() if sign > 0] == ["Krypkasino"]
-        assert set(signs.values()) == {1, -1}
-
-
-def test_what_the_pages_say_of_who_advice_holds_for() -> None:
-    """The guide counts what the table of the evidence shows on both seeds."""
-    first, again = (
-        json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())["figures"]["statements"]
-        for name in ("holds-2", "holds-2-seed-1")
-    )
-    held = {
-        words: [player for player in each if each[player]["holds"] and again[words][player]["low"] > 0]
-        for words, each in first.items()
-    }
-    shared = {words: players for words, players in held.items() if len(first[words]) == 4}
-    strongest = [words for words, players in shared.items() if players == ["network", "champion"]]
-    assert (len(shared), sum(len(players) == 4 for players in shared.values()), len(strongest)) == (16, 11, 3)
-    assert sum("last deal" in words for words in strongest) == 2
-    assert any("always doing so" in words for words in strongest)
-    assert "Sixteen statements behind these points were measured with four players" in GUIDE
-    assert "eleven hold for all, three for the strongest two alone" in GUIDE
-    for words, players in held.items():
-        [row] = [line for line in PAGE.splitlines() if line.startswith(f"| {words} |")]
-        names = "all" if len(players) == 4 else ", ".join(players) or "nobody"
-        assert row.endswith(f"| {names} |")
-        assert row.count("**+") == len(players)
-    single = first["leave no single card but a picture, rather than one"]
-    means = [figure["mean"] for each in (single, again["leave no single card but a picture, rather than one"])
-             for figure in each.values()]  # fmt: skip
-    assert (round(min(means)), round(max(means))) == (5, 10)
-    assert "leaving none beats leaving one by five to ten points a game" in GUIDE
-
-
 def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
     """The rows of the tables of the page on exact solving: agents in all games, agents in one, bounds, PPO.
 
@@ -400,8 +234,22 @@ def test_what_the_page_says_of_baselines_is_what_their_curves_say() -> None:
     played = result["deals"]
     tried = played * baselines.TRIED_STEPS // baselines.STEPS[-1]
     assert f"NFSP played {tried:,} deals with each, and {played:,} with the best one" in EXACT
+    assert f"PPO made {baselines.TRIED_FRAMES:,} decisions, then {baselines.FRAMES[-1]:,}" in EXACT
+    tried = {game: list(found[baselines.PPO]["tried"].values()) for game, found in figures["settings"].items()}
+    gains = {
+        what: np.divide(*(tried["mini-copies"][baselines.PPO_SETTINGS.index(setting)] for setting in settings))
+        for what, settings in (
+            ("small updates", ((3e-3, 0.01, 32), (3e-3, 0.01, 8))),
+            ("rate", ((1e-3, 0.05, 8), (3e-3, 0.05, 8))),
+            ("entropy", ((3e-3, 0.01, 8), (3e-3, 0.05, 8))),
+        )
+    }
+    ends = [run[-1][1] for run in figures["curves"]["mini-mulle"][baselines.PPO]]
+    assert f"PPO gains most by {max(gains, key=lambda what: gains[what])} in `mini-copies`" in EXACT
+    assert [*tried["mini-mulle"], *ends] == pytest.approx([0.11] * 8, abs=0.02)
+    assert "in `mini-mulle` it stalls near 0.1 with every setting" in EXACT
     for game, found in figures["settings"].items():
-        for name in (baselines.MMD, baselines.NFSP):
+        for name in baselines.TUNED:
             tried = found[name]["tried"]
             assert tried[found[name]["best"]] == min(tried.values())
             assert f"| {name} | {found[name]['best']} |" in EXACT

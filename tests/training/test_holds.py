@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from support.sampled import TWO, positions
 
-from krypenv import Engine, agents
-from krypenv.cards import NUM_KINDS
+from krypenv import Engine, Game, agents
+from krypenv.cards import NUM_KINDS, parse_card
+from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.research.lab.chunks import play_chunk
 from krypenv.training.research.lab.habits import tables_left, with_habit
 from krypenv.training.research.lab.studying import Setup
@@ -18,6 +19,7 @@ from krypenv.training.research.studies.holds import STATEMENTS, UNCHANGED
 
 SETUP = Setup(TWO, "champion(worlds=0)", 40)
 WORSE = "never sets up a sweep if it can"
+COUNTS = {"tactician": 100, "search": 80, "network": 60, "champion": 40}  # points that sweeps move in half of the games
 
 
 def invented(margins: dict[tuple[str, str], float]) -> dict[str, Any]:
@@ -30,7 +32,10 @@ def invented(margins: dict[tuple[str, str], float]) -> dict[str, Any]:
         deals = task.arguments["deals"]
         if change == holds.LEADER:
             scores = random.integers(0, 40, (deals, 2))
-            results[task.key] = np.column_stack([scores, np.zeros(deals, int)]).tolist()
+            results[task.key] = np.column_stack([scores, np.ones(deals, int)]).tolist()
+        elif change == holds.COUNTED:
+            counts = [COUNTS[names[agent]], COUNTS[names[agent]] / 4, 2]
+            results[task.key] = (random.integers(0, 2, (deals, 1)) * counts).tolist()
         else:
             results[task.key] = random.normal(margins.get((names[agent], change), 0.0), 1.0, deals).tolist()
     return results
@@ -60,6 +65,39 @@ def test_the_sentence_counts_and_names() -> None:
     told = holds.answer(SETUP, invented(both)).sentence
     assert told.startswith("Of 18 statements 0 hold for every player")
     assert "1 more for network and champion (set up sweeps" in told
+
+
+def test_figures_are_those_of_each_player() -> None:
+    found = holds.answer(SETUP, invented({}))
+    for player, points in COUNTS.items():
+        figures = found.figures["by player"][player]
+        assert figures[holds.SWEEPS]["mean"] == pytest.approx(points / 2, rel=0.3)
+        assert figures[holds.TAKEN]["mean"] == pytest.approx(figures[holds.SWEEPS]["mean"] / 4)
+        assert figures[holds.ASIDE]["mean"] == pytest.approx(2 * figures[holds.SWEEPS]["mean"] / points)
+        assert figures[holds.OPENING]["mean"] == TWO.sweep_points
+    heading, *rows = found.rows[-5:]
+    assert set(heading[1:]) == {""}
+    means = [found.figures["by player"][player][holds.SWEEPS]["mean"] for player in COUNTS]
+    assert [cell.partition(" ")[0] for cell in rows[0][1:]] == [f"{mean:.1f}" for mean in means]
+
+
+def test_what_games_come_to() -> None:
+    """Sweeps and the last capture, of games played one by one."""
+    player = agents.make(SETUP.agent, TWO)
+    found = holds.count_games(str(TWO), SETUP.agent, 1, 12, 3)
+    for start, counted in zip(deal_seeds(3, 13)[1:].tolist(), found, strict=True):
+        game = Game(TWO, seed=start)
+        while not game.is_over:
+            before = game.points(0) + game.points(1)
+            aside = sum(int(TWO.card_points[parse_card(card)]) for card in game.set_aside)
+            game.act(int(player.act(game.observation()[None], game.action_mask()[None])[0]))
+        sweeps = TWO.sweep_points * sum(game.counted_sweeps(seat) for seat in range(2))
+        assert counted == [sweeps, game.points(0) + game.points(1) - before, aside]
+
+
+def test_a_network_is_needed() -> None:
+    with pytest.raises(ValueError, match="is no network, which this study needs"):
+        holds.STUDY.check(Setup(TWO, "search(worlds=10)", 2))
 
 
 def test_every_way_to_play_can_be_measured() -> None:

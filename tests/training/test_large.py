@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from study_tables import holders
+from study_tables import holders, signs_on_both
 from study_tables import tested as cell_of
 from support.games import some_arrays
 from typer.testing import CliRunner
@@ -72,8 +72,8 @@ class TestMeasuring:
         assert adjusted.var() < 0.85 * played.var()
 
     def test_a_match_has_both_seatings(self) -> None:
-        found = large.play_match(large.SETS[HIGH], "random", 0, 30, 1, instead("tactician"), "on")
-        plain = large.play_match(large.SETS[HIGH], "random", 0, 30, 1, instead("tactician"), "off")
+        found = large.play_seatings(large.SETS[HIGH], "random", 0, 30, 1, instead("tactician"), "on")
+        plain = large.play_seatings(large.SETS[HIGH], "random", 0, 30, 1, instead("tactician"), "off")
         assert found[LEFT_IN] == plain
         assert np.shape(plain) == (30, 2, 2)
         assert np.mean([row[0] for row in plain]) > 2
@@ -83,8 +83,8 @@ class TestMeasuring:
     @pytest.mark.parametrize("label", ["Krypkasino, high", LOW])
     def test_the_wrong_goal_loses_what_the_right_one_wins_with_the_other(self, label: str) -> None:
         rules = Rules.parse(large.SETS[label])
-        wrong = large.play_match(str(rules), "random", 0, 20, 4, partial(as_if_turned, "tactician"), "off")
-        right = large.play_match(str(turned(rules)), "random", 0, 20, 4, instead("tactician"), "off")
+        wrong = large.play_seatings(str(rules), "random", 0, 20, 4, partial(as_if_turned, "tactician"), "off")
+        right = large.play_seatings(str(turned(rules)), "random", 0, 20, 4, instead("tactician"), "off")
         assert np.array(wrong).tolist() == (-np.array(right)).tolist()
 
     def test_units_are_those_of_a_game_and_count_in_the_interval(self) -> None:
@@ -197,7 +197,7 @@ class TestBothSeeds:
         first = {"mean": mean, "low": mean - 0.1, "high": mean + 0.1, "p": p}
         second = {"mean": sum(again) / 2, "low": again[0], "high": again[1], "p": 1.0}
         assert cell_of(first, second).startswith(f"**{mean:+.2f}**" if holds else f"{mean:+.2f} (")
-        assert holders({"a": first}, {"a": second}) == ("all" if holds else "none")
+        assert signs_on_both({"a": first}, {"a": second}) == ({"a": np.sign(mean)} if holds else {})
 
     def test_for_whom_it_holds(self) -> None:
         def of(**means: float) -> dict[str, dict[str, float]]:
@@ -209,7 +209,8 @@ class TestBothSeeds:
             (of(a=2, b=-3, c=0), "a (+), b (-)"),
             (of(a=0, b=0), "none"),
         ):
-            assert holders(means, means) == told
+            assert holders(signs_on_both(means, means), means) == told
+        assert holders({"a": 1}, ["a"]) == "a"
 
 
 class TestRunning:

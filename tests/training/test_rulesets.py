@@ -40,7 +40,6 @@ from krypenv.training.research.lab.rulesets import (
     turned,
 )
 from krypenv.training.research.lab.studying import FIGURE, RESULT, Setup
-from krypenv.training.research.misere.goals import MISERE as STUDY
 
 MUST = "capture=maximal goal=low"
 LOW = f"kasino-sweden {MUST}"
@@ -245,8 +244,8 @@ class TestCommand:
             (["compare", "krypkasino", "mulle goal=most"], "goal"),
             (["compare", "krypkasino", "mulle", "--deals", "1"], "needs at least 2 deals, not 1"),
             (["compare", "krypkasino", "mulle", "--models", "nowhere"], "there is no model in the folders of nowhere"),
-            (["study", "misere", "--rules", "mulle"], "the study misere has its own rules and agents"),
-            (["study", "misere", "--agent", "greedy"], "the study misere has its own rules and agents"),
+            (["study", "large", "--rules", "mulle"], "the study large has its own rules and agents"),
+            (["study", "large", "--agent", "greedy"], "the study large has its own rules and agents"),
             (["study", "creep", "--models", "runs"], "the study creep compares no rules"),
         ],
     )
@@ -256,9 +255,3 @@ class TestCommand:
         assert reason in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert not (tmp_path / "out").exists()
-
-    def test_misere_has_each_game_for_few_and_for_many(self) -> None:
-        every = {Rules.parse(text) for text in STUDY.sets.values()}
-        assert len(every) == len(STUDY.sets) == 14
-        assert {turned(rules) for rules in every} == every
-        assert {rules.name for rules in every} == {"krypkasino", "kasino-sweden", "overspader", "kasino-finland"}

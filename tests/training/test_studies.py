@@ -164,7 +164,7 @@ class TestLuck:
 )  # with tests of their own
 def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
     """From the command line, with what it needs at least; again, the same answer without work."""
-    out, deals = str(tmp_path / "out"), 2 if name in ("misere", "holds", "adjusted", "recall") else 6  # of many matches
+    out, deals = str(tmp_path / "out"), 2 if name in ("holds", "adjusted", "recall") else 6  # of many matches
     words = ["study", name, "--deals", f"{deals}", "--out", out]
     first = CliRunner(env={"COLUMNS": "120"}).invoke(app, words)
     assert first.exit_code == 0, first.output
@@ -217,7 +217,7 @@ def test_baselines_race_in_a_smaller_game(tmp_path: Path, monkeypatch: pytest.Mo
     for name, value in (
         ("GAMES", (game,)), ("ITERATIONS", (1, 4, 30)), ("DESCENTS", (1, 2)), ("STEPS", (1,)), ("TRIED_STEPS", 1),
         ("MMD_SETTINGS", ((0.01, 1.0, False), (0.01, 3.0, True))), ("RATES", (1e-3,)), ("ANTICIPATORY", (0.1,)),
-        ("FRAMES", (64, 512)), ("RUNS", 1),
+        ("FRAMES", (64, 512)), ("TRIED_FRAMES", 512), ("PPO_SETTINGS", ((1e-3, 0.01, 8), (1e-3, 5.0, 8))), ("RUNS", 1),
     ):  # fmt: skip
         monkeypatch.setattr(baselines, name, value)
     monkeypatch.setattr(small, "GAMES", 8)
@@ -238,8 +238,9 @@ def test_baselines_race_in_a_smaller_game(tmp_path: Path, monkeypatch: pytest.Mo
         assert list(seconds) == sorted(seconds)  # the clock goes on, and it comes closer
         assert list(points) == sorted(points, reverse=True)
     assert curves[baselines.OURS][0][-1][1] < curves[baselines.CFR][0][-1][1] < 0.05
-    tried = found.figures["settings"][game][baselines.MMD]
-    assert tried["best"] == "alpha 0.01, step size 3, both falling"
+    best = {name: each["best"] for name, each in found.figures["settings"][game].items()}
+    assert best[baselines.MMD] == "alpha 0.01, step size 3, both falling"
+    assert best[baselines.PPO] == "rate 0.001, entropy 0.01, 64 decisions an update"  # not the one that rewards chance
     assert len(found.rows) == len(curves) == 5
     assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
 
@@ -258,7 +259,12 @@ def test_late_deals_are_answered_from_few_positions(tmp_path: Path, monkeypatch:
         for agent, lost in each["lost"][late_deals.LOST].items():
             assert -1e-4 <= lost <= each["lost"][late_deals.BEST][agent] + 1e-4
         assert each["lost"][late_deals.LOST]["random"] > each["lost"][late_deals.LOST]["champion"]
-    assert len(found.rows) == 2 * len(late_deals.MEASURES)
+    bounds = [
+        found.figures["bounds"][f"4 cards, {hands or 'all'} hands, champion"]["mean"] for hands in late_deals.HANDS
+    ]
+    exact = np.mean([each["lost"][late_deals.BEST]["champion"] for each in positions])
+    assert bounds[-1] == pytest.approx(exact)
+    assert len(found.rows) == 2 * len(late_deals.MEASURES) + len(bounds)
     assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
 
 
@@ -314,6 +320,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
         (["partners", "--players", "6"], "the study partners is for 4 players, not 6"),
         (["creep", "--rules", "howto", "--players", "4", "--agent", "champion(worlds=0)"], "no network for 'howto"),
         (["memory", "--rules", "howto", "--players", "4"], "search(worlds=10) is no network, which this study needs"),
+        (["holds", "--rule", "last_capture_points=1"], "search(worlds=10) is no network, which this study needs"),
         (["creep", "--rule", "ranks=3"], "ranks"),
         (["creep", "--deals", "-1"], "deals is"),
         (["creep", "--agent", "greedy"], "greedy does not value its actions"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -61,6 +61,33 @@ def match_tasks(key: str, setup: Setup, change: Change) -> list[Task]:
     return chunk_tasks(key, setup, play_chunk, change=change, luck=setup.luck)
 
 
+class Match(NamedTuple):
+    """The margins of a duplicate match, (deals, seatings) in points."""
+
+    played: FloatArray
+    adjusted: FloatArray | None  # with luck taken out, where it is measured
+
+
+def play_match(rules: str, agent: str, first: int, deals: int, seed: int, change: Change, luck: str = "off") -> Match:
+    """Play duplicate deals of a changed agent against the agent as it is on all other sides."""
+    game = Rules.parse(rules)
+    makers: list[Callable[[Rules, int], Agent]] = [partial(change, agent), partial(agents.make_known, agent)]
+    players = [make(game, stream(seed, 0, first // CHUNK, at)) for at, make in enumerate(makers)]
+    meter = meter_of(Meter, luck, agent, players, game)
+    found = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)
+    if found.played.luck is None:
+        return Match(found.margins, None)
+    adjusted = without_luck(game, found.scores, found.played.luck.reshape(found.scores.shape))
+    return Match(found.margins, own_margins(game, adjusted))
+
+
+def meter_of(kind: type[Meter], luck: str, agent: str, players: Sequence[Agent], rules: Rules) -> Meter | None:
+    """Return a meter if luck is to be taken out, which with "auto" follows from the agent."""
+    choice = "off" if luck == "auto" and not is_slow(agent) else luck  # names of changed agents tell nothing
+    control = control_for(choice, players, rules)
+    return kind(rules, control) if control else None
+
+
 def play_chunk(
     rules: str, agent: str, first: int, deals: int, seed: int, change: Change, luck: str = "off"
 ) -> list[float] | dict[str, list[float]]:
@@ -68,17 +95,10 @@ def play_chunk(
 
     If luck is measured, they are those with luck taken out and with luck left in, under `TAKEN_OUT` and `LEFT_IN`.
     """
-    game = Rules.parse(rules)
-    makers: list[Callable[[Rules, int], Agent]] = [partial(change, agent), partial(agents.make_known, agent)]
-    players = [make(game, stream(seed, 0, first // CHUNK, at)) for at, make in enumerate(makers)]
-    choice = "off" if luck == "auto" and not is_slow(agent) else luck  # names of changed agents tell nothing
-    control = control_for(choice, players, game)
-    meter = Meter(game, control) if control else None
-    found = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)
-    if found.played.luck is None:
-        return _plain(found.margins)
-    adjusted = without_luck(game, found.scores, found.played.luck.reshape(found.scores.shape))
-    return {TAKEN_OUT: _plain(own_margins(game, adjusted)), LEFT_IN: _plain(found.margins)}
+    match = play_match(rules, agent, first, deals, seed, change, luck)
+    if match.adjusted is None:
+        return _plain(match.played)
+    return {TAKEN_OUT: _plain(match.adjusted), LEFT_IN: _plain(match.played)}
 
 
 def _plain(margins: FloatArray) -> list[float]:

@@ -20,15 +20,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from krypenv import agents
-from krypenv.agents import Agent
 from krypenv.agents.base import format_spec
 from krypenv.agents.neural.learned import trained_rules
 from krypenv.engine import Engine
 from krypenv.rules import Rules
-from krypenv.training.evaluation.luck.control import control_for, is_slow
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
 from krypenv.training.evaluation.matches.margins import (
     FloatArray,
     Interval,
@@ -36,18 +33,25 @@ from krypenv.training.evaluation.matches.margins import (
     interval,
     leads_over_others,
     margin_cells,
-    own_margins,
     without_luck,
 )
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table, want_history
-from krypenv.training.research.lab.chunks import CHUNK, Change, by_deal, chunk_tasks, instead, stream
+from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, instead, meter_of, play_match, stream
 from krypenv.training.research.lab.intervals import LEVEL, p_value
 from krypenv.training.research.lab.rulesets import ORACLE, own_setup
 from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Answer, Setup, Study, Task
-from krypenv.training.research.misere.goals import MISERE
 
 LOW, HIGH = "low", "high"
-SETS = {label: text for label, text in MISERE.sets.items() if Rules.parse(text).capture == "maximal"}
+SETS = {
+    "Krypkasino, low": "krypkasino",
+    "Krypkasino, high": "krypkasino goal=high",
+    "Sweden, must capture, low": "kasino-sweden capture=maximal goal=low",
+    "Sweden, must capture, high": "kasino-sweden capture=maximal",
+    "Överspader, must capture, low": "overspader capture=maximal goal=low",
+    "Överspader, must capture, high": "overspader capture=maximal",
+    "Finland, must capture, low": "kasino-finland capture=maximal goal=low",
+    "Finland, must capture, high": "kasino-finland capture=maximal",
+}
 GAMES = tuple(dict.fromkeys(label.rpartition(", ")[0] for label in SETS))
 
 TACTICIAN, SEARCH, NETWORK, GUIDED = "tactician", "search", "network", "network with search"
@@ -82,13 +86,6 @@ class FromTheStart(Meter):
         super().begin(engine, first)
 
 
-def meter_of(kind: type[Meter], luck: str, agent: str, players: Sequence[Agent], rules: Rules) -> Meter | None:
-    """Return a meter if luck is to be taken out, which with "auto" follows from the agent as in all studies."""
-    choice = "off" if luck == "auto" and not is_slow(agent) else luck
-    control = control_for(choice, players, rules)
-    return kind(rules, control) if control else None
-
-
 def play_games(rules: str, agent: str, first: int, deals: int, seed: int, luck: str) -> Any:
     """Return by deal, with an agent in every seat: the first seat's lead in a list, as played too, and `SWEEPS`.
 
@@ -108,23 +105,16 @@ def play_games(rules: str, agent: str, first: int, deals: int, seed: int, luck: 
     return {TAKEN_OUT: _plain(adjusted, played, sweeps), LEFT_IN: _plain(played, played, sweeps)}
 
 
-def play_match(rules: str, agent: str, first: int, deals: int, seed: int, change: Change, luck: str) -> Any:
+def play_seatings(rules: str, agent: str, first: int, deals: int, seed: int, change: Change, luck: str) -> Any:
     """Return by deal the margins in both seatings of a changed agent against the agent as it is, and those as played.
 
     All are points. If luck is measured, they are under `TAKEN_OUT` and `LEFT_IN`.
     """
-    game = Rules.parse(rules)
-    makers = (partial(change, agent), partial(agents.make_known, agent))
-    players = [make(game, stream(seed, 0, first // CHUNK, at)) for at, make in enumerate(makers)]
-    meter = meter_of(Meter, luck, agent, players, game)
-    found = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)
-    if found.played.luck is None:
-        return _plain(found.margins, found.margins)
-    adjusted = without_luck(game, found.scores, found.played.luck.reshape(found.scores.shape))
-    return {
-        TAKEN_OUT: _plain(own_margins(game, adjusted), found.margins),
-        LEFT_IN: _plain(found.margins, found.margins),
-    }
+    match = play_match(rules, agent, first, deals, seed, change, luck)
+    as_played = _plain(match.played, match.played)
+    if match.adjusted is None:
+        return as_played
+    return {TAKEN_OUT: _plain(match.adjusted, match.played), LEFT_IN: as_played}
 
 
 def _plain(*columns: Any) -> list[list[Any]]:
@@ -171,7 +161,7 @@ def tasks_of(label: str, player: str, own: Setup, folders: Mapping[Rules, str]) 
         if player in QUANTITIES[quantity]:
             match = dataclasses.replace(own, agent=opponent)
             change = instead(agent)
-            found += chunk_tasks(f"{label}, {player}: {quantity}", match, play_match, change=change, luck=own.luck)
+            found += chunk_tasks(f"{label}, {player}: {quantity}", match, play_seatings, change=change, luck=own.luck)
     return found
 
 

@@ -15,25 +15,27 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.control import is_slow
 from krypenv.training.evaluation.matches.margins import FloatArray, holm, interval
-from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks
+from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, watch
 from krypenv.training.research.lab.habits import (
     BoolArray,
     Habit,
     Int8Array,
     first_of,
     is_network,
+    network_of,
     tables_left,
     with_habit,
 )
-from krypenv.training.research.lab.intervals import LEVEL, p_value
+from krypenv.training.research.lab.intervals import LEVEL, figures_of, p_value
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.studies import advice, creep, last, memory, setups, shed
 from krypenv.training.research.studies.seat import play_deals
 
 UNCHANGED = "as it likes"
 LEADER = "leads"
+COUNTED = "counts"
 QUICK = 2  # deals of quick players for each deal of slow ones
-GAMES = 5  # games for the first seat's lead, for each deal of a match
+GAMES = 5  # games of a player against itself, for each deal of a match
 _LOW = np.arange(NUM_KINDS) % NUM_RANKS < 10  # all but pictures
 
 
@@ -96,6 +98,8 @@ STATEMENTS = (
               UNCHANGED, "creeps whenever it can in the last deal"),
     Statement("lead rather than deal", LEADER, UNCHANGED),
 )  # fmt: skip
+SWEEPS, TAKEN = "points a game that sweeps move", "points that the last capture takes in"
+OPENING, ASIDE = "of these, by sweeps that open a deal", "of these, set aside"
 
 
 def players_of(setup: Setup) -> dict[str, str]:
@@ -127,13 +131,34 @@ def games_setup(player: str, setup: Setup) -> Setup:
 
 
 def tasks(setup: Setup) -> list[Task]:
-    """Return the matches of every player with each change against itself, and its games against itself."""
+    """Return the matches of every player with each change against itself, and both kinds of games against itself."""
     found = []
     for player in reversed(players_of(setup).values()):  # the slow ones first
         for name, change in changes(player, setup).items():
             found += match_tasks(f"{player}: {name}", own_setup(player, setup), change)
         found += chunk_tasks(f"{player}: {LEADER}", games_setup(player, setup), play_deals)
+        found += chunk_tasks(f"{player}: {COUNTED}", games_setup(player, setup), count_games)
     return found
+
+
+def count_games(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[int]]:
+    """Return by deal, with an agent in every seat: `SWEEPS`, `TAKEN` and `ASIDE`."""
+    game = Rules.parse(rules)
+    found = np.zeros((deals, 3), np.int64)
+    for engine, _, _, ended, ends in watch(rules, agent, first, deals, seed):
+        sweeps = (engine.final_sweeps[ended] - engine.final_void_sweeps[ended]).sum(axis=1)
+        pile, table = last.points_left(game, ends)
+        found[ended] = np.stack([game.sweep_points * sweeps, pile + table, pile], axis=1)
+    counts: list[list[int]] = found.tolist()
+    return counts
+
+
+def counts_of(player: str, setup: Setup, results: Mapping[str, Any]) -> dict[str, FloatArray]:
+    """Return what sweeps move and the last capture takes in, in points by game, with one player in every seat."""
+    games = games_setup(player, setup)
+    moved, taken, aside = np.array(by_deal(dict(results), f"{player}: {COUNTED}", games)).astype(float).T
+    opening = setup.rules.sweep_points * np.array(by_deal(dict(results), f"{player}: {LEADER}", games))[:, -1]
+    return {SWEEPS: moved, OPENING: opening, TAKEN: taken, ASIDE: aside}
 
 
 def leads_of(player: str, setup: Setup, results: Mapping[str, Any]) -> FloatArray:
@@ -169,10 +194,16 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         mean, low, high = interval(measured[player][words])
         holds = bool(p < LEVEL and mean > 0)
         found[words][player] = {"mean": mean, "low": low, "high": high, "p": p, "holds": holds}
+    counted = {
+        name: figures_of({what: interval(each) for what, each in counts_of(player, setup, results).items()})
+        for name, player in players.items()
+    }
     rows = [(each.words, *(_cell(found[each.words].get(player)) for player in players)) for each in STATEMENTS]
+    rows += [("figures by player", *[""] * len(players))]
+    rows += [(what, *(_amount(each[what]) for each in counted.values())) for what in (SWEEPS, OPENING, TAKEN, ASIDE)]
     return Answer(
         sentence(found, tuple(players)), ("statement", *players), rows,
-        {"players": players, "spreads": spreads, "statements": found}, draw_of(found, spreads),
+        {"players": players, "spreads": spreads, "statements": found, "by player": counted}, draw_of(found, spreads),
     )  # fmt: skip
 
 
@@ -180,7 +211,16 @@ def _cell(figure: Mapping[str, Any] | None) -> str:
     """Return a difference, half of its interval, and whether the statement holds."""
     if figure is None:
         return "-"
-    return f"{figure['mean']:+.1f} ±{(figure['high'] - figure['low']) / 2:.1f}\n{'holds' if figure['holds'] else ''}"
+    return f"{figure['mean']:+.1f} ±{_half(figure):.1f}\n{'holds' if figure['holds'] else ''}"
+
+
+def _amount(figure: Mapping[str, Any]) -> str:
+    """Return an amount and half of its interval."""
+    return f"{figure['mean']:.1f} ±{_half(figure):.1f}"
+
+
+def _half(figure: Mapping[str, Any]) -> float:
+    return float(figure["high"] - figure["low"]) / 2
 
 
 def sentence(found: Mapping[str, Mapping[str, Any]], players: tuple[str, ...]) -> str:
@@ -221,4 +261,13 @@ def draw_of(found: Mapping[str, Mapping[str, Any]], spreads: Mapping[str, float]
     return draw
 
 
-STUDY = Study("holds", "Which advice holds for which player?", tasks, answer, deals=400, players=(2,), fewest=2)
+STUDY = Study(
+    "holds",
+    "Which advice holds for which player?",
+    tasks,
+    answer,
+    deals=400,
+    players=(2,),
+    fewest=2,
+    needs=network_of,
+)

@@ -6,11 +6,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
+from krypenv.state import State
 from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, watch
 from krypenv.training.research.lab.comparison import LABEL
@@ -29,6 +31,7 @@ from krypenv.training.research.lab.habits import (
 from krypenv.training.research.lab.intervals import amounts, bars, cells, figures_of, percents, points
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
+IntArray = npt.NDArray[np.int64]
 LEFT = (24, 16, 12, 8, 6, 4, 3, 2, 1)  # cards still to be played in all hands
 WHOLE_GAME = 99  # deals: more than any game has
 
@@ -94,6 +97,16 @@ def changes(setup: Setup) -> dict[str, Change]:
     return {**found, **PILE} if thinks else found
 
 
+def points_left(rules: Rules, ends: State) -> tuple[IntArray, IntArray]:
+    """Return what the last capture takes in, in points: the cards set aside, and all others; (B,) each.
+
+    `ends` are states before the last decision of a game.
+    """
+    worth = rules.card_points.astype(np.int64)
+    table: IntArray = (ends.table + ends.hands.sum(axis=1)) @ worth
+    return ends.set_aside @ worth, table + np.where(ends.pending >= 0, worth[ends.pending], 0)
+
+
 def watch_ends(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[Any]]:
     """Return by deal the points that the last capture took in from the pile and from the table, and its way there.
 
@@ -102,7 +115,6 @@ def watch_ends(rules: str, agent: str, first: int, deals: int, seed: int) -> lis
     None where nobody had captured yet, or the last capture took no point.
     """
     game = Rules.parse(rules)
-    worth = game.card_points.astype(np.int64)
     capturers = np.full((deals, len(LEFT)), -1)
     found: list[list[Any]] = [[] for _ in range(deals)]
     for engine, rows, before, ended, ends in watch(rules, agent, first, deals, seed):
@@ -113,9 +125,7 @@ def watch_ends(rules: str, agent: str, first: int, deals: int, seed: int) -> lis
         if not len(ended):
             continue
         capturers[ended, LEFT.index(1)] = ends.last_capturer
-        pile = ends.set_aside @ worth
-        table = (ends.table + ends.hands.sum(axis=1)) @ worth
-        table += np.where(ends.pending >= 0, worth[ends.pending], 0)
+        pile, table = points_left(game, ends)
         gained = engine.final_points[ended] - ends.points[:, : game.players]
         for row, aside, lying, gain in zip(ended.tolist(), pile.tolist(), table.tolist(), gained, strict=True):
             last = int(gain.argmax()) if gain.any() else -1

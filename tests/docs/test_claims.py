@@ -1,0 +1,261 @@
+"""What the guide and the page on misère say in words follows from the stored answers of studies."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from support.places import ROOT
+
+from krypenv.training.research.lab.intervals import LEVEL
+from krypenv.training.research.misere import large, transfer
+from krypenv.training.research.solved import matched, recall
+from krypenv.training.research.studies import holds
+
+PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
+MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
+
+
+def figures_of(name: str) -> dict[str, Any]:
+    """The numbers behind a stored answer."""
+    return json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())["figures"]
+
+
+def test_what_the_page_says_of_matched_small_games_holds() -> None:
+    """Figures are those of seed 0, and signs those of both seeds; what is significant on one of them is not claimed."""
+    first, again = (measures_of(name) for name in ("matched-2", "matched-2-seed-1"))
+    for of, unsure in ((first, 0), (again, 1)):
+        leads = [found for (what, _), found in of.items() if what == matched.FIRST]
+        assert len(leads) == 5
+        assert all(low > 0 > high for low, high, _ in leads)
+        assert [games for (what, games), (*_, p) in of.items() if what == matched.FIRST and p >= LEVEL] == [
+            "8 cards, optional captures, forced sweeps"
+        ][:unsure]
+        assert all(low < high for (what, _), (low, high, _) in of.items() if what == matched.HAND)
+        assert of[matched.HAND, "10 cards, must capture, free sweeps"][-1] < LEVEL
+        known = [found for (what, _), found in of.items() if what == "exploitability of tactician"]
+        assert all(low > high for low, high, _ in known)
+        assert min(p for *_, p in known) < LEVEL
+        assert max(max(low, high) for (what, _), (low, high, _) in of.items() if what == matched.MIXING) < 0.0185
+    for agent in ("greedy", "search(worlds=10)"):
+        for games in {games for _, games in first}:
+            assert max(of[f"exploitability of {agent}", games][-1] for of in (first, again)) >= LEVEL
+    leads = [found for (what, _), found in first.items() if what == matched.FIRST]
+    (least, most), (second, further) = (sorted(abs(found[at]) for found in leads)[::4] for at in (0, 1))
+    assert f"by {least:.2f} to {most:.2f} SD, with `goal=high` the second by {second:.2f} to {further:.2f}" in MISERE
+    for cards, words in (("8", "0.02 SD against 0.04 with eight cards"), ("10", "0.04 against 0.05 with ten")):
+        low, high, p = first[matched.HAND, f"{cards} cards, must capture, free sweeps"]
+        assert p < LEVEL
+        assert re.findall(r"0\.\d\d", words) == [f"{low:.2f}", f"{high:.2f}"]
+        assert words in MISERE
+
+
+def test_what_the_page_says_of_optional_captures_holds() -> None:
+    """Where nothing is forced, perfect players of misère come out even, in every game of both seeds."""
+    idle = [
+        games["low"]
+        for name in ("matched-2", "matched-2-seed-1")
+        for cells in figures_of(name)["cells"].values()
+        for rules, games in cells.items()
+        if rules.startswith("optional captures, free sweeps")
+    ]
+    assert len(idle) == 8
+    assert all(f"{abs(each[matched.FIRST]):.2f}" == "0.00" for each in idle)
+    assert max(round(each[matched.SPREAD], 2) for each in idle) == 0.03
+    assert "the lead is 0.00 points, the SD 0.03 at most" in MISERE
+
+
+def test_what_the_page_says_of_memory_holds() -> None:
+    """The largest mean of both seeds, and that nothing is told apart on either."""
+    both = [measures_of(name) for name in ("recall-2", "recall-2-seed-1")]
+    for of in both:
+        assert len(of) == 5
+        assert {what for what, _ in of} == {recall.MEMORY}
+        assert min(p for *_, p in of.values()) >= LEVEL
+    most = max(max(low, high) for of in both for low, high, _ in of.values())
+    assert f"worth {most:.3f} SD at most between perfect players" in MISERE
+
+
+def measures_of(name: str) -> dict[tuple[str, str], tuple[float, float, float]]:
+    """The measures of matched games by what is measured and in which games: low, high, and the p value."""
+    rows = json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())["rows"]
+    return {(what, games): (float(low), float(high), float(p)) for what, games, low, high, *_, p in rows}
+
+
+TRANSFERS = ("transfer-2", "transfer-2-seed-1")
+
+
+@pytest.mark.parametrize("name", TRANSFERS)
+def test_what_the_page_says_of_transfer_in_krypkasino_holds(name: str) -> None:
+    """Of its claims each follows from the curves of both seeds; what saves or costs is told apart from scratch."""
+    trunk, scratch, whole = "all but both heads", transfer.SCRATCH, "all weights"
+    turned, observed, features = "all weights, outputs negated", "layer of the observation", "layers of the actions"
+    of_krypkasino = [found for label, found in figures_of(name).items() if label.startswith("Krypkasino")]
+    assert len(of_krypkasino) == 2
+    for found in of_krypkasino:
+        mean = {arm: np.mean(runs, axis=0) for arm, runs in found["margins"].items()}
+        games = [round(decisions / found["decisions of a game"]) for decisions in found["decisions"]]
+        assert mean[trunk][1] > mean[scratch][3]
+        assert (games[1], games[3]) == (84, 336)
+        assert mean[whole][:5].max() < -49.5
+        assert round(found["decisions"][4], -3) >= 65_000
+        assert found["p"][whole] < LEVEL
+        assert min(each[0] for each in found["margins"][turned]) > 0
+        saving = {arm for arm, p in found["p"].items() if p < LEVEL and found["gained"][arm]["mean"] > 0}
+        assert saving == {trunk, turned, features}
+        assert found["p"][observed] > LEVEL
+        assert found["saved"][features]["low"] > 0
+        assert found["saved"][features]["mean"] > found["saved"][trunk]["mean"] / 2
+    assert "With fresh heads on it, 84 games teach more Krypkasino than 336 from scratch" in MISERE
+    assert "lose by 50 points a game for 65,000 decisions" in MISERE
+
+
+def test_what_the_page_says_of_transfer_in_finland_holds() -> None:
+    """Nothing that is kept helps, on either seed."""
+    found = {
+        (name, label): each
+        for name in TRANSFERS
+        for label, each in figures_of(name).items()
+        if label.startswith("Finland")
+    }
+    assert len(found) == 4
+    assert max(gained["mean"] for each in found.values() for gained in each["gained"].values()) < 0
+    p_values = [p for each in found.values() for p in each["p"].values()]
+    assert (len(p_values), sum(p >= LEVEL for p in p_values)) == (12, 1)
+    assert "from scratch, one of twelve not significantly" in MISERE
+
+
+def test_what_the_page_says_of_large_games_holds() -> None:
+    """Its table has what both seeds say, with the same models, and each claim holds for the strongest two."""
+    first, again = (
+        json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())
+        for name in ("large-2", "large-2-seed-1")
+    )
+    assert first["models_sha256"] == again["models_sha256"]
+    assert (first["seed"], again["seed"]) == (0, 1)
+    strongest = first["figures"]["strongest"]
+    for game in large.GAMES:
+        for quantity, whose in large.QUANTITIES.items():
+            one, other = (each["figures"]["differences"][game][quantity] for each in (first, again))
+            [row] = [line for line in MISERE.splitlines() if line.startswith(f"| {quantity}, {game} |")]
+            cells = dict(zip(large.PLAYERS, row.strip("| ").split(" | ")[1:], strict=False))
+            for player in whose:
+                found, bounds = one[player], (other[player]["low"], other[player]["high"])
+                same = min(bounds) > 0 if found["mean"] > 0 else max(bounds) < 0
+                shown = f"{found['mean']:+.2f} ({found['low']:+.2f} to {found['high']:+.2f})"
+                bold = shown.replace(" (", "** (").replace(shown[:1], f"**{shown[:1]}", 1)
+                assert (bold if found["p"] < LEVEL and same else shown) in cells[player].split("<br>")
+    for found in (first["figures"], again["figures"]):
+        for label in large.SETS:  # the wrong goal is worse than none: who beats random play with each goal
+            assert large.sign_for(strongest, large.cells_in_sd(found, label, large.SKILL)) > 0
+        signs = {
+            game: large.sign_for(strongest, found["differences"][game][large.SWEEPS]) for game in large.GAMES
+        }  # sweeps change sides
+        assert [game for game, sign in signs.items() if sign > 0] == ["Krypkasino"]
+        assert set(signs.values()) == {1, -1}
+
+
+def test_the_ranges_of_large_games_are_over_players_and_both_seeds() -> None:
+    both = [figures_of(name) for name in ("large-2", "large-2-seed-1")]
+
+    def means(quantity: str, games: Sequence[str], players: Sequence[str]) -> list[float]:
+        return [
+            figures["differences"][game][quantity][player]["mean"]
+            for figures in both
+            for game in games
+            for player in players
+        ]
+
+    krypkasino, *others, finland = large.GAMES
+    leads = means(large.LEAD, (krypkasino, finland), large.PLAYERS)
+    assert f"from the first seat by {-max(leads):.2f} to {-min(leads):.2f} SD in Krypkasino and Finland" in MISERE
+    assert max(means(large.LEAD, others, [large.TACTICIAN])) < -0.3
+    sight = means(large.SIGHT, large.GAMES[1:], both[0]["strongest"])
+    assert f"it is {-max(sight):.2f} to {-min(sight):.2f} SD less for the strongest two players" in MISERE
+    assert min(means(large.SIGHT, large.GAMES[1:], [large.TACTICIAN])) > 0
+    moved = {
+        goal: [
+            figures["cells"][f"{krypkasino}, {goal}"][large.SWEEPS][player]["points"]["mean"]
+            for figures in both
+            for player in large.PLAYERS
+        ]
+        for goal in ("low", "high")
+    }
+    (least, most), (fewer, more) = ((min(each), max(each)) for each in moved.values())
+    assert f"{least:.0f} to {most:.0f} points a game in misère, and {fewer:.0f} to {more:.0f} for high" in MISERE
+
+
+def test_what_the_pages_say_of_who_advice_holds_for() -> None:
+    """The guide counts what the table of the evidence shows on both seeds."""
+    first, again = (figures_of(name)["statements"] for name in ("holds-2", "holds-2-seed-1"))
+    held = {
+        words: [player for player in each if each[player]["holds"] and again[words][player]["low"] > 0]
+        for words, each in first.items()
+    }
+    shared = {words: players for words, players in held.items() if len(first[words]) == 4}
+    strongest = [words for words, players in shared.items() if players == ["network", "champion"]]
+    assert (len(shared), sum(len(players) == 4 for players in shared.values()), len(strongest)) == (16, 11, 3)
+    assert sum("last deal" in words for words in strongest) == 2
+    assert any("always doing so" in words for words in strongest)
+    assert "Sixteen statements behind these points were measured with four players" in GUIDE
+    assert "eleven hold for all, three for the strongest two alone" in GUIDE
+    for words, players in held.items():
+        [row] = [line for line in PAGE.splitlines() if line.startswith(f"| {words} |")]
+        names = "all" if len(players) == 4 else ", ".join(players) or "none"
+        assert row.endswith(f"| {names} |")
+        assert row.count("**+") == len(players)
+
+
+RANGES = {  # what the guide says of some statements together, and the least and the most of it
+    "always leaving the safest table costs 31 to 47 points a game": (
+        (31, 47), ["set up sweeps: never doing so is worse than to choose"]),
+    "leaving none beats leaving one by five to ten points a game": (
+        (5, 10), ["leave no single card but a picture, rather than one"]),
+    "Either rule costs seven to fourteen points a game": (
+        (7, 14), ["creeping on principle is worse than to choose", "capturing on principle is worse than to choose"]),
+    "Never paying for one costs three to nine points a game": (
+        (3, 9), ["never paying for a capture is worse than to choose"]),
+    "these beat their opposites by 14 to 16": ((14, 16), ["creep the highest card rather than the lowest"]),
+    "and 8 to 11 points a game": ((8, 11), ["keep low cards without points rather than give them away"]),
+    "Free choice beats the rules by 10 to 17": ((10, 17), ["choosing is better than the highest"]),
+    "and 5 to 9.": ((5, 9), ["choosing is better than to keep them"]),
+    "beats making the dearest by three to eight points a game": (
+        (3, 8), ["make the cheapest capture rather than the dearest"]),
+    "the network's free choice beats it by three": ((3, 3), ["choosing is better than the cheapest"]),
+    "Memory is worth nine to ten points a game to the network": ((9, 10), ["remember the cards"]),
+    "The leader is four to eight points a game ahead of the dealer": ((4, 8), ["lead rather than deal"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("claim", RANGES)
+def test_the_guide_has_the_least_and_the_most_of_all_players(claim: str) -> None:
+    """On both seeds; of the network alone where only it is named."""
+    bounds, statements = RANGES[claim]
+    found = [
+        figure["mean"]
+        for name in ("holds-2", "holds-2-seed-1")
+        for words in statements
+        for player, figure in figures_of(name)["statements"][words].items()
+        if player == "network" or "network" not in claim
+    ]
+    assert (round(min(found)), round(max(found))) == bounds
+    assert claim in GUIDE
+
+
+def test_what_the_guide_says_of_sweeps_and_the_last_capture_holds_for_each_player() -> None:
+    players = [figures for name in ("holds-2", "holds-2-seed-1") for figures in figures_of(name)["by player"].values()]
+    assert len(players) == 8
+    moved, opening, taken = (
+        [each[what]["mean"] for each in players] for what in (holds.SWEEPS, holds.OPENING, holds.TAKEN)
+    )
+    assert (round(min(moved)), round(max(moved))) == (42, 59)
+    assert (round(min(opening)), round(max(opening))) == (9, 10)
+    assert "sweeps move 42 to 59, nine to ten of them when a deal begins" in GUIDE
+    assert 4.4 < min(taken) < max(taken) < 4.8
+    assert all(each[holds.ASIDE]["mean"] > each[holds.TAKEN]["mean"] / 2 for each in players)
+    assert "It costs about five points whoever plays, more than half of them set aside" in GUIDE
