@@ -66,7 +66,7 @@ def by_player(names: Sequence[str], folder: str) -> str:
     counted = [each["by player"] for each in (first, second)]
 
     def cell(player: str, what: str) -> str:
-        found, again = ("{mean:.1f} ({low:.1f} to {high:.1f})".format(**each[player][what]) for each in counted)
+        found, again = (f"{each[player][what]['mean']:.1f} ±{half_width(each[player][what]):.1f}" for each in counted)
         return f"{found}<br>again {again}"
 
     whats = next(iter(counted[0].values()))

@@ -29,6 +29,7 @@ from krypenv.training.research.exact.pairs import (
     UNBOUNDED,
     Bounds,
     Pairs,
+    Ranges,
     draw_pair,
     draw_ranges,
     first_pair,
@@ -50,15 +51,18 @@ def grow_late(game: Game, bounds: Bounds = UNBOUNDED, threads: int = 0) -> Trees
     Raises ValueError for a game that can't be solved from there.
     """
     check_late(game, bounds)
-    rules, ranges = game.rules, ALL
-    if bounds.is_bounded:
-        ranges = draw_ranges(rules, game.state, bounds)
+    ranges = draw_ranges(game.rules, game.state, bounds) if bounds.is_bounded else ALL
+    return grow_rest(game.rules, game.state, ranges, bounds.samples, threads)
+
+
+def grow_rest(rules: Rules, state: np.ndarray, ranges: Ranges, samples: int = 0, threads: int = 0) -> Trees:
+    """Return the tree of what is left of a deal from a record of `GAME`, for ranges of hands; see `grow_late`."""
     roots = records(GAME, 1)
-    roots[0] = game.state
+    roots[0] = state
     strip_root(compile_rules(rules), handle(roots))
     forest, followers = grow_forest(rules, roots, sees=True, ranges=ranges)
-    ending = last_deals(rules, followers, threads, bounds.samples)
-    return Trees(rules, np.ones(1), [roots], [forest], game.deal_number, ending)
+    ending = last_deals(rules, followers, threads, samples)
+    return Trees(rules, np.ones(1), [roots], [forest], int(state["deal_number"]), ending)
 
 
 def solve_late(

@@ -115,7 +115,7 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
         if game.pending is None:
             return Look(seat, [MoveLook(str(game.last_move), 1.0, np.nan)], [], 1, True, True)
     forest, solution = solved.trees.forests[number], solved.solutions[number]
-    found = infosets_of(rules, forest, game, knows_plays)
+    found = infosets_of(rules, forest, game.observation(history=knows_plays), knows_plays)
     later = solved.solutions[number + 1 :]
     to_come = later[0].values if later else solved.trees.ending
     views = [_View(forest, solution.policy, to_come, int(infoset)) for infoset in found]
@@ -136,11 +136,11 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
     )  # fmt: skip
 
 
-def infosets_of(rules: Rules, forest: Forest, game: Game, knows_plays: bool) -> IntArray:
-    """Return the information sets that a game may be in."""
+def infosets_of(rules: Rules, forest: Forest, observation: np.ndarray, knows_plays: bool) -> IntArray:
+    """Return the information sets that an observation may be of, (N,) int8, with the history block if it is known."""
     size = rules.observation_size
     row = np.zeros(forest.seen.shape[1], np.int8)
-    row[: size if not knows_plays else len(row)] = game.observation(history=knows_plays)
+    row[: len(observation)] = observation
     decides = deciding(rules)
     if not knows_plays:
         decides[size:] = False

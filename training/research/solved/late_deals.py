@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from krypenv import agents
+from krypenv.agents import Agent
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, interval, margin_cells
 from krypenv.training.research.exact.late import solve_late
@@ -31,6 +31,7 @@ from krypenv.training.research.solved.late_bounds import (
     late_game,
     of_a_response,
 )
+from krypenv.training.research.solved.resolving import Equilibrium
 
 ASKED = {"random": 1, "greedy": 8, "tactician(shed=True)": 8, "search": 2, "champion(worlds=0)": 1, "champion": 2}
 FEW, MORE = 4, 5  # cards in both hands
@@ -38,11 +39,8 @@ RARER = 10  # positions with few cards for each one with more
 LOST, BEST, REGRET = "lost to an equilibrium", "exploitability", "lost by the first play"
 MEASURES = (LOST, BEST, REGRET)
 BOUND = "exploitability, at most"
-RESOLVED = {  # by the agent of `resolving`: positions with few cards, and a small game with all hands in the ranges
-    "few": "krypenv.training.research.solved.resolving:Equilibrium(hands=32, samples=10)",
-    "small": "krypenv.training.research.solved.resolving:Equilibrium(hands=200, samples=20)",
-}
-SMALL = "mini-hidden"
+RESOLVED = {"hands": 32, "samples": 10}  # options of `Equilibrium` in positions with few cards
+SMALL, ALL_HANDS = "mini-hidden", {"hands": 500, "samples": 0}  # a small game, and options that make it exact
 OFTEN = 3  # positions that it plays, for each one with more cards
 ERROR = 0.1  # points from which on a play is an error
 
@@ -71,7 +69,7 @@ def of_a_position(rules: str, agent: str, seed: int, number: int, cards: int) ->
     }  # fmt: skip
 
 
-def measure_blind(solved: Solved, spec: str, seeds: int) -> Solved:
+def measure_blind(solved: Solved, spec: str | Agent, seeds: int) -> Solved:
     """Return an agent's policy in a late position, and best responses to it; it sees no plays of before."""
     rules, trees = solved.trees.rules, solved.trees
     blind = measure(spec, rules, seeds, 1, hide_plays(trees))
@@ -79,10 +77,10 @@ def measure_blind(solved: Solved, spec: str, seeds: int) -> Solved:
 
 
 def of_a_resolved_position(rules: str, agent: str, seed: int, number: int, cards: int) -> dict[str, Any]:
-    """Return what an agent that solves the deal anew at each decision loses to an equilibrium in a position."""
+    """Return what an agent that solves the deal before the last one loses to an equilibrium in a position."""
     game = late_game(Rules.parse(rules), agent, seed, number, cards)
     solved = solve_late(game, threads=1)
-    measured = measure_blind(solved, agents.typed(RESOLVED["few"]), 1)
+    measured = measure_blind(solved, Equilibrium(game.rules, **RESOLVED), 1)
     return {
         "position": game.position(), "cards": cards,
         "resolved": {LOST: lost_to_equilibrium(solved, measured, 1), BEST: measured.exploitability},
@@ -93,12 +91,12 @@ def of_a_small_game(preset: str) -> dict[str, float]:
     """Return the exploitability of that agent in a small game, and of a search."""
     rules = Rules.preset(preset)
     trees = grow_for_agents(rules)
-    specs = {"resolved": agents.typed(RESOLVED["small"]), "search": "search"}
-    return {name: measure(spec, rules, 2, 1, trees).exploitability for name, spec in specs.items()}
+    players: dict[str, str | Agent] = {"resolved": Equilibrium(rules, **ALL_HANDS), "search": "search"}
+    return {name: measure(player, rules, 2, 1, trees).exploitability for name, player in players.items()}
 
 
 def tasks(setup: Setup) -> list[Task]:
-    """Return tasks: positions to be solved, to bound exploitability in, and to be played by solving anew."""
+    """Return tasks: positions to solve, to bound exploitability in, and to measure the agent of `resolving` in."""
     about = {"rules": str(setup.rules), "agent": setup.agent, "seed": setup.seed}
     some = setup.deals // RARER
     solved = [
@@ -184,7 +182,7 @@ def bounds_in(
 def resolved_in(
     results: Iterable[dict[str, Any]], solved: Iterable[dict[str, Any]], agent: str
 ) -> dict[str, Interval]:  # fmt: skip
-    """Return what solving anew loses to an equilibrium, and by how much an agent loses more in the same positions."""
+    """Return what the agent of `resolving` loses to an equilibrium, and how much another loses more there."""
     theirs = {each["position"]: each["lost"][LOST][agent] for each in solved}
     pairs = [
         (each["resolved"][LOST], theirs[each["position"]]) for each in results if "resolved" in each and "cards" in each
@@ -256,12 +254,12 @@ def _bounds_sentence(bounds: dict[str, Interval]) -> str:
 
 
 def _resolved_sentence(setup: Setup, resolved: dict[str, Interval], small: dict[str, float] | None) -> str:
-    """Tell what an agent loses that solves the deal anew at each decision, if it was asked."""
+    """Tell what the agent of `resolving` loses, if it was asked."""
     if not resolved or small is None:
         return ""
     lost, more = resolved.values()
     return (
-        f" An agent that solves the rest of the deal at each decision, for 32 hands of each seat, loses "
+        f" An agent that solves this deal, for 32 hands of each seat, loses "
         f"{format_margin(*lost, 2)} to an equilibrium with {FEW} cards in both hands; {setup.agent} loses "
         f"{format_margin(*more, 2)} more in the same positions. With all hands its exploitability in {SMALL} is "
         f"{small['resolved']:.2f}, that of search {small['search']:.2f}."

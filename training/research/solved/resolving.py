@@ -1,40 +1,49 @@
-"""An agent that solves the deal before the last one anew at each decision, for bounded ranges of hands.
-
-Ranges are drawn at the position, and what was played earlier in the deal tells nothing about them. So it is no
-equilibrium of the whole deal, even with all hands in the ranges.
-"""
+"""An agent that solves the deal before the last one as a game of its own, for bounded ranges of hands."""
 
 from __future__ import annotations
+
+import zlib
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_seed
+from krypenv.agents.base import IntArray, check_seed, format_spec
 from krypenv.agents.champion import Champion
+from krypenv.agents.judgement.decision import look_around
+from krypenv.agents.neural.belief import BELIEF, look_back
+from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.features import history_in
 from krypenv.kernels.compiled import compile_rules
-from krypenv.one_game import Game
+from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.training.research.exact.late import MOST_BOUNDED, solve_late
+from krypenv.runtime.jit import for_kernels, handle, kernel, records
+from krypenv.state import GAME
+from krypenv.training.research.exact.late import MOST_BOUNDED, grow_rest
 from krypenv.training.research.exact.looking import infosets_of
-from krypenv.training.research.exact.pairs import Bounds
-from krypenv.worlds.determinize import determinize
+from krypenv.training.research.exact.pairs import Ranges, list_hands, unseen_kinds
+from krypenv.training.research.exact.solving import Solved, solve_trees
 
 GAP = 0.02  # points of exploitability at which a solution is good enough
+KEPT = 4  # solved deals
+_HAND_SIZE = LAYOUT["hand_size"].start
 
 
 class Equilibrium:
-    """Solves what is left of the deal before the last one as a game of its own, and plays `Champion` elsewhere.
+    """Solves the deal before the last one as a game of its own, and plays `Champion` elsewhere.
 
-    Each seat holds one of some hands, drawn at random, that both know, the own hand among them. CFR+ solves this game,
-    with the last deal by minimax, and the agent draws its card from the average strategy. How to go on with a capture
-    is left to `Champion`.
+    That game begins with the deal, as far as the history block tells its plays. Each seat holds one of some hands,
+    drawn at random, that both know: the own hand is among them, and half of the other seat's hands have the cards that
+    it has played. CFR+ solves it, with the last deal by minimax. The agent draws its card from the average strategy,
+    and leaves it to `Champion` how to go on with a capture.
 
     Args:
-        hands: hands in each range.
-        samples: last deals, drawn at random, by which a position after the deal is valued.
+        hands: hands in each range; with all hands that there are, and all last deals, the strategy is exact.
+        samples: last deals, drawn at random, by which a position after the deal is valued; 0 for all.
         iterations: iterations of CFR+, at most.
 
-    Raises ValueError if one of them is below 1, and for rules whose deal before the last one can't be solved.
+    Raises ValueError if `hands` or `iterations` is below 1 or `samples` below 0, and for rules whose deal before the
+    last one can't be solved.
 
     >>> from krypenv import agents
     >>> agent = agents.make(agents.typed("krypenv.training.research.solved.resolving:Equilibrium(hands=8)"), Rules())
@@ -46,39 +55,89 @@ class Equilibrium:
     def __init__(
         self, rules: Rules, seed: int = 0, *, hands: int = 16, samples: int = 4, iterations: int = 200
     ) -> None:
-        if min(hands, samples, iterations) < 1:
-            raise ValueError(f"hands, samples and iterations are 1 or more, not {hands}, {samples} and {iterations}")
+        if min(hands, samples + 1, iterations) < 1:
+            raise ValueError(
+                f"hands and iterations are 1 or more, and samples 0 or more, not {hands}, {iterations} and {samples}"
+            )
         check_rules(rules)
-        self.rules = rules
+        options = {"hands": hands, "samples": samples, "iterations": iterations}
+        self.name, self.rules = format_spec(f"{__name__}:Equilibrium", options), rules
+        self._hands, self._samples, self._iterations = hands, samples, iterations
+        self._seed, self._rng = check_seed(seed), np.random.default_rng(check_seed(seed))
         self._elsewhere = Champion(rules, seed)
-        self._bounds, self._iterations = (hands, samples), iterations
-        self._rng = np.random.default_rng(check_seed(seed))
+        self._compiled, self._workspace = compile_rules(rules), make_workspace()
+        self._beliefs = records(BELIEF, 1)
+        self._solved = lru_cache(KEPT)(self._solve)
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        actions = self._elsewhere.act(observations, action_masks)
-        for row in np.flatnonzero(np.asarray(action_masks).sum(axis=1) > 1):
-            game = self._game_of(observations[row])
-            if game.deal_number == len(self.rules.deal_sizes()) - 1 and game.pending is None:
-                actions[row] = self._rng.choice(self.rules.num_actions, p=self._solve(game))
+        rising = self.probabilities(observations, action_masks).cumsum(axis=1)
+        luck = self._rng.random((len(rising), 1)) * rising[:, -1:]
+        actions: IntArray = (rising > luck).argmax(axis=1)
         return actions
 
-    def _game_of(self, observation: npt.NDArray[np.int8]) -> Game:
-        """Return a game that agrees with an observation."""
-        world = determinize(observation, int(self._rng.integers(2**31)), self.rules)
-        return Game.at_row(self.rules, world[0])
+    def probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
+        """Return the probability of each action, (B, A)."""
+        found = np.eye(self.rules.num_actions)[self._elsewhere.act(observations, action_masks)]
+        is_late = observations[:, LAYOUT["deals_left"]].ravel() == 1
+        is_whole = observations[:, LAYOUT["pending"]].max(axis=1) == 0
+        for row in np.flatnonzero(is_late & is_whole & (np.asarray(action_masks).sum(axis=1) > 1)):
+            found[row] = self._policy(observations[row])
+        return found
 
-    def _solve(self, game: Game) -> npt.NDArray[np.float64]:
+    def _policy(self, observation: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         """Return the probability of each action of the seat to act, (A,)."""
-        hands, samples = self._bounds
-        bounds = Bounds(hands, int(self._rng.integers(2**31)), known=game.turn, samples=samples)
-        solved = solve_late(game, GAP, self._iterations, threads=1, bounds=bounds)
+        seen = for_kernels(observation[None])
+        plays = for_kernels(history_in(self.rules, seen)[0])
+        knows_plays = go_back(self._compiled, seen[0], plays, handle(self._beliefs), self._workspace)
+        root = self._beliefs["start"][0].copy()
+        ranges = self._ranges(root)
+        root["hands"], root["hand_kinds"] = 0, 0
+        solved = self._solved(root.tobytes(), *(each.tobytes() for each in ranges))
         forest, policy = solved.trees.forests[0], solved.solutions[0].policy
-        [infoset] = infosets_of(self.rules, forest, game, knows_plays=False)
+        row = observation[: self.rules.observation_size]
+        if knows_plays:
+            row = np.concatenate([row, plays.ravel()])
+        infoset = infosets_of(self.rules, forest, row, knows_plays)[0]
         choices = slice(forest.choice[infoset], forest.choice[infoset + 1])
         found = np.zeros(self.rules.num_actions)
         found[forest.actions[choices]] = policy[choices]
         return found / found.sum()
+
+    def _ranges(self, root: np.ndarray) -> Ranges:
+        """Return the hands that both seats may hold; the same ones for a deal as long as they agree with its plays."""
+        random = np.random.default_rng([self._seed, zlib.crc32(root["table"].tobytes() + root["seen"].tobytes())])
+        kinds, _, codes = unseen_kinds(self.rules, root)
+        ranges = []
+        for each in range(2):
+            hands = random.permutation(list_hands(self.rules, root, each))
+            known = root["hands"][each][kinds].astype(np.int64)
+            agrees = (hands[:, None] // codes & 3 >= known).all(axis=1)
+            first = hands[agrees][: -(-self._hands // 2)]
+            others = hands[~np.isin(hands, first)]
+            ranges.append(np.sort(np.append(first, others)[: self._hands]))
+        return Ranges(*ranges)
+
+    def _solve(self, root: bytes, own: bytes, other: bytes) -> Solved:
+        """Return an equilibrium of the deal that begins in a position, for two ranges of hands."""
+        state = np.frombuffer(root, GAME)[0]
+        ranges = Ranges(np.frombuffer(own, np.int64), np.frombuffer(other, np.int64))
+        return solve_trees(grow_rest(self.rules, state, ranges, self._samples, 1), GAP, self._iterations, 1)
+
+
+@kernel
+def go_back(rules: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.ndarray, workspace: Workspace) -> bool:
+    """Write the start of the deal into `beliefs[0].start`, with the cards that are known; return whether it is known.
+
+    If not, it is the present position.
+    """
+    worlds, belief = workspace.worlds[0], beliefs[0]
+    look_around(rules[0], seen, worlds, workspace.listing[0].scratch)
+    look_back(rules[0], seen, plays, belief, worlds, workspace.listing[0].scratch)
+    if belief.count == 0:
+        belief.start = worlds.root
+        belief.start.hand_size[1 - worlds.root.seat] = seen[_HAND_SIZE + 1]
+    return bool(belief.count > 0)
 
 
 def check_rules(rules: Rules) -> None:
