@@ -17,6 +17,7 @@ from krypenv.training.research.misere import large
 from krypenv.training.research.solved.matched import FIRST as FIRST_SEAT
 from krypenv.training.research.solved.matched import SPREAD
 from krypenv.training.research.solved.small import BEST, LOST
+from krypenv.training.research.studies.statements import STATEMENTS
 
 
 def half_width(figure: dict[str, float]) -> float:
@@ -31,31 +32,38 @@ def spread_cell(figures: dict[str, Any], name: str, form: str) -> str:
     return f"{figures[name]['mean']:{form}} ±{half_width(figures[name]):{form.replace('+', '')}}"
 
 
-def holds(names: Sequence[str], folder: str) -> str:
-    """Return for which players each statement holds: in the first answer, and on another seed in the second.
+def advice(names: Sequence[str], folder: str) -> str:
+    """Return for which players each statement of a source holds: in the first answer, and on another seed.
 
-    A statement holds for a player if its difference is told apart from zero in the first answer, with Holm's correction
-    over the table, and its interval in the second is above zero.
+    A difference is told apart from zero if it is in the first answer, with Holm's correction over all statements, and
+    its interval in the second is on the same side.
     """
-    first, second = (stored(name)["figures"] for name in names)
+    source, *answers = names
+    first, again = (stored(name)["figures"] for name in answers)
     players = first["players"]
     rows = []
-    for words, each in first["statements"].items():
-        again = second["statements"][words]
-        held = [name for name in each if each[name]["holds"] and again[name]["low"] > 0]
+    for words in (each.words for each in STATEMENTS if each.source == source):
+        found, other = (each["statements"][words] for each in (first, again))
+        signs = signs_on_both(found, other)
         cells = [
-            holds_cell(each[name], again[name], first["spreads"][name], name in held) if name in each else "-"
+            advice_cell(found[name], other[name], first["spreads"][name], name in signs) if name in found else "-"
             for name in players
         ]
-        rows.append([words, *cells, holders(dict.fromkeys(held, 1), each)])
+        rows.append([words, *cells, holding(signs, found)])
     told = ", ".join(f"`{players[name]}` {first['spreads'][name]:.0f}" for name in players)
     head = ("statement", *(f"`{player}`" for player in players.values()), "holds for")
     return f"{table_of(head, rows)}\nOne SD, in points: {told}.\n"
 
 
-def holds_cell(figure: dict[str, Any], again: dict[str, Any], spread: float, held: bool) -> str:
+def holding(signs: Mapping[str, int], measured: Collection[str]) -> str:
+    """Return for which of the players measured a statement holds, and for which its opposite does."""
+    for_it, against = ({name: sign for name, sign in signs.items() if sign == side} for side in (1, -1))
+    return holders(for_it, measured) + (f"<br>the opposite: {holders(against, measured)}" if against else "")
+
+
+def advice_cell(figure: dict[str, Any], again: dict[str, Any], spread: float, told_apart: bool) -> str:
     """Return a difference in points and in standard deviations, and the one on another seed."""
-    mark = "**" if held else ""
+    mark = "**" if told_apart else ""
     margins = [format_margin(each["mean"], each["low"], each["high"], 1) for each in (figure, again)]
     return f"{mark}{margins[0]}{mark}<br>{figure['mean'] / spread:+.2f} SD<br>again {margins[1]}"
 
@@ -71,7 +79,7 @@ def by_player(names: Sequence[str], folder: str) -> str:
 
     whats = next(iter(counted[0].values()))
     rows = ([what, *(cell(player, what) for player in first["players"])] for what in whats)
-    return table_of(("points", *(f"`{player}`" for player in first["players"].values())), rows)
+    return table_of(("figure", *(f"`{player}`" for player in first["players"].values())), rows)
 
 
 def misere(names: Sequence[str], folder: str) -> str:
@@ -315,7 +323,7 @@ KINDS: dict[str, Callable[[Sequence[str], str], str]] = {
     **answer_tables.KINDS,
     "baselines": baselines,
     "by_player": by_player,
-    "holds": holds,
+    "advice": advice,
     "late": late,
     "misere": misere,
     "minis": minis,

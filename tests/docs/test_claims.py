@@ -14,7 +14,7 @@ from support.places import ROOT
 from krypenv.training.research.lab.intervals import LEVEL
 from krypenv.training.research.misere import large, transfer
 from krypenv.training.research.solved import matched, recall
-from krypenv.training.research.studies import holds
+from krypenv.training.research.studies import advice, statements
 
 PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")
 GUIDE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
@@ -190,25 +190,77 @@ def test_the_ranges_of_large_games_are_over_players_and_both_seeds() -> None:
     assert f"{least:.0f} to {most:.0f} points a game in misère, and {fewer:.0f} to {more:.0f} for high" in MISERE
 
 
+ADVICE = ("advice-2", "advice-2-seed-1")
+
+
+def signs_of(names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """By statement, the signs that are told apart from zero (Holm) and are the same on another seed, by player."""
+    first, again = (figures_of(name)["statements"] for name in names)
+    return {
+        words: {
+            player: int(np.sign(figure["mean"]))
+            for player, figure in each.items()
+            if figure["p"] < LEVEL and figure["mean"] * again[words][player]["low"] > 0
+            and figure["mean"] * again[words][player]["high"] > 0
+        }
+        for words, each in first.items()
+    }  # fmt: skip
+
+
 def test_what_the_pages_say_of_who_advice_holds_for() -> None:
     """The guide counts what the table of the evidence shows on both seeds."""
-    first, again = (figures_of(name)["statements"] for name in ("holds-2", "holds-2-seed-1"))
-    held = {
-        words: [player for player in each if each[player]["holds"] and again[words][player]["low"] > 0]
-        for words, each in first.items()
+    first, signs = figures_of(ADVICE[0])["statements"], signs_of(ADVICE)
+    assert {sign for each in signs.values() for sign in each.values()} == {1}
+    shared = {
+        each.words: signs[each.words]
+        for each in statements.STATEMENTS
+        if each.source == statements.GUIDE and len(first[each.words]) == 4
     }
-    shared = {words: players for words, players in held.items() if len(first[words]) == 4}
-    strongest = [words for words, players in shared.items() if players == ["network", "champion"]]
-    assert (len(shared), sum(len(players) == 4 for players in shared.values()), len(strongest)) == (16, 11, 3)
+    everyone = [words for words, players in shared.items() if len(players) == 4]
+    strongest = [
+        words for words, players in shared.items() if {"network", "champion"} <= set(players) and words not in everyone
+    ]
+    assert (len(shared), len(everyone), len(strongest)) == (18, 12, 4)
     assert sum("last deal" in words for words in strongest) == 2
     assert any("always doing so" in words for words in strongest)
-    assert "Sixteen statements behind these points were measured with four players" in GUIDE
-    assert "eleven hold for all, three for the strongest two alone" in GUIDE
-    for words, players in held.items():
-        [row] = [line for line in PAGE.splitlines() if line.startswith(f"| {words} |")]
+    assert any("up to two points" in words for words in strongest)
+    assert "Eighteen statements behind these points were measured with four players" in GUIDE
+    assert "twelve hold for all, four more for the strongest two" in GUIDE
+    assert list(signs["choosing is better than the cheapest"]) == ["network"]
+    assert not signs["choosing is better than up to two points"]
+    for words, players in signs.items():
+        [row] = [line for line in PAGE.splitlines() if line.startswith(f"| {words} |")][:1]
         names = "all" if len(players) == 4 else ", ".join(players) or "none"
         assert row.endswith(f"| {names} |")
         assert row.count("**+") == len(players)
+
+
+def test_what_the_guide_says_of_the_rulebooks() -> None:
+    """Each piece of their advice against its opposite; and no rule is better than to choose freely."""
+    signs = signs_of(ADVICE)
+    for whole in (
+        "creep the highest card rather than the lowest",
+        "keep low cards without points rather than give them away",
+        "avoid taking in scoring cards rather than capture on principle",
+        "make the cheapest capture rather than the dearest",
+        "set up sweeps: never doing so is worse than to choose",
+        "creeping on principle is worse than to choose",
+    ):
+        assert set(signs[whole].values()) == {1}
+        assert len(signs[whole]) == 4
+    theirs = [
+        each.words
+        for each in statements.STATEMENTS
+        if each.source == statements.RULEBOOKS
+        and each.does in statements.HABITS
+        and each.does != "pays 0 at most for a capture"
+    ]
+    assert len(theirs) == 6
+    assert not any(signs[words] for words in theirs)
+    free = [each.words for each in statements.STATEMENTS if each.does == statements.UNCHANGED]
+    assert all(sign > 0 for words in free for sign in signs[words].values())
+    assert "five pieces beat their opposites whoever plays" in GUIDE
+    assert "six are not told apart, and no rule beats free choice" in GUIDE
 
 
 RANGES = {  # what the guide says of some statements together, and the least and the most of it
@@ -226,6 +278,7 @@ RANGES = {  # what the guide says of some statements together, and the least and
     "and 5 to 9.": ((5, 9), ["choosing is better than to keep them"]),
     "beats making the dearest by three to eight points a game": (
         (3, 8), ["make the cheapest capture rather than the dearest"]),
+    "free choice beats that by four to eight": ((4, 8), ["choosing is better than to leave none"]),
     "the network's free choice beats it by three": ((3, 3), ["choosing is better than the cheapest"]),
     "Memory is worth nine to ten points a game to the network": ((9, 10), ["remember the cards"]),
     "The leader is four to eight points a game ahead of the dealer": ((4, 8), ["lead rather than deal"]),
@@ -238,7 +291,7 @@ def test_the_guide_has_the_least_and_the_most_of_all_players(claim: str) -> None
     bounds, statements = RANGES[claim]
     found = [
         figure["mean"]
-        for name in ("holds-2", "holds-2-seed-1")
+        for name in ADVICE
         for words in statements
         for player, figure in figures_of(name)["statements"][words].items()
         if player == "network" or "network" not in claim
@@ -248,14 +301,26 @@ def test_the_guide_has_the_least_and_the_most_of_all_players(claim: str) -> None
 
 
 def test_what_the_guide_says_of_sweeps_and_the_last_capture_holds_for_each_player() -> None:
-    players = [figures for name in ("holds-2", "holds-2-seed-1") for figures in figures_of(name)["by player"].values()]
+    players = [figures for name in ADVICE for figures in figures_of(name)["by player"].values()]
     assert len(players) == 8
     moved, opening, taken = (
-        [each[what]["mean"] for each in players] for what in (holds.SWEEPS, holds.OPENING, holds.TAKEN)
+        [each[what]["mean"] for each in players] for what in (advice.SWEEPS, advice.OPENING, advice.TAKEN)
     )
     assert (round(min(moved)), round(max(moved))) == (42, 59)
     assert (round(min(opening)), round(max(opening))) == (9, 10)
     assert "sweeps move 42 to 59, nine to ten of them when a deal begins" in GUIDE
     assert 4.4 < min(taken) < max(taken) < 4.8
-    assert all(each[holds.ASIDE]["mean"] > each[holds.TAKEN]["mean"] / 2 for each in players)
+    assert all(each[advice.ASIDE]["mean"] > each[advice.TAKEN]["mean"] / 2 for each in players)
     assert "It costs about five points whoever plays, more than half of them set aside" in GUIDE
+
+
+def test_what_the_guide_says_of_tables_and_of_the_last_capturer_holds_for_each_player() -> None:
+    players = [figures for name in ADVICE for figures in figures_of(name)["by player"].values()]
+    single, larger, stays = (
+        [each[what]["mean"] for each in players] for what in (advice.SINGLE, advice.LARGER, advice.STAYS)
+    )
+    assert 18 < min(single) < max(single) < 22
+    assert (round(min(larger)), round(max(larger))) == (5, 10)
+    assert "One table in five with a single card is swept, and 5 to 10% of the larger ones" in GUIDE
+    assert 50 < min(stays) < max(stays) < 54
+    assert "Eight cards before the end, the last capturer stays it in half of the games" in GUIDE

@@ -14,9 +14,8 @@ from krypenv import Game, Rules, agents
 from krypenv.cards import NUM_KINDS, card_name
 from krypenv.training.research.lab.chunks import play_chunk
 from krypenv.training.research.lab.habits import WithHabit, cards_left, values_of, with_habit
-from krypenv.training.research.studies import advice, creep, last, setups, shed
-
-HABITS = {**creep.HABITS, **shed.HABITS, **last.HABITS, **setups.HABITS, **advice.HABITS}
+from krypenv.training.research.studies import creep, last, setups, shed, statements
+from krypenv.training.research.studies.statements import HABITS
 
 
 def anything(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -137,7 +136,7 @@ class TestByTheRules:
                 card: points_of(card) + min(sum(map(points_of, way)) for way in ways)
                 for card, ways in captures_by_card(game).items()
             }
-            for habit, bound in ((advice.least_points, min), (advice.most_points, max)):
+            for habit, bound in ((statements.least_points, min), (statements.most_points, max)):
                 kept = {card for card in cost if cost[card] == bound(cost.values())}
                 assert allowed_by(habit, game) == creeps | kept
             several += len(set(cost.values())) > 1
@@ -177,22 +176,22 @@ class TestByTheRules:
     def test_aces_and_kings_beside_a_ten_of_diamonds(self) -> None:
         lies = "rules: krypkasino players=2; table: TD 9C; hand 0: AH KC 3D 4D; hand 1: 5C 6C 7C 8C; captured 1: rest"
         game = Game.from_position(lies)
-        assert allowed_by(advice.fouls_storan, game) == {"AH", "KC"}
-        assert allowed_by(advice.spares_storan, game) == {"3D", "4D"}
+        assert allowed_by(statements.fouls_storan, game) == {"AH", "KC"}
+        assert allowed_by(statements.spares_storan, game) == {"3D", "4D"}
         for other in (lies.replace("TD", "TC"), lies.replace("AH KC", "5D 6D")):
             game = Game.from_position(other)
             legal = names_of(game.action_mask())
-            assert allowed_by(advice.fouls_storan, game) == allowed_by(advice.spares_storan, game) == legal
+            assert allowed_by(statements.fouls_storan, game) == allowed_by(statements.spares_storan, game) == legal
 
     def test_a_neutral_card_while_a_spade_lies(self) -> None:
         text = "rules: krypkasino players=2; table: 5D 9S QC; hand 0: 5C 9H 2D; hand 1: 6C 6D 7C; captured 1: rest"
         game = Game.from_position(text)  # the five takes no point, the nine takes a spade
-        assert allowed_by(advice.takes_neutral, game) == {"5C"}
-        assert allowed_by(advice.leaves_spade, game) == {"9H", "2D"}
+        assert allowed_by(statements.takes_neutral, game) == {"5C"}
+        assert allowed_by(statements.leaves_spade, game) == {"9H", "2D"}
         for other in (text.replace("9S", "9C"), text.replace("hand 0: 5C", "hand 0: 5S")):
             game = Game.from_position(other)
             legal = names_of(game.action_mask())
-            assert allowed_by(advice.takes_neutral, game) == allowed_by(advice.leaves_spade, game) == legal
+            assert allowed_by(statements.takes_neutral, game) == allowed_by(statements.leaves_spade, game) == legal
 
     def test_a_king_that_captures_fouls_nothing(self) -> None:
         game = Game.from_position(
@@ -202,16 +201,16 @@ class TestByTheRules:
         game = Game.from_position(
             "rules: krypkasino players=2; table: TD 3C 8H; hand 0: KC AD 4D; hand 1: 5C 6C 7C; captured 1: rest"
         )
-        assert allowed_by(advice.fouls_storan, game) == {"AD"}
-        assert allowed_by(advice.spares_storan, game) == {"KC", "4D"}
+        assert allowed_by(statements.fouls_storan, game) == {"AD"}
+        assert allowed_by(statements.spares_storan, game) == {"KC", "4D"}
 
     def test_two_cards_left(self) -> None:
         text = "rules: krypkasino players=2; table: 2C 6C QC; hand 0: 8C 7D JD; hand 1: 5C 6H 7C; captured 1: rest"
         game = Game.from_position(text)  # the eight leaves the queen, the others four cards
-        assert allowed_by(advice.leaves_two, game) == {"8C", "7D", "JD"}
+        assert allowed_by(statements.leaves_two, game) == {"8C", "7D", "JD"}
         game = Game.from_position(text.replace("QC", "QC 9C").replace("JD", "3D"))
-        assert allowed_by(advice.leaves_two, game) == {"8C"}
-        assert allowed_by(advice.never_leaves_two, game) == {"7D", "3D"}
+        assert allowed_by(statements.leaves_two, game) == {"8C"}
+        assert allowed_by(statements.never_leaves_two, game) == {"7D", "3D"}
 
     @pytest.mark.parametrize(("stock", "now"), [("", True), ("stock: 2D 2H 3C 3D 3H 3S 4S 4C", False)])
     def test_the_last_capture_is_fought_for_in_the_last_deal(self, stock: str, now: bool) -> None:

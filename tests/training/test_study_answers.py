@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +24,6 @@ from krypenv.training.research.lab.strong_positions import (
 )
 from krypenv.training.research.lab.studying import Setup
 from krypenv.training.research.studies import (
-    advice,
     creep,
     example,
     last,
@@ -278,53 +276,6 @@ def test_example_m_is_the_rulebook_s() -> None:
             moves = {str(move)[0]: len(move.takes) for move in game.legal_moves()}
             assert moves == {"7": 0, "8": 2, "J": 0, "K": 0}
     assert len(example.play_examples(str(TWO), STRONG, 0, 3, 0)[0]) == 4
-
-
-class TestAdvice:
-    def test_each_piece_has_both_its_sides(self) -> None:
-        known = {*advice.changes(Setup(FOUR, STRONG, 1)), advice.UNCHANGED}
-        from krypenv.training.research.studies.registry import STUDIES
-
-        for each in advice.ADVICE:
-            assert each.study in STUDIES
-            assert each.does == advice.EXAMPLE or {each.does, each.rather} <= known
-            assert each.does != each.rather
-        assert len({each.words for each in advice.ADVICE}) == len(advice.ADVICE)
-
-    def test_verdicts(self) -> None:
-        setup = Setup(TWO, STRONG, 4)
-        margins = {name: [0.0] * 4 for name in advice.changes(setup)}
-        margins["creep whenever possible"] = [-9.0, -10.0, -11.0, -10.0]
-        margins["creep aces first"] = [-1.0, 1.0, 0.5, -0.5]
-        results: dict[str, Any] = {f"{name} 0": each for name, each in margins.items()}
-        results[f"{advice.EXAMPLE} 0"] = [[0.0, 9.0, 1.0, 2.0], [1.0, 10.0, 0.0, 2.5]] * 2
-        found = {each.advice.words: each for each in advice.verdicts(setup, results)}
-        assert found["creep whenever possible"].word == "refuted"
-        assert found["creep whenever possible"].free_word == "worse"
-        assert found["get rid of aces early"].word == "not told apart"
-        assert found["get rid of aces early"].free_word == "not told apart"
-        assert found["Example M, capture with the 8 to set up a queen"].word == "confirmed"
-        assert found["keep track of what cards have been played"].free is None
-
-    def test_no_test_is_counted_twice(self) -> None:
-        pairs = [frozenset((each.does, each.rather)) for each in advice.ADVICE]
-        assert len(set(pairs)) == len(pairs)
-
-    def test_verdicts_are_those_of_all_tests_together(self) -> None:
-        """An interval just above zero is not enough where seventeen are looked at."""
-        setup = Setup(TWO, STRONG, 100)
-        around = np.random.default_rng(0).normal(size=100)
-        margins = dict.fromkeys(advice.changes(setup), around * 0)
-        margins["creep aces first"] = (around - around.mean()) / around.std(ddof=1) + 0.25  # t = 2.5, p = 0.014
-        results: dict[str, Any] = {f"{name} 0": each.tolist() for name, each in margins.items()}
-        results[f"{advice.EXAMPLE} 0"] = [[0.0] * 4] * 100
-        found = next(each for each in advice.verdicts(setup, results) if each.advice.words == "get rid of aces early")
-        assert found.opposite[1] > 0
-        assert found.p_value == pytest.approx(17 * 0.01406, rel=0.01)
-        assert found.word == "not told apart"
-        assert found.free
-        assert found.free[1] > 0
-        assert found.free_word == "not told apart"
 
 
 def test_variants_are_those_that_can_be_played() -> None:

@@ -8,7 +8,7 @@ import pytest
 from make_pictures import PAGES_OF, STUDIES, draw_study
 from matplotlib.figure import Figure
 
-from krypenv.training.research.studies import advice, creep
+from krypenv.training.research.studies import creep
 
 PRICES = ("0 points", "1 point", "2 points", "3 points or more")
 
@@ -29,20 +29,13 @@ def labels(figure):
     return [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
 
 
-@pytest.mark.parametrize("name", ["advice-2", "advice-4", "advice-howto"])
-def test_advice_is_marked_by_the_verdict_of_its_table(name):
-    figure, table = drawn(name), stored(name)["rows"]
-    wanted = []
-    for what, _, verdict, _ in table:
-        kind = advice.KINDS[verdict.partition("\n")[0]]
-        wanted.append(f"{kind.mark} {what.partition(': ')[2]}")
-    assert labels(figure) == wanted
-    colours = {bar.get_facecolor() for bar in figure.axes[0].patches}
-    assert len(colours) == len({row[2].partition("\n")[0] for row in table})
-    [legend] = figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == {
-        f"{advice.KINDS[row[2].partition(chr(10))[0]].mark} {row[2].partition(chr(10))[0]}" for row in table
-    }
+@pytest.mark.parametrize("name", ["advice-2", "advice-2-seed-1"])
+def test_advice_is_marked_where_it_holds(name):
+    figure, figures = drawn(name), stored(name)["figures"]
+    assert labels(figure) == list(figures["statements"])
+    marks = [text.get_text().endswith("✓") for text in figure.axes[0].texts]
+    assert marks == [each["holds"] for players in figures["statements"].values() for each in players.values()]
+    assert 0 < sum(marks) < len(marks)
 
 
 def test_pairs_are_called_by_words():

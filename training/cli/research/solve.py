@@ -14,7 +14,7 @@ from rich.console import Console
 from krypenv.rules import Rules
 from krypenv.training.runs import limits, panels
 from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.parts import GameRules
+from krypenv.training.runs.parts import GameRules, a_seed
 
 if TYPE_CHECKING:
     from krypenv.one_game import Game
@@ -56,6 +56,7 @@ class SolveSettings(Command):
         panels.GAME_RECORDS,
         decides=False,
     )
+    seed: int = a_seed("seed of the hands that --hands draws", limits.SEED)
     out: Path | None = an_output(None, "folder for the strategy [default: none]", "DIR")
 
     def __post_init__(self) -> None:
@@ -66,6 +67,8 @@ class SolveSettings(Command):
             raise ValueError("--at shows one strategy, and --list solves many games; name the game of the position")
         if self.hands and not self.at:
             raise ValueError("--hands bounds what the seats may hold at a position; give one with --at")
+        if self.seed and not self.hands:
+            raise ValueError("--seed decides which hands --hands draws; give --hands too, or leave it out")
 
     def rules_of(self, preset: str) -> Rules:
         """Return the rules of a preset, with the fields that are changed."""
@@ -134,7 +137,7 @@ def _solve_late(settings: SolveSettings, game: Game) -> None:
 
     if settings.out:
         raise ValueError(f"'{game.rules}' is solved from one position only, which makes no agent; leave out --out")
-    bounds = Bounds(settings.hands, known=game.turn, samples=SAMPLES) if settings.hands else UNBOUNDED
+    bounds = Bounds(settings.hands, settings.seed, game.turn, samples=SAMPLES) if settings.hands else UNBOUNDED
     start = time.perf_counter()
     with Console(stderr=True).status(f"solving deal {game.deal_number}"):
         solved = solve_late(game, settings.gap, settings.iterations, settings.threads, bounds)

@@ -48,7 +48,7 @@ class StudySettings(Command):
     command: ClassVar[str] = "study"
     name: str = setting(
         "",
-        "the study: adjusted, advice, baselines, creep, example, holds, kings, large, last, late, luck, matched, "
+        "the study: adjusted, advice, baselines, creep, example, kings, large, last, late, luck, matched, "
         "memory, partners, recall, seat, setups, shed, sight, small, transfer or variants",
         panel=STUDY,
         is_argument=True,

@@ -159,5 +159,7 @@ def picture(study: Study, draw: Callable[[Axes], None]) -> bytes:
     draw(axes)
     if axes.patches or len(study.sets) > 1:  # rows: as high as their labels need
         figure.set_figheight(max(figure.get_figheight(), 0.45 * len(axes.get_yticks())))
+    elif axes.images:  # cells of a table
+        figure.set_figheight(max(figure.get_figheight(), 0.22 * len(axes.get_yticks())))
     figure.suptitle(study.question, fontsize=11)
     return png_of(figure, dpi=110)

@@ -13,8 +13,8 @@ partners  pairs of one kind and of strangers
 variants  house rules
 luck   luck and skill
 adjusted  luck taken out of margins
-advice  the rulebooks' advice
-holds  which advice holds for which players
+statements  what the guide and the rulebooks say, and the habits that are compared
+advice  which advice holds for which players
 """
 
 from typing import TYPE_CHECKING

@@ -1,290 +1,220 @@
-"""The advice of the rulebooks, each piece tested against play that does the opposite, and against free play."""
+"""Which statements on strategy hold for which players: each one measured with four of them in the seats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import TwoSlopeNorm
 
-from krypenv.cards import ACE, DIAMONDS, KING, NUM_KINDS, NUM_RANKS, SPADES, TEN, card_of
-from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.training.evaluation.matches.margins import FloatArray, Interval, holm, interval
-from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks
-from krypenv.training.research.lab.habits import (
-    BoolArray,
-    Habit,
-    Int8Array,
-    capturing,
-    cards_left,
-    column,
-    creeping,
-    first_of,
-    is_network,
-    only_plays,
-    values_of,
-    with_habit,
-)
-from krypenv.training.research.lab.intervals import LEVEL, Kind, bars, cells, figures_of, intervals_in, p_value
+from krypenv.training.evaluation.luck.control import is_slow
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, holm, interval, share_interval
+from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, watch
+from krypenv.training.research.lab.habits import is_network, network_of, with_habit
+from krypenv.training.research.lab.intervals import LEVEL, figures_of, p_value
+from krypenv.training.research.lab.strong_positions import CARD, EMPTY, PICTURE
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
-from krypenv.training.research.studies import creep, example, last, memory, setups, shed
+from krypenv.training.research.studies import last, memory, setups
+from krypenv.training.research.studies.seat import play_deals
+from krypenv.training.research.studies.statements import HABITS, LEADER, STATEMENTS, UNCHANGED
 
-_RANKS, _SUITS = np.arange(NUM_KINDS) % NUM_RANKS + 1, np.arange(NUM_KINDS) // NUM_RANKS
-_STORAN = LAYOUT["table"].start + card_of(TEN, DIAMONDS)
-
-
-def least_points(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """If a card captures, it is one that takes the fewest points."""
-    return first_of(capturing(rules, observations, masks), column(rules, observations, masks, "least_points"), masks)
-
-
-def most_points(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """If a card captures, it is one that takes the most points."""
-    return first_of(capturing(rules, observations, masks), -column(rules, observations, masks, "least_points"), masks)
-
-
-def fewest_cards(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """If a card captures, it is one that takes the fewest cards."""
-    return first_of(capturing(rules, observations, masks), -cards_left(rules, observations, masks), masks)
+MOVED, LEFT, ENDS = "sweeps", "tables", "ends"  # games of a player against itself: what is counted in them
+QUICK = 2  # deals of quick players for each deal of slow ones
+GAMES = 5  # games of a player against itself, for each deal of a match
+SWEEPS, TAKEN = "points a game that sweeps move", "points that the last capture takes in"
+OPENING, ASIDE = "of these, by sweeps that open a deal", "of these, set aside"
+SINGLE, LARGER = (
+    "percent of single cards left that the next play sweeps",
+    "percent of larger tables left that it sweeps",
+)
+STAYS, EARLY = "percent of games in which the last capturer, eight cards before the end, stays the last", 8
+WHATS = (SWEEPS, OPENING, TAKEN, ASIDE, SINGLE, LARGER, STAYS)
 
 
-def most_cards(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """If a card captures, it is one that takes the most cards."""
-    return first_of(capturing(rules, observations, masks), cards_left(rules, observations, masks), masks)
+def players_of(setup: Setup) -> dict[str, str]:
+    """Return who is asked, the strongest two last: their strings by name. The network is the setup's agent."""
+    return {
+        "tactician": "tactician", "search": "search(worlds=10)", "network": setup.agent,
+        "champion": "champion(worlds=20)",
+    }  # fmt: skip
 
 
-def fouls_storan(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """While the ten of diamonds lies on the table, creep an ace or a king where one can creep."""
-    fouls = creeping(rules, observations, masks) & np.isin(_RANKS, (ACE, KING))
-    return only_while_storan(fouls, observations, masks)
+def changes(player: str, setup: Setup) -> dict[str, Change]:
+    """Return the ways to play that a player can be given, by their names."""
+    named = [name for statement in STATEMENTS for name in (statement.does, statement.rather)]
+    found = {name: with_habit(HABITS[name]) for name in named if name in HABITS}
+    if is_network(player, setup.rules):
+        found |= {name: memory.CHANGES[name] for name in named if name in memory.CHANGES}
+    return found
 
 
-def spares_storan(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """While the ten of diamonds lies on the table, creep no ace and no king where there is another play."""
-    legal = masks[:, :NUM_KINDS] > 0
-    fouls = creeping(rules, observations, masks) & np.isin(_RANKS, (ACE, KING))
-    return only_while_storan(legal & ~fouls, observations, masks)
+def own_setup(player: str, setup: Setup) -> Setup:
+    """Return the setup of a player's matches; quick ones play more of them."""
+    return dataclasses.replace(setup, agent=player, deals=setup.deals * (1 if is_slow(player) else QUICK))
 
 
-def takes_neutral(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """While a spade lies on the table, capture without taking points where a card can."""
-    return only_plays(~_spade_lies(observations) | _neutral(rules, observations, masks), masks)
-
-
-def leaves_spade(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """While a spade lies on the table, don't capture without taking points where there is another play."""
-    return only_plays(~_spade_lies(observations) | ~_neutral(rules, observations, masks), masks)
-
-
-def _neutral(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    return capturing(rules, observations, masks) & (column(rules, observations, masks, "least_points") == 0)
-
-
-def _spade_lies(observations: Int8Array) -> BoolArray:
-    lies: BoolArray = observations[:, LAYOUT["table"]][:, _SUITS == SPADES].max(axis=1, keepdims=True) > 0
-    return lies
-
-
-def only_while_storan(plays: BoolArray, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """Allow some plays alone, (B, 52), in rows in which the ten of diamonds lies on the table."""
-    return only_plays(plays | (observations[:, [_STORAN]] == 0), masks)
-
-
-def leaves_two(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """Leave two cards on the table where a play does."""
-    return first_of(masks[:, :NUM_KINDS] > 0, cards_left(rules, observations, masks) != 2, masks)
-
-
-def never_leaves_two(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """Leave one, three or more cards on the table where a play does."""
-    return first_of(masks[:, :NUM_KINDS] > 0, cards_left(rules, observations, masks) == 2, masks)
-
-
-HABITS: dict[str, Habit] = {
-    "capture the fewest points": least_points,
-    "capture the most points": most_points,
-    "capture the fewest cards": fewest_cards,
-    "capture the most cards": most_cards,
-    "take a neutral card while a spade lies there": takes_neutral,
-    "take no neutral card while a spade lies there": leaves_spade,
-    "creep an ace or king beside a ten of diamonds": fouls_storan,
-    "creep no ace or king beside a ten of diamonds": spares_storan,
-    "leave two cards if it can": leaves_two,
-    "never leave two cards if it can": never_leaves_two,
-}
-UNCHANGED, EXAMPLE = "plays as it likes", "example"
-APART = "not told apart"
-WORDS = ("confirmed", "refuted", APART)
-KINDS = {  # of bars, also without colour
-    "confirmed": Kind("confirmed", "✓", "#2f7d5b"),
-    "refuted": Kind("refuted", "✗", "#b5482f"),
-    APART: Kind(APART, "?", "#b9bec6"),
-}
-
-
-@dataclass(frozen=True)
-class Advice:
-    """A piece of advice, and the two players whose difference tests it: changes of a study, or the unchanged player."""
-
-    source: str
-    words: str
-    does: str
-    rather: str
-    study: str  # where the changes come from, and where more is said
-
-
-ENGLISH, SECOND = "rulebook", "second"
-# The rulebook also says "it is not always best to creep": that is the test of "creep whenever possible", once more.
-ADVICE: tuple[Advice, ...] = (
-    Advice(ENGLISH, "avoid taking in scoring cards by creeping, or by capturing cards that don't score",
-           "pays 0 at most for a capture", "capture whenever possible", "creep"),
-    Advice(ENGLISH, "get rid of your higher cards early", "creep the highest card", "creep the lowest card", "shed"),
-    Advice(ENGLISH, "get rid of aces early", "creep aces first", "creep aces last", "shed"),
-    Advice(ENGLISH, "Example M, capture with the 8 to set up a queen", EXAMPLE, "the best creeping card", "example"),
-    Advice(ENGLISH, "keep track of what cards have been played", memory.WHOLE, memory.NOTHING, "memory"),
-    Advice(ENGLISH, "pay attention to the play of your left-hand opponent",
-           memory.WHOLE, memory.NEXT_REVEALS, "memory"),
-    Advice(SECOND, "creep whenever possible", "creep whenever possible", UNCHANGED, "creep"),
-    Advice(SECOND, "take a neutral card rather than a spade or ace",
-           "capture the fewest points", "capture the most points", "advice"),
-    Advice(SECOND, "keep your captures tiny", "capture the fewest cards", "capture the most cards", "advice"),
-    Advice(SECOND, "taking one neutral card is safer than leaving a spade",
-           "take a neutral card while a spade lies there", "take no neutral card while a spade lies there", "advice"),
-    Advice(SECOND, "if the ten of diamonds lies there, foul the layout with aces or kings",
-           "creep an ace or king beside a ten of diamonds", "creep no ace or king beside a ten of diamonds", "advice"),
-    Advice(SECOND, "aim for the very last capture", "seeks the last capture with two cards",
-           "avoids the last capture with two cards", "last"),
-    Advice(SECOND, "avoid being two below full layout (read as: leave no two cards)",
-           "never leave two cards if it can", "leave two cards if it can", "advice"),
-    Advice(SECOND, "keep spare neutral cards for creeping", "creep low cards without points last",
-           "creep low cards without points first", "shed"),
-    Advice(SECOND, "count aces as they appear", memory.ACES, memory.NOTHING, "memory"),
-    Advice(SECOND, "track the ten of diamonds", memory.STORAN, memory.NOTHING, "memory"),
-    Advice(SECOND, "skill lies in forcing opponents into sweeps", UNCHANGED,
-           "never sets up a sweep if it can", "setups"),
-)  # fmt: skip
-
-
-def changes(setup: Setup) -> dict[str, Change]:
-    """Return all changes of a player that the advice needs, and that this one can have."""
-    every = {**creep.HABITS, **shed.HABITS, **last.HABITS, **setups.HABITS, **HABITS}
-    found = {name: with_habit(habit) for name, habit in every.items()}
-    if is_network(setup.agent, setup.rules):
-        found |= memory.CHANGES
-        if setup.rules.players == 2:
-            found[memory.NEXT_REVEALS] = memory.CHANGES[memory.NO_REVEALS]
-    named = {name for advice in ADVICE for name in (advice.does, advice.rather)}
-    return {name: change for name, change in found.items() if name in named}
-
-
-def has_example(setup: Setup) -> bool:
-    """Return whether the position of example M can arise in the first deal."""
-    return sum(to_hand for to_hand, _ in setup.rules.first_batches) > len(example.HAND)
+def games_setup(player: str, setup: Setup) -> Setup:
+    """Return the setup of a player's games against itself."""
+    own = own_setup(player, setup)
+    return dataclasses.replace(own, deals=GAMES * own.deals)
 
 
 def tasks(setup: Setup) -> list[Task]:
-    """Return the matches of all changes, and the example."""
-    found = [task for name, change in changes(setup).items() for task in match_tasks(name, setup, change)]
-    return [*found, *(chunk_tasks(EXAMPLE, setup, example.play_examples) if has_example(setup) else [])]
+    """Return the matches of every player with each change against itself, and its games against itself."""
+    watched = {LEADER: play_deals, MOVED: move_by_sweeps, LEFT: setups.count_sweeps, ENDS: last.watch_ends}
+    found = []
+    for player in reversed(players_of(setup).values()):  # the slow ones first
+        for name, change in changes(player, setup).items():
+            found += match_tasks(f"{player}: {name}", own_setup(player, setup), change)
+        for name, watching in watched.items():
+            found += chunk_tasks(f"{player}: {name}", games_setup(player, setup), watching)
+    return found
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What came out for a piece of advice."""
-
-    advice: Advice
-    opposite: Interval  # by how many points following it is better than the opposite
-    p_value: float  # of that difference, adjusted for the number of tests (Holm)
-    free: Interval | None  # margin over the player that chooses freely, where a habit follows the advice
-    free_p_value: float
-
-    @property
-    def word(self) -> str:
-        """Whether following the advice is better than the opposite."""
-        return _word(self.opposite, self.p_value, "confirmed", "refuted")
-
-    @property
-    def free_word(self) -> str:
-        """Whether following the advice is better than to choose freely."""
-        return _word(self.free, self.free_p_value, "better", "worse") if self.free else ""
+def move_by_sweeps(rules: str, agent: str, first: int, deals: int, seed: int) -> list[int]:
+    """Return by deal the points that sweeps move, with an agent in every seat."""
+    moved = np.zeros(deals, np.int64)
+    for engine, _, _, ended, _ in watch(rules, agent, first, deals, seed):
+        moved[ended] = (engine.final_sweeps[ended] - engine.final_void_sweeps[ended]).sum(axis=1)
+    points: list[int] = (Rules.parse(rules).sweep_points * moved).tolist()
+    return points
 
 
-def _word(found: Interval, p_value: float, better: str, worse: str) -> str:
-    return APART if p_value >= LEVEL else better if found[0] > 0 else worse
+def figures_by(player: str, setup: Setup, results: Mapping[str, Any]) -> dict[str, Interval]:
+    """Return figures that describe games with one player in every seat: points a game, and percent."""
+    games = games_setup(player, setup)
+    moved, left, ends, leads = (
+        by_deal(dict(results), f"{player}: {what}", games) for what in (MOVED, LEFT, ENDS, LEADER)
+    )
+    aside, lying = np.array([end[:2] for end in ends], float).T
+    stays = [end[2][last.LEFT.index(EARLY)] for end in ends]
+    tables = np.array(left, float)  # (deals, kinds, 3)
+    single = [PICTURE, CARD]
+    larger = [kind for kind in range(tables.shape[1]) if kind not in (EMPTY, *single)]
+    shares = {
+        what: share_interval(tables[:, kinds, 1].sum(axis=1), tables[:, kinds, 0].sum(axis=1))
+        for what, kinds in ((SINGLE, single), (LARGER, larger))
+    }
+    shares[STAYS] = interval([each for each in stays if each is not None])
+    return {
+        SWEEPS: interval(moved), OPENING: interval(setup.rules.sweep_points * np.array(leads)[:, -1]),
+        TAKEN: interval(aside + lying), ASIDE: interval(aside),
+        **{what: (100 * share, 100 * low, 100 * high) for what, (share, low, high) in shares.items()},
+    }  # fmt: skip
 
 
-def verdicts(setup: Setup, results: dict[str, Any]) -> list[Verdict]:
-    """Return what came out for each piece of advice that could be tested; each column is a family of tests (Holm)."""
-    margins = {name: np.array(by_deal(results, name, setup)) for name in changes(setup)}
-    habits = {name: each for name, each in margins.items() if name not in memory.CHANGES}  # who forgets is not free
-    margins[UNCHANGED] = np.zeros(setup.deals)
-    tested: dict[Advice, FloatArray] = {}
-    for advice in ADVICE:
-        if advice.does in margins and advice.rather in margins:
-            tested[advice] = margins[advice.does] - margins[advice.rather]
-        elif advice.does == EXAMPLE and has_example(setup):
-            plays = dict(zip(example.NAMES.values(), np.array(by_deal(results, EXAMPLE, setup)).T, strict=True))
-            eight = plays.pop(example.ADVICE)
-            tested[advice] = eight - max(plays.values(), key=np.mean)
-    free = {advice: habits[advice.does] for advice in tested if advice.does in habits}
-    sure = dict(zip(tested, holm(list(map(p_value, tested.values()))), strict=True))
-    free_sure = dict(zip(free, holm(list(map(p_value, free.values()))), strict=True))
-    return [
-        Verdict(
-            advice, interval(each), float(sure[advice]),
-            interval(free[advice]) if advice in free else None, float(free_sure.get(advice, 1.0)),
-        )
-        for advice, each in tested.items()
-    ]  # fmt: skip
+def leads_of(player: str, setup: Setup, results: Mapping[str, Any]) -> FloatArray:
+    """Return the leader's margin over the dealer by game, with one player in every seat."""
+    scores = np.array(by_deal(dict(results), f"{player}: {LEADER}", games_setup(player, setup)))[:, :-1].astype(float)
+    sign = -1 if setup.rules.goal == "low" else 1
+    margins: FloatArray = sign * (scores[:, 0] - scores[:, -1])
+    return margins
+
+
+def differences(player: str, setup: Setup, results: Mapping[str, Any]) -> dict[str, FloatArray]:
+    """Return by how much the first way to play of each statement is better, by deal; those that can be measured."""
+    own, known = own_setup(player, setup), changes(player, setup)
+    margins = {name: np.array(by_deal(dict(results), f"{player}: {name}", own)) for name in known}
+    margins[UNCHANGED] = np.zeros(own.deals)
+    found = {}
+    for each in STATEMENTS:
+        if each.does == LEADER:
+            found[each.words] = leads_of(player, setup, results)
+        elif each.does in margins and each.rather in margins:
+            found[each.words] = margins[each.does] - margins[each.rather]
+    return found
 
 
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
-    """Tell which advice is better than its opposite, and which is better than to choose freely."""
-    found = verdicts(setup, results)
-    said = {word: [each.advice.words for each in found if each.word == word] for word in WORDS}
-    told = "; ".join(f"{len(names)} {word}{_list(names, word)}" for word, names in said.items())
-    free = [each.free_word for each in found if each.free]
-    against = ", ".join(f"{free.count(word)} {word}" for word in ("better", "worse", APART))
-    opposite = {each.advice.words: each.opposite for each in found}
-    figures: dict[str, Any] = {
-        **figures_of(opposite),
-        "p values": {each.advice.words: each.p_value for each in found},
-        "over free play": figures_of({each.advice.words: each.free for each in found if each.free}),
-        "p values over free play": {each.advice.words: each.free_p_value for each in found if each.free},
-        "tests": {each.advice.words: f"{each.advice.does}, less: {each.advice.rather}" for each in found},
-    }
-    return Answer(
-        f"Of {len(found)} pieces of advice, against their opposites: {told}. Of {len(free)} habits, against free play: "
-        f"{against}.",
-        ("what", "over its opposite", "verdict", "over free play"),
-        [
-            (
-                f"{each.advice.source}: {each.advice.words}", "\n".join(cells(each.opposite)),
-                f"{each.word}\n{_told(each.p_value)}",
-                "\n".join((*cells(each.free), each.free_word)) if each.free else "-",
-            )
-            for each in found
-        ],
-        figures, draw_of(figures),
-    )  # fmt: skip
+    """Tell which statements hold for which players, tested together."""
+    players = players_of(setup)
+    measured = {name: differences(player, setup, results) for name, player in players.items()}
+    spreads = {name: float(leads_of(player, setup, results).std(ddof=1)) for name, player in players.items()}
+    places = [(player, words) for player in players for words in measured[player]]
+    adjusted = holm([p_value(measured[player][words]) for player, words in places])
+    found: dict[str, dict[str, Any]] = {each.words: {} for each in STATEMENTS}
+    for (player, words), p in zip(places, adjusted, strict=True):
+        mean, low, high = interval(measured[player][words])
+        holds = bool(p < LEVEL and mean > 0)
+        found[words][player] = {"mean": mean, "low": low, "high": high, "p": p, "holds": holds}
+    counted = {name: figures_of(figures_by(player, setup, results)) for name, player in players.items()}
+    rows = [(each.words, *(_cell(found[each.words].get(player)) for player in players)) for each in STATEMENTS]
+    rows += [("figures by player", *[""] * len(players))]
+    rows += [(what, *(_amount(each.get(what)) for each in counted.values())) for what in WHATS]
+    figures = {"players": players, "spreads": spreads, "statements": found, "by player": counted}
+    return Answer(sentence(found, tuple(players)), ("statement", *players), rows, figures, draw_of(figures))
+
+
+def _cell(figure: Mapping[str, Any] | None) -> str:
+    """Return a difference, half of its interval, and whether the statement holds."""
+    if figure is None:
+        return "-"
+    return f"{figure['mean']:+.1f} ±{_half(figure):.1f}\n{'holds' if figure['holds'] else ''}"
+
+
+def _amount(figure: Mapping[str, Any] | None) -> str:
+    """Return an amount and half of its interval."""
+    return "-" if figure is None else f"{figure['mean']:.1f} ±{_half(figure):.1f}"
+
+
+def _half(figure: Mapping[str, Any]) -> float:
+    return float(figure["high"] - figure["low"]) / 2
+
+
+def sentence(found: Mapping[str, Mapping[str, Any]], players: tuple[str, ...]) -> str:
+    """Tell how many statements hold for every player, and which for the strongest two alone, or not at all."""
+    strongest = players[-2:]
+    everyone = [words for words, each in found.items() if all(figure["holds"] for figure in each.values())]
+    more, against = [], []
+    for words, each in found.items():
+        figures = [each[player] for player in strongest if player in each]
+        if words not in everyone and all(figure["holds"] for figure in figures):
+            more.append(words)
+        if all(figure["mean"] < 0 and figure["p"] < LEVEL for figure in figures):
+            against.append(words)
+    told = f"Of {len(found)} statements {len(everyone)} hold for every player that they can be measured with"
+    if more:
+        told += f", and {len(more)} more for {' and '.join(strongest)} ({'; '.join(more)})"
+    if against:
+        told += f". The opposite holds for them of {len(against)} ({'; '.join(against)})"
+    return f"{told}."
 
 
 def draw_of(figures: Mapping[str, Any]) -> Callable[[Axes], None]:
-    """Return what draws by how much each piece of advice is better than its opposite, by its verdict."""
-    found = intervals_in(figures)
-    kinds = {name: KINDS[_word(each, figures["p values"][name], *WORDS[:2])] for name, each in found.items()}
-    return bars(found, "points a game by which following it is better than its opposite", kinds)
+    """Return what draws all differences in standard deviations of a game, with a mark where a statement holds."""
+    found, spreads = figures["statements"], figures["spreads"]
+
+    def draw(axes: Axes) -> None:
+        players = list(spreads)
+        shown = np.array(
+            [[each[player]["mean"] / spreads[player] if player in each else np.nan for player in players]
+             for each in found.values()]
+        )  # fmt: skip
+        most = max(float(np.nanmax(np.abs(shown))), 1e-9)
+        axes.imshow(shown, cmap="PiYG", norm=TwoSlopeNorm(0, -most, most), aspect="auto")
+        for row, each in enumerate(found.values()):
+            for at, player in enumerate(players):
+                if player in each:
+                    mark = " ✓" if each[player]["holds"] else ""
+                    axes.text(at, row, f"{shown[row, at]:+.2f}{mark}", ha="center", va="center", fontsize=8)
+        axes.set_yticks(range(len(found)), list(found), fontsize=8)
+        axes.set_xticks(range(len(players)), players, fontsize=8)
+        axes.set_xlabel("how much better, in standard deviations of a game\n✓ told apart from zero", fontsize=9)
+
+    return draw
 
 
-def _told(p_value: float) -> str:
-    return f"p = {p_value:.3f}" if p_value >= 0.001 else "p < 0.001"
-
-
-def _list(names: Sequence[str], word: str) -> str:
-    return f" ({'; '.join(names)})" if names and word == "refuted" else ""
-
-
-STUDY = Study("advice", "Is the advice of the rulebooks right?", tasks, answer, deals=2000, needs=values_of)
+STUDY = Study(
+    "advice",
+    "Which advice holds for which player?",
+    tasks,
+    answer,
+    deals=400,
+    players=(2, 4),
+    fewest=2,
+    needs=network_of,
+)

@@ -12,7 +12,6 @@ from krypenv.training.research.studies import (
     advice,
     creep,
     example,
-    holds,
     kings,
     last,
     luck,
@@ -26,7 +25,7 @@ from krypenv.training.research.studies import (
 
 ALL = (
     creep.STUDY, setups.STUDY, example.STUDY, shed.STUDY, kings.STUDY, last.STUDY, seat.STUDY, memory.STUDY,
-    partners.STUDY, variants.STUDY, luck.STUDY, adjusted.STUDY, advice.STUDY, holds.STUDY, small.STUDY,
+    partners.STUDY, variants.STUDY, luck.STUDY, adjusted.STUDY, advice.STUDY, small.STUDY,
     matched.STUDY, recall.STUDY, baselines.STUDY, late_deals.STUDY, sight.STUDY, transfer.STUDY, large.STUDY,
 )  # fmt: skip
 STUDIES: dict[str, Study] = {study.name: study for study in ALL}
