@@ -294,11 +294,16 @@ def test_the_command_shows_a_late_position(tmp_path: Path) -> None:
     bounded = krypenv("solve", "krypkasino", "--at", path, "--gap", "0.01", "--hands", 6)
     assert "count alike, 6 of each that both know; the strategy" in bounded.stdout
     assert "seat 0 in deal 11; hand 2D 5H" in bounded.stdout
+    drawn = [
+        krypenv("solve", "krypkasino", "--at", path, "--gap", "0.01", "--hands", 6, "--seed", seed) for seed in (0, 1)
+    ]
+    assert [told.stdout.splitlines()[1:] == bounded.stdout.splitlines()[1:] for told in drawn] == [True, False]
     small = tmp_path / "small.txt"
     small.write_text(Game(Rules.preset("mini-sweep"), seed=0).position())
     for arguments, reason in (
         (("krypkasino", "--at", path, "--out", tmp_path / "out"), "is solved from one position only"),
         (("krypkasino", "--hands", 6), "--hands bounds what the seats may hold at a position; give one with --at"),
+        (("krypkasino", "--at", path, "--seed", 6), "--seed decides which hands --hands draws; give --hands too"),
         (("mini-sweep", "--at", small, "--hands", 6), "is solved as a whole, with all hands; leave out --hands"),
     ):
         refused = krypenv("solve", *arguments)

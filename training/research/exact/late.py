@@ -129,7 +129,8 @@ def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 
     workspaces = [make_workspace() for _ in range(threads)]
 
     def value(part: int, parts: int) -> None:
-        value_last_deals(compiled, model, games, workspaces[part], make_pairs(), samples, part, parts, values)
+        places = np.arange(part, len(values), parts)
+        value_last_deals(compiled, model, games, places, workspaces[part], make_pairs(), samples, values)
 
     share(value, threads)
     return values
@@ -137,13 +138,13 @@ def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 
 
 @kernel
 def value_last_deals(
-    rules: np.ndarray, model: np.ndarray, positions: np.ndarray, workspace: Workspace, pairs: Pairs, samples: int,
-    part: int, parts: int, values: np.ndarray,
+    rules: np.ndarray, model: np.ndarray, positions: np.ndarray, places: np.ndarray, workspace: Workspace,
+    pairs: Pairs, samples: int, values: np.ndarray,
 ) -> None:  # fmt: skip
-    """Write the values of every `parts`-th position."""
+    """Write the values of the positions at some places."""
     compiled, listing, lines = rules[0], workspace.listing[0], workspace.lines[0]
     game = lines.ahead
-    for at in range(part, len(positions), parts):
+    for at in places:
         lines.ahead = positions[at]
         before = margin_of(compiled, game, 0)
         total, weights, pair = 0.0, 0.0, 0

@@ -272,11 +272,13 @@ def draw_ranges(rules: Rules, game: np.ndarray, bounds: Bounds) -> Ranges:
         own, other = bounds.responder, 1 - bounds.responder
         held[own] = held[own][held[own] == dealt[own]]
         held[other] = held[other][are_disjoint(rules, game, held[other], dealt[own])]
-    ranges = []
-    for hand, each in zip(dealt, held, strict=True):
-        others = random.permutation(each[each != hand])
-        ranges.append(np.sort(np.append(hand, others[: bounds.hands - 1] if bounds.hands else others)))
-    return Ranges(*ranges)
+    return Ranges(*(choose_hands(each, [hand], bounds.hands, random) for hand, each in zip(dealt, held, strict=True)))
+
+
+def choose_hands(hands: IntArray, first: npt.ArrayLike, count: int, random: np.random.Generator) -> IntArray:
+    """Return a range of so many hands, 0 for all: those that come first, and others at random."""
+    others = random.permutation(np.setdiff1d(hands, first))
+    return np.sort(np.append(first, others)[: count or None])
 
 
 def deal_pair(rules: Rules, game: np.ndarray, known: int | None, random: np.random.Generator) -> tuple[int, int]:

@@ -259,7 +259,7 @@ def _resolved_sentence(setup: Setup, resolved: dict[str, Interval], small: dict[
         return ""
     lost, more = resolved.values()
     return (
-        f" An agent that solves this deal, for 32 hands of each seat, loses "
+        f" An agent that solves this deal, for {RESOLVED['hands']} hands of each seat, loses "
         f"{format_margin(*lost, 2)} to an equilibrium with {FEW} cards in both hands; {setup.agent} loses "
         f"{format_margin(*more, 2)} more in the same positions. With all hands its exploitability in {SMALL} is "
         f"{small['resolved']:.2f}, that of search {small['search']:.2f}."

@@ -21,7 +21,7 @@ from krypenv.runtime.jit import for_kernels, handle, kernel, records
 from krypenv.state import GAME
 from krypenv.training.research.exact.late import MOST_BOUNDED, grow_rest
 from krypenv.training.research.exact.looking import infosets_of
-from krypenv.training.research.exact.pairs import Ranges, list_hands, unseen_kinds
+from krypenv.training.research.exact.pairs import Ranges, choose_hands, list_hands, unseen_kinds
 from krypenv.training.research.exact.solving import Solved, solve_trees
 
 GAP = 0.02  # points of exploitability at which a solution is good enough
@@ -33,9 +33,9 @@ class Equilibrium:
     """Solves the deal before the last one as a game of its own, and plays `Champion` elsewhere.
 
     That game begins with the deal, as far as the history block tells its plays. Each seat holds one of some hands,
-    drawn at random, that both know: the own hand is among them, and half of the other seat's hands have the cards that
-    it has played. CFR+ solves it, with the last deal by minimax. The agent draws its card from the average strategy,
-    and leaves it to `Champion` how to go on with a capture.
+    drawn at random, that both know: the own hand is among them, and half of the other seat's hands agree with the own
+    one and with its plays. CFR+ solves it, with the last deal by minimax. The agent draws its card from the average
+    strategy, and leaves it to `Champion` how to go on with a capture.
 
     Args:
         hands: hands in each range; with all hands that there are, and all last deals, the strategy is exact.
@@ -91,7 +91,7 @@ class Equilibrium:
         plays = for_kernels(history_in(self.rules, seen)[0])
         knows_plays = go_back(self._compiled, seen[0], plays, handle(self._beliefs), self._workspace)
         root = self._beliefs["start"][0].copy()
-        ranges = self._ranges(root)
+        ranges = self._ranges(root, self._beliefs["ahead"][0]["cannot_hold"])
         root["hands"], root["hand_kinds"] = 0, 0
         solved = self._solved(root.tobytes(), *(each.tobytes() for each in ranges))
         forest, policy = solved.trees.forests[0], solved.solutions[0].policy
@@ -104,18 +104,23 @@ class Equilibrium:
         found[forest.actions[choices]] = policy[choices]
         return found / found.sum()
 
-    def _ranges(self, root: np.ndarray) -> Ranges:
-        """Return the hands that both seats may hold; the same ones for a deal as long as they agree with its plays."""
-        random = np.random.default_rng([self._seed, zlib.crc32(root["table"].tobytes() + root["seen"].tobytes())])
-        kinds, _, codes = unseen_kinds(self.rules, root)
-        ranges = []
-        for each in range(2):
-            hands = random.permutation(list_hands(self.rules, root, each))
-            known = root["hands"][each][kinds].astype(np.int64)
-            agrees = (hands[:, None] // codes & 3 >= known).all(axis=1)
-            first = hands[agrees][: -(-self._hands // 2)]
-            others = hands[~np.isin(hands, first)]
-            ranges.append(np.sort(np.append(first, others)[: self._hands]))
+    def _ranges(self, root: np.ndarray, cannot_hold: IntArray) -> Ranges:
+        """Return the hands that both seats may hold; the same ones for a deal as long as they agree with its plays.
+
+        Half of them agree: beyond the known cards of its seat, such a hand has only cards that nobody is known to hold,
+        and none that the seat would have had to sweep with (R10).
+        """
+        kinds, copies, codes = unseen_kinds(self.rules, root)
+        known = root["hands"][:2, kinds].astype(np.int64)
+        classes = self._compiled[0]["class_of"][kinds]
+        deal, ranges = zlib.crc32(root["table"].tobytes() + root["seen"].tobytes()), []
+        for seat in range(2):
+            random = np.random.default_rng([self._seed, seat, deal])
+            hands = random.permutation(list_hands(self.rules, root, seat))
+            more = (hands[:, None] // codes & 3) - known[seat]
+            most = np.where(cannot_hold[seat] >> classes & 1, 0, copies - known.sum(axis=0))
+            agree = ((more >= 0) & (more <= most)).all(axis=1)
+            ranges.append(choose_hands(hands, hands[agree][: -(-self._hands // 2)], self._hands, random))
         return Ranges(*ranges)
 
     def _solve(self, root: bytes, own: bytes, other: bytes) -> Solved:
@@ -129,7 +134,7 @@ class Equilibrium:
 def go_back(rules: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.ndarray, workspace: Workspace) -> bool:
     """Write the start of the deal into `beliefs[0].start`, with the cards that are known; return whether it is known.
 
-    If not, it is the present position.
+    If not, it is the present position, which is in `beliefs[0].ahead`.
     """
     worlds, belief = workspace.worlds[0], beliefs[0]
     look_around(rules[0], seen, worlds, workspace.listing[0].scratch)
@@ -137,6 +142,7 @@ def go_back(rules: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.
     if belief.count == 0:
         belief.start = worlds.root
         belief.start.hand_size[1 - worlds.root.seat] = seen[_HAND_SIZE + 1]
+        belief.ahead = belief.start
     return bool(belief.count > 0)
 
 
