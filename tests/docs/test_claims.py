@@ -191,6 +191,7 @@ def test_the_ranges_of_large_games_are_over_players_and_both_seeds() -> None:
 
 
 ADVICE = ("advice-2", "advice-2-seed-1")
+PAIR = ("network", "champion")  # the strongest two
 
 
 def signs_of(names: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -261,6 +262,39 @@ def test_what_the_guide_says_of_the_rulebooks() -> None:
     assert all(sign > 0 for words in free for sign in signs[words].values())
     assert "five pieces beat their opposites" in GUIDE
     assert "six are not told apart, and no rule beats free choice" in GUIDE
+
+
+def test_what_the_guide_says_of_tables_of_four() -> None:
+    """Which of its statements hold for the strongest two there, and how much of the points is left of each."""
+    names = ("advice-4", "advice-4-seed-1")
+    signs = signs_of(names)
+    held = [
+        each.words
+        for each in statements.STATEMENTS
+        if each.source == statements.GUIDE and {"network", "champion"} <= set(signs[each.words])
+    ]
+    assert held == [
+        "set up sweeps: never doing so is worse than to choose",
+        "leave no single card but a picture, rather than one",
+        "creeping on principle is worse than to choose",
+        "capturing on principle is worse than to choose",
+        "creep the highest card rather than the lowest",
+        "choosing is better than the highest",
+        "keep low cards without points rather than give them away",
+        "make the cheapest capture rather than the dearest",
+    ]
+    assert {sign for each in signs.values() for sign in each.values()} == {1}
+    assert not signs["lead rather than deal"]
+    shares = {
+        words: sum(figures_of(four)["statements"][words][player]["mean"] for four in names for player in PAIR)
+        / sum(figures_of(two)["statements"][words][player]["mean"] for two in ADVICE for player in PAIR)
+        for words in held
+    }
+    cheapest = shares.pop(held[-1])
+    assert 0.25 < min(shares.values()) < max(shares.values()) < 0.5
+    assert 0.5 < cheapest < 0.8
+    assert "the rules of points 1, 2, 3, 5 and 6 hold for the strongest two, mostly for a quarter to a half" in GUIDE
+    assert "prices, the lead and the last deal are not told apart" in GUIDE
 
 
 RANGES = {  # what the guide says of some statements together, and the least and the most of it
