@@ -297,6 +297,30 @@ def test_what_the_guide_says_of_tables_of_four() -> None:
     assert "prices, the lead and the last deal are not told apart" in GUIDE
 
 
+def test_what_the_guide_says_of_the_second_description() -> None:
+    names = ("advice-howto", "advice-howto-seed-1")
+    signs = signs_of(names)
+    for words in (
+        "set up sweeps: never doing so is worse than to choose",
+        "creeping on principle is worse than to choose",
+        "capturing on principle is worse than to choose",
+        "never paying for a capture is worse than to choose",
+        "lead rather than deal",
+    ):
+        assert set(PAIR) <= set(signs[words])
+    for words in (
+        "leave no single card but a picture, rather than one",
+        "creep the highest card rather than the lowest",
+        "keep low cards without points rather than give them away",
+    ):
+        assert not signs[words]
+    assert {sign for each in signs.values() for sign in each.values()} == {1}
+    moved = [each[advice.SWEEPS]["mean"] for name in names for each in figures_of(name)["by player"].values()]
+    assert (round(min(moved)), round(max(moved))) == (10, 15)
+    assert "sweeps move 10 to 15 points. Set-ups, neither principle, paying and the lead hold there" in GUIDE
+    assert "single, high and low cards are not told apart" in GUIDE
+
+
 RANGES = {  # what the guide says of some statements together, and the least and the most of it
     "always leaving the safest table costs 31 to 47 points a game": (
         (31, 47), ["set up sweeps: never doing so is worse than to choose"]),

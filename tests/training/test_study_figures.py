@@ -29,7 +29,7 @@ def labels(figure):
     return [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
 
 
-@pytest.mark.parametrize("name", ["advice-2", "advice-4"])
+@pytest.mark.parametrize("name", ["advice-2", "advice-4", "advice-howto"])
 def test_advice_is_marked_where_it_holds(name):
     figure, figures = drawn(name), stored(name)["figures"]
     assert labels(figure) == list(figures["statements"])

@@ -38,7 +38,7 @@ class Equilibrium:
     strategy, and leaves it to `Champion` how to go on with a capture.
 
     Args:
-        hands: hands in each range; with all hands that there are, and all last deals, the strategy is exact.
+        hands: hands in each range; with all hands that there are, and all last deals, the choice of a card is exact.
         samples: last deals, drawn at random, by which a position after the deal is valued; 0 for all.
         iterations: iterations of CFR+, at most.
 
