@@ -45,14 +45,9 @@ def advice(names: Sequence[str], folder: str) -> str:
     for words in (each.words for each in STATEMENTS if each.source == source):
         found, other = (each["statements"][words] for each in (first, again))
         signs = signs_on_both(found, other)
-        cells = [
-            advice_cell(found[name], other[name], first["spreads"][name], name in signs) if name in found else "-"
-            for name in players
-        ]
+        cells = [advice_cell(found[name], other[name], name in signs) if name in found else "-" for name in players]
         rows.append([words, *cells, holding(signs, found)])
-    told = ", ".join(f"`{players[name]}` {first['spreads'][name]:.0f}" for name in players)
-    head = ("statement", *(f"`{player}`" for player in players.values()), "holds for")
-    return f"{table_of(head, rows)}\nOne SD, in points: {told}.\n"
+    return table_of(("statement", *(f"`{player}`" for player in players.values()), "holds for"), rows)
 
 
 def holding(signs: Mapping[str, int], measured: Collection[str]) -> str:
@@ -61,11 +56,11 @@ def holding(signs: Mapping[str, int], measured: Collection[str]) -> str:
     return holders(for_it, measured) + (f"<br>the opposite: {holders(against, measured)}" if against else "")
 
 
-def advice_cell(figure: dict[str, Any], again: dict[str, Any], spread: float, told_apart: bool) -> str:
-    """Return a difference in points and in standard deviations, and the one on another seed."""
+def advice_cell(figure: dict[str, Any], again: dict[str, Any], told_apart: bool) -> str:
+    """Return a difference in points and in standard deviations of a game of that match, and the one on another seed."""
     mark = "**" if told_apart else ""
     margins = [format_margin(each["mean"], each["low"], each["high"], 1) for each in (figure, again)]
-    return f"{mark}{margins[0]}{mark}<br>{figure['mean'] / spread:+.2f} SD<br>again {margins[1]}"
+    return f"{mark}{margins[0]}{mark}<br>{figure['mean'] / figure['spread']:+.2f} SD<br>again {margins[1]}"
 
 
 def by_player(names: Sequence[str], folder: str) -> str:

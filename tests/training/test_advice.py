@@ -31,6 +31,10 @@ def invented(margins: dict[tuple[str, str], float]) -> dict[str, Any]:
     for task in advice.tasks(SETUP):
         agent, change = task.key.rsplit(" ", 1)[0].split(": ", 1)
         deals = task.arguments["deals"]
+        if change.startswith(f"{advice.SPREAD}: "):
+            of_habit = 3.0 if change.endswith(WORSE) else 4.0
+            results[task.key] = [[of_habit, -of_habit]] * deals
+            continue
         if change == LEADER:
             scores = random.integers(0, 40, (deals, 2))
             results[task.key] = np.column_stack([scores, np.ones(deals, int)]).tolist()
@@ -88,6 +92,27 @@ def test_a_lead_is_that_of_the_leader_over_the_dealer() -> None:
     lead = next(each.words for each in STATEMENTS if each.does == LEADER)
     assert {figure["mean"] for figure in figures[lead].values()} == {3.0}
     assert set(figures[lead]) == set(COUNTS)
+
+
+def test_the_unit_is_the_spread_of_a_game_in_the_matches_of_the_statement() -> None:
+    figures = advice.answer(SETUP, invented({})).figures["statements"]
+    for each in STATEMENTS:
+        for player, figure in figures[each.words].items():
+            if each.does == LEADER:
+                assert figure["spread"] == pytest.approx(16, rel=0.2)  # of a difference of two scores, 0 to 39 each
+                continue
+            deals = 2 * advice.rarer(SETUP, advice.players_of(SETUP)[player]).deals
+            known = [3.0 if name == WORSE else 4.0 for name in (each.does, each.rather) if name != UNCHANGED]
+            wanted = np.sqrt(np.mean(np.square(known)) * deals / (deals - 1))
+            assert figure["spread"] == pytest.approx(wanted)
+
+
+def test_games_of_a_match_are_those_of_its_deals() -> None:
+    """Their means by deal are the margins of the match."""
+    change = with_habit(creep.creep_always)
+    games = advice.play_games(str(TWO), "tactician", 0, 3, 5, change)
+    assert np.shape(games) == (3, 2)
+    assert np.mean(games, axis=1).tolist() == pytest.approx(play_chunk(str(TWO), "tactician", 0, 3, 5, change))
 
 
 def test_memories_are_asked_of_the_network_alone() -> None:

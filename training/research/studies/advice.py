@@ -13,7 +13,7 @@ from matplotlib.colors import TwoSlopeNorm
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.control import is_slow
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, holm, interval, share_interval
-from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, watch
+from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, play_match, watch
 from krypenv.training.research.lab.habits import is_network, network_of, with_habit
 from krypenv.training.research.lab.intervals import LEVEL, figures_of, p_value
 from krypenv.training.research.lab.strong_positions import CARD, EMPTY, PICTURE
@@ -25,6 +25,7 @@ from krypenv.training.research.studies.statements import HABITS, LEADER, STATEME
 MOVED, LEFT, ENDS = "sweeps", "tables", "ends"  # games of a player against itself: what is counted in them
 QUICK = 2  # deals of quick players for each deal of slow ones
 GAMES = 5  # games of a player against itself, for each deal of a match
+SPREAD, RARER = "games", 4  # deals of a match for each one of which the margins of all its games are kept
 SWEEPS, TAKEN = "points a game that sweeps move", "points that the last capture takes in"
 OPENING, ASIDE = "of these, by sweeps that open a deal", "of these, set aside"
 SINGLE, LARGER = (
@@ -63,6 +64,17 @@ def games_setup(player: str, setup: Setup) -> Setup:
     return dataclasses.replace(own, deals=GAMES * own.deals)
 
 
+def rarer(setup: Setup, player: str) -> Setup:
+    """Return the setup of the games whose spread is measured, few of those of a match."""
+    return dataclasses.replace(own_setup(player, setup), deals=max(setup.deals // RARER, 2))
+
+
+def play_games(rules: str, agent: str, first: int, deals: int, seed: int, change: Change) -> list[list[float]]:
+    """Return the margins of a changed agent against the agent as it is, by deal and seating."""
+    margins: list[list[float]] = play_match(rules, agent, first, deals, seed, change).played.tolist()
+    return margins
+
+
 def tasks(setup: Setup) -> list[Task]:
     """Return the matches of every player with each change against itself, and its games against itself."""
     watched = {LEADER: play_deals, MOVED: move_by_sweeps, LEFT: setups.count_sweeps, ENDS: last.watch_ends}
@@ -70,6 +82,7 @@ def tasks(setup: Setup) -> list[Task]:
     for player in reversed(players_of(setup).values()):  # the slow ones first
         for name, change in changes(player, setup).items():
             found += match_tasks(f"{player}: {name}", own_setup(player, setup), change)
+            found += chunk_tasks(f"{player}: {SPREAD}: {name}", rarer(setup, player), play_games, change=change)
         for name, watching in watched.items():
             found += chunk_tasks(f"{player}: {name}", games_setup(player, setup), watching)
     return found
@@ -129,23 +142,40 @@ def differences(player: str, setup: Setup, results: Mapping[str, Any]) -> dict[s
     return found
 
 
+def spreads_of(player: str, setup: Setup, results: Mapping[str, Any]) -> dict[str, float]:
+    """Return the standard deviation of a game's margin by statement, in the matches that it rests on together."""
+    games = rarer(setup, player)
+    variances = {
+        name: float(np.var(by_deal(dict(results), f"{player}: {SPREAD}: {name}", games), ddof=1))
+        for name in changes(player, setup)
+    }
+    variances[LEADER] = float(np.var(leads_of(player, setup, results), ddof=1))
+    found = {}
+    for each in STATEMENTS:
+        if known := [variances[name] for name in (each.does, each.rather) if name in variances]:
+            found[each.words] = float(np.sqrt(np.mean(known)))
+    return found
+
+
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell which statements hold for which players, tested together."""
     players = players_of(setup)
     measured = {name: differences(player, setup, results) for name, player in players.items()}
-    spreads = {name: float(leads_of(player, setup, results).std(ddof=1)) for name, player in players.items()}
+    spreads = {name: spreads_of(player, setup, results) for name, player in players.items()}
     places = [(player, words) for player in players for words in measured[player]]
     adjusted = holm([p_value(measured[player][words]) for player, words in places])
     found: dict[str, dict[str, Any]] = {each.words: {} for each in STATEMENTS}
     for (player, words), p in zip(places, adjusted, strict=True):
         mean, low, high = interval(measured[player][words])
-        holds = bool(p < LEVEL and mean > 0)
-        found[words][player] = {"mean": mean, "low": low, "high": high, "p": p, "holds": holds}
+        found[words][player] = {
+            "mean": mean, "low": low, "high": high, "p": p, "holds": bool(p < LEVEL and mean > 0),
+            "spread": spreads[player][words],
+        }  # fmt: skip
     counted = {name: figures_of(figures_by(player, setup, results)) for name, player in players.items()}
     rows = [(each.words, *(_cell(found[each.words].get(player)) for player in players)) for each in STATEMENTS]
     rows += [("figures by player", *[""] * len(players))]
     rows += [(what, *(_amount(each.get(what)) for each in counted.values())) for what in WHATS]
-    figures = {"players": players, "spreads": spreads, "statements": found, "by player": counted}
+    figures = {"players": players, "statements": found, "by player": counted}
     return Answer(sentence(found, tuple(players)), ("statement", *players), rows, figures, draw_of(figures))
 
 
@@ -186,12 +216,11 @@ def sentence(found: Mapping[str, Mapping[str, Any]], players: tuple[str, ...]) -
 
 def draw_of(figures: Mapping[str, Any]) -> Callable[[Axes], None]:
     """Return what draws all differences in standard deviations of a game, with a mark where a statement holds."""
-    found, spreads = figures["statements"], figures["spreads"]
+    found, players = figures["statements"], list(figures["players"])
 
     def draw(axes: Axes) -> None:
-        players = list(spreads)
         shown = np.array(
-            [[each[player]["mean"] / spreads[player] if player in each else np.nan for player in players]
+            [[each[player]["mean"] / each[player]["spread"] if player in each else np.nan for player in players]
              for each in found.values()]
         )  # fmt: skip
         most = max(float(np.nanmax(np.abs(shown))), 1e-9)
@@ -203,7 +232,9 @@ def draw_of(figures: Mapping[str, Any]) -> Callable[[Axes], None]:
                     axes.text(at, row, f"{shown[row, at]:+.2f}{mark}", ha="center", va="center", fontsize=8)
         axes.set_yticks(range(len(found)), list(found), fontsize=8)
         axes.set_xticks(range(len(players)), players, fontsize=8)
-        axes.set_xlabel("how much better, in standard deviations of a game\n✓ told apart from zero", fontsize=9)
+        axes.set_xlabel(
+            "how much better, in standard deviations of a game of that match\n✓ told apart from zero", fontsize=9
+        )
 
     return draw
 
