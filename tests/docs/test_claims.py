@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 from support.places import ROOT
 
 from krypenv.training.research.lab.intervals import LEVEL
@@ -337,7 +338,6 @@ RANGES = {  # what the guide says of some statements together, and the least and
     "beats making the dearest by three to eight points a game": (
         (3, 8), ["make the cheapest capture rather than the dearest"]),
     "free choice beats that by four to eight": ((4, 8), ["choosing is better than to leave none"]),
-    "the network's free choice beats it by three": ((3, 3), ["choosing is better than the cheapest"]),
     "Memory is worth nine to ten points a game to the network": ((9, 10), ["remember the cards"]),
     "The leader is four to eight points a game ahead of the dealer": ((4, 8), ["lead rather than deal"]),
 }  # fmt: skip
@@ -370,6 +370,20 @@ def test_what_the_guide_says_of_sweeps_and_the_last_capture_holds_for_each_playe
     assert 4.4 < min(taken) < max(taken) < 4.8
     assert all(each[advice.ASIDE]["mean"] > each[advice.TAKEN]["mean"] / 2 for each in players)
     assert "It costs about five points whoever plays, more than half of them set aside" in GUIDE
+
+
+def test_what_the_guide_says_of_luck_follows_from_the_games_of_each_player() -> None:
+    spreads = [
+        figure["spread"]
+        for name in ADVICE
+        for figure in figures_of(name)["statements"]["lead rather than deal"].values()
+    ]
+    assert len(spreads) == 8
+    assert (round(min(spreads)), round(max(spreads))) == (42, 48)
+    assert "A game's margin has a standard deviation of 42 to 48 points" in GUIDE
+    few, many = ((ndtri(0.95) * spread / 9) ** 2 for spread in (min(spreads), max(spreads)))
+    assert (round(few, -1), round(many, -1)) == (60, 80)
+    assert "Who is nine points a game better needs sixty to eighty games to be ahead with 95%" in GUIDE
 
 
 def test_what_the_guide_says_of_tables_and_of_the_last_capturer_holds_for_each_player() -> None:
