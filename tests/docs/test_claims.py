@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from replicated_tables import AGAIN, PAGES, Twice, p_values_of
 from scipy.special import ndtri
 from support.places import ROOT
 
-from krypenv.training.research.lab.intervals import LEVEL
 from krypenv.training.research.misere import large, transfer
 from krypenv.training.research.solved import matched, recall
 from krypenv.training.research.studies import advice, statements
@@ -27,32 +27,36 @@ def figures_of(name: str) -> dict[str, Any]:
     return json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())["figures"]
 
 
+@pytest.mark.parametrize(("page", "text", "told"), [
+    ("misere", MISERE, ("All {} effects are measured again", "Holm's correction over all {}")),
+    ("strategy", PAGE, ("Holm's correction over all {} effects of these tables",)),
+])  # fmt: skip
+def test_the_pages_say_how_many_effects_are_tested_together(page: str, text: str, told: tuple[str, ...]) -> None:
+    for words in told:
+        assert words.format(len(p_values_of(page))) in text
+    shown = re.findall(r"<!-- generated: (?:misere|advice|by_player) (?:\w+ )?(\S+) -->", text)
+    assert list(dict.fromkeys(shown)) == list(PAGES[page])
+
+
 def test_what_the_page_says_of_matched_small_games_holds() -> None:
-    """Figures are those of seed 0, and signs those of both seeds; what is significant on one of them is not claimed."""
-    first, again = (measures_of(name) for name in ("matched-2", "matched-2-seed-1"))
-    for of, unsure in ((first, 0), (again, 1)):
-        leads = [found for (what, _), found in of.items() if what == matched.FIRST]
-        assert len(leads) == 5
-        assert all(low > 0 > high for low, high, _ in leads)
-        assert [games for (what, games), (*_, p) in of.items() if what == matched.FIRST and p >= LEVEL] == [
-            "8 cards, optional captures, forced sweeps"
-        ][:unsure]
-        assert all(low < high for (what, _), (low, high, _) in of.items() if what == matched.HAND)
-        assert of[matched.HAND, "10 cards, must capture, free sweeps"][-1] < LEVEL
-        known = [found for (what, _), found in of.items() if what == "exploitability of tactician"]
-        assert all(low > high for low, high, _ in known)
-        assert min(p for *_, p in known) < LEVEL
-        assert max(max(low, high) for (what, _), (low, high, _) in of.items() if what == matched.MIXING) < 0.0185
-    for agent in ("greedy", "search(worlds=10)"):
-        for games in {games for _, games in first}:
-            assert max(of[f"exploitability of {agent}", games][-1] for of in (first, again)) >= LEVEL
-    leads = [found for (what, _), found in first.items() if what == matched.FIRST]
+    study = Twice("matched-2")
+    signs = {what: study.signs("differences", what) for what in study.first["differences"]}
+    games = list(study.first["differences"][matched.FIRST])
+    assert signs[matched.FIRST] == dict.fromkeys(games, 1)
+    assert signs[matched.HAND] == {each: -1 for each in games if "must capture" in each}
+    assert signs["exploitability of tactician"] == dict.fromkeys(games, 1)
+    assert signs["exploitability of greedy"] == {
+        each: -1 for each in games if each.startswith("8 cards") and each.endswith("forced sweeps")
+    }
+    assert signs["exploitability of search(worlds=10)"] == {}
+    assert all(low > 0 > high for low, high in means_of(study, matched.FIRST))
+    assert max(max(both) for both in means_of(study, matched.MIXING)) < 0.0185
+    leads = means_of(study, matched.FIRST)[:5]  # of seed 0
     (least, most), (second, further) = (sorted(abs(found[at]) for found in leads)[::4] for at in (0, 1))
     assert f"by {least:.2f} to {most:.2f} SD, with `goal=high` the second by {second:.2f} to {further:.2f}" in MISERE
     for cards, words in (("8", "0.02 SD against 0.04 with eight cards"), ("10", "0.04 against 0.05 with ten")):
-        low, high, p = first[matched.HAND, f"{cards} cards, must capture, free sweeps"]
-        assert p < LEVEL
-        assert re.findall(r"0\.\d\d", words) == [f"{low:.2f}", f"{high:.2f}"]
+        means = study.first["differences"][matched.HAND][f"{cards} cards, must capture, free sweeps"]["means"]
+        assert re.findall(r"0\.\d\d", words) == [f"{mean:.2f}" for mean in means]
         assert words in MISERE
 
 
@@ -72,44 +76,40 @@ def test_what_the_page_says_of_optional_captures_holds() -> None:
 
 
 def test_what_the_page_says_of_memory_holds() -> None:
-    """The largest mean of both seeds, and that nothing is told apart on either."""
-    both = [measures_of(name) for name in ("recall-2", "recall-2-seed-1")]
-    for of in both:
-        assert len(of) == 5
-        assert {what for what, _ in of} == {recall.MEMORY}
-        assert min(p for *_, p in of.values()) >= LEVEL
-    most = max(max(low, high) for of in both for low, high, _ in of.values())
-    assert f"worth {most:.3f} SD at most between perfect players" in MISERE
+    """The largest mean of both seeds, and that nothing is told apart."""
+    study = Twice("recall-2")
+    assert list(study.first["differences"]) == [recall.MEMORY]
+    assert study.signs("differences", recall.MEMORY) == {}
+    both = means_of(study, recall.MEMORY)
+    assert len(both) == 10
+    assert f"worth {max(map(max, both)):.3f} SD at most between perfect players" in MISERE
 
 
-def measures_of(name: str) -> dict[tuple[str, str], tuple[float, float, float]]:
-    """The measures of matched games by what is measured and in which games: low, high, and the p value."""
-    rows = json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())["rows"]
-    return {(what, games): (float(low), float(high), float(p)) for what, games, low, high, *_, p in rows}
+def means_of(study: Twice, what: str) -> list[list[float]]:
+    """The means of a measure with the goals low and high, in all games of the first seed and then of the second."""
+    return [each["means"] for found in study.at("differences", what) for each in found.values()]
 
 
-TRANSFERS = ("transfer-2", "transfer-2-seed-1")
+TRANSFERS = ("transfer-2", f"transfer-2{AGAIN}")
 
 
 @pytest.mark.parametrize("name", TRANSFERS)
 def test_what_the_page_says_of_transfer_in_krypkasino_holds(name: str) -> None:
     """Of its claims each follows from the curves of both seeds; what saves or costs is told apart from scratch."""
     trunk, scratch, whole = "all but both heads", transfer.SCRATCH, "all weights"
-    turned, observed, features = "all weights, outputs negated", "layer of the observation", "layers of the actions"
-    of_krypkasino = [found for label, found in figures_of(name).items() if label.startswith("Krypkasino")]
+    turned, features = "all weights, outputs negated", "layers of the actions"
+    of_krypkasino = {goal: found for goal, found in figures_of(name).items() if goal.startswith("Krypkasino")}
     assert len(of_krypkasino) == 2
-    for found in of_krypkasino:
+    for goal, found in of_krypkasino.items():
         mean = {arm: np.mean(runs, axis=0) for arm, runs in found["margins"].items()}
         games = [round(decisions / found["decisions of a game"]) for decisions in found["decisions"]]
         assert mean[trunk][1] > mean[scratch][3]
         assert (games[1], games[3]) == (84, 336)
         assert mean[whole][:5].max() < -49.5
         assert round(found["decisions"][4], -3) >= 65_000
-        assert found["p"][whole] < LEVEL
         assert min(each[0] for each in found["margins"][turned]) > 0
-        saving = {arm for arm, p in found["p"].items() if p < LEVEL and found["gained"][arm]["mean"] > 0}
+        saving = {arm for arm, sign in Twice(TRANSFERS[0]).signs(goal, "gained").items() if sign > 0}
         assert saving == {trunk, turned, features}
-        assert found["p"][observed] > LEVEL
         assert found["saved"][features]["low"] > 0
         assert found["saved"][features]["mean"] > found["saved"][trunk]["mean"] / 2
     assert "With fresh heads on it, 84 games teach more Krypkasino than 336 from scratch" in MISERE
@@ -118,47 +118,47 @@ def test_what_the_page_says_of_transfer_in_krypkasino_holds(name: str) -> None:
 
 def test_what_the_page_says_of_transfer_in_finland_holds() -> None:
     """Nothing that is kept helps, on either seed."""
-    found = {
-        (name, label): each
-        for name in TRANSFERS
-        for label, each in figures_of(name).items()
-        if label.startswith("Finland")
-    }
-    assert len(found) == 4
-    assert max(gained["mean"] for each in found.values() for gained in each["gained"].values()) < 0
-    p_values = [p for each in found.values() for p in each["p"].values()]
-    assert (len(p_values), sum(p >= LEVEL for p in p_values)) == (12, 1)
-    assert "from scratch, one of twelve not significantly" in MISERE
+    study = Twice(TRANSFERS[0])
+    goals = [goal for goal in study.first if goal.startswith("Finland")]
+    gained = [each for goal in goals for found in study.at(goal, "gained") for each in found.values()]
+    assert len(gained) == 12
+    assert max(each["mean"] for each in gained) < 0
+    assert sum(len(study.signs(goal, "gained")) for goal in goals) == 5
+    assert "from scratch, one of six not significantly" in MISERE
 
 
 def test_what_the_page_says_of_large_games_holds() -> None:
-    """Its table has what both seeds say, with the same models, and each claim holds for the strongest two."""
+    """Both seeds have the same models, and each claim holds for the strongest two."""
     first, again = (
         json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())
-        for name in ("large-2", "large-2-seed-1")
+        for name in ("large-2", f"large-2{AGAIN}")
     )
     assert first["models_sha256"] == again["models_sha256"]
     assert (first["seed"], again["seed"]) == (0, 1)
-    strongest = first["figures"]["strongest"]
-    for game in large.GAMES:
-        for quantity, whose in large.QUANTITIES.items():
-            one, other = (each["figures"]["differences"][game][quantity] for each in (first, again))
-            [row] = [line for line in MISERE.splitlines() if line.startswith(f"| {quantity}, {game} |")]
-            cells = dict(zip(large.PLAYERS, row.strip("| ").split(" | ")[1:], strict=False))
-            for player in whose:
-                found, bounds = one[player], (other[player]["low"], other[player]["high"])
-                same = min(bounds) > 0 if found["mean"] > 0 else max(bounds) < 0
-                shown = f"{found['mean']:+.2f} ({found['low']:+.2f} to {found['high']:+.2f})"
-                bold = shown.replace(" (", "** (").replace(shown[:1], f"**{shown[:1]}", 1)
-                assert (bold if found["p"] < LEVEL and same else shown) in cells[player].split("<br>")
-    for found in (first["figures"], again["figures"]):
-        for label in large.SETS:  # the wrong goal is worse than none: who beats random play with each goal
-            assert large.sign_for(strongest, large.cells_in_sd(found, label, large.SKILL)) > 0
-        signs = {
-            game: large.sign_for(strongest, found["differences"][game][large.SWEEPS]) for game in large.GAMES
-        }  # sweeps change sides
-        assert [game for game, sign in signs.items() if sign > 0] == ["Krypkasino"]
-        assert set(signs.values()) == {1, -1}
+    study = Twice("large-2")
+    strongest = set(first["figures"]["strongest"])
+    assert strongest == set(again["figures"]["strongest"])
+
+    def sign_for_both(*path: str, then: Sequence[str] = ()) -> int:
+        found = {study.signs(*path, then=then).get(player, 0) for player in strongest}
+        return found.pop() if len(found) == 1 else 0
+
+    for label in large.SETS:  # the wrong goal is worse than none: who beats random play with each goal
+        assert sign_for_both("cells", label, large.SKILL, then=("in SD",)) == 1
+    signs = {
+        quantity: [sign_for_both("differences", game, quantity) for game in large.GAMES]
+        for quantity in large.QUANTITIES
+    }
+    assert large.GAMES[0] == "Krypkasino"
+    assert signs[large.SWEEPS] == [1, -1, -1, -1]  # they change sides
+    assert signs[large.LEAD] == [-1, 0, 0, -1]
+    assert signs[large.SIGHT] == [0, -1, -1, -1]
+    assert signs[large.SKILL] == [0, 0, 0, 0]
+    for game in large.GAMES[1:]:
+        assert study.sign("differences", game, large.LEAD, large.TACTICIAN) == -1
+        assert study.sign("differences", game, large.SIGHT, large.TACTICIAN) == 1
+    for game in (large.GAMES[0], large.GAMES[3]):
+        assert study.signs("differences", game, large.LEAD) == dict.fromkeys(large.PLAYERS, -1)
 
 
 def test_the_ranges_of_large_games_are_over_players_and_both_seeds() -> None:
@@ -191,27 +191,19 @@ def test_the_ranges_of_large_games_are_over_players_and_both_seeds() -> None:
     assert f"{least:.0f} to {most:.0f} points a game in misère, and {fewer:.0f} to {more:.0f} for high" in MISERE
 
 
-ADVICE = ("advice-2", "advice-2-seed-1")
+ADVICE = ("advice-2", f"advice-2{AGAIN}")
 PAIR = ("network", "champion")  # the strongest two
 
 
-def signs_of(names: Sequence[str]) -> dict[str, dict[str, int]]:
-    """By statement, the signs that are told apart from zero (Holm) and are the same on another seed, by player."""
-    first, again = (figures_of(name)["statements"] for name in names)
-    return {
-        words: {
-            player: int(np.sign(figure["mean"]))
-            for player, figure in each.items()
-            if figure["p"] < LEVEL and figure["mean"] * again[words][player]["low"] > 0
-            and figure["mean"] * again[words][player]["high"] > 0
-        }
-        for words, each in first.items()
-    }  # fmt: skip
+def signs_of(name: str) -> dict[str, dict[str, int]]:
+    """By statement the signs that hold, by player."""
+    study = Twice(name)
+    return {words: study.signs("statements", words) for words in study.first["statements"]}
 
 
 def test_what_the_pages_say_of_who_advice_holds_for() -> None:
     """The guide counts what the table of the evidence shows on both seeds."""
-    first, signs = figures_of(ADVICE[0])["statements"], signs_of(ADVICE)
+    first, signs = figures_of(ADVICE[0])["statements"], signs_of(ADVICE[0])
     assert {sign for each in signs.values() for sign in each.values()} == {1}
     shared = {
         each.words: signs[each.words]
@@ -222,14 +214,17 @@ def test_what_the_pages_say_of_who_advice_holds_for() -> None:
     strongest = [
         words for words, players in shared.items() if {"network", "champion"} <= set(players) and words not in everyone
     ]
-    assert (len(shared), len(everyone), len(strongest)) == (18, 12, 4)
-    assert sum("last deal" in words for words in strongest) == 2
-    assert any("always doing so" in words for words in strongest)
-    assert any("up to two points" in words for words in strongest)
+    assert (len(shared), len(everyone)) == (18, 12)
+    assert strongest == [
+        "but with a reason: always doing so is worse too",
+        "pay up to two points rather than none",
+        "choosing is better than the cheapest",
+        "no rule for the last deal: capturing is worse than to choose",
+        "no rule for the last deal: creeping is worse than to choose",
+    ]
+    assert [words for words, players in shared.items() if not players] == ["choosing is better than up to two points"]
     assert "Eighteen statements behind these points were measured with four agents" in GUIDE
-    assert "twelve hold for all, four more for the strongest two" in GUIDE
-    assert list(signs["choosing is better than the cheapest"]) == ["network"]
-    assert not signs["choosing is better than up to two points"]
+    assert "twelve hold for all, five more for the strongest two" in GUIDE
     for words, players in signs.items():
         [row] = [line for line in PAGE.splitlines() if line.startswith(f"| {words} |")][:1]
         names = "all" if len(players) == 4 else ", ".join(players) or "none"
@@ -239,7 +234,7 @@ def test_what_the_pages_say_of_who_advice_holds_for() -> None:
 
 def test_what_the_guide_says_of_the_rulebooks() -> None:
     """Each piece of their advice against its opposite; and no rule is better than to choose freely."""
-    signs = signs_of(ADVICE)
+    signs = signs_of(ADVICE[0])
     for whole in (
         "creep the highest card rather than the lowest",
         "keep low cards without points rather than give them away",
@@ -267,8 +262,8 @@ def test_what_the_guide_says_of_the_rulebooks() -> None:
 
 def test_what_the_guide_says_of_tables_of_four() -> None:
     """Which of its statements hold for the strongest two there, and how much of the points is left of each."""
-    names = ("advice-4", "advice-4-seed-1")
-    signs = signs_of(names)
+    names = ("advice-4", f"advice-4{AGAIN}")
+    signs = signs_of(names[0])
     held = [
         each.words
         for each in statements.STATEMENTS
@@ -277,6 +272,7 @@ def test_what_the_guide_says_of_tables_of_four() -> None:
     assert held == [
         "set up sweeps: never doing so is worse than to choose",
         "leave no single card but a picture, rather than one",
+        "choosing is better than to leave none",
         "creeping on principle is worse than to choose",
         "capturing on principle is worse than to choose",
         "creep the highest card rather than the lowest",
@@ -285,7 +281,14 @@ def test_what_the_guide_says_of_tables_of_four() -> None:
         "make the cheapest capture rather than the dearest",
     ]
     assert {sign for each in signs.values() for sign in each.values()} == {1}
-    assert not signs["lead rather than deal"]
+    for words in (
+        "never paying for a capture is worse than to choose",
+        "pay up to two points rather than none",
+        "lead rather than deal",
+        "no rule for the last deal: capturing is worse than to choose",
+        "no rule for the last deal: creeping is worse than to choose",
+    ):
+        assert signs[words] == {"network": 1}
     shares = {
         words: sum(figures_of(four)["statements"][words][player]["mean"] for four in names for player in PAIR)
         / sum(figures_of(two)["statements"][words][player]["mean"] for two in ADVICE for player in PAIR)
@@ -295,17 +298,18 @@ def test_what_the_guide_says_of_tables_of_four() -> None:
     assert 0.25 < min(shares.values()) < max(shares.values()) < 0.5
     assert 0.5 < cheapest < 0.8
     assert "the rules of points 1, 2, 3, 5 and 6 hold for the strongest two, mostly for a quarter to a half" in GUIDE
-    assert "prices, the lead and the last deal are not told apart" in GUIDE
+    assert "prices, the lead and the last deal hold for the network alone" in GUIDE
 
 
 def test_what_the_guide_says_of_the_second_description() -> None:
-    names = ("advice-howto", "advice-howto-seed-1")
-    signs = signs_of(names)
+    names = ("advice-howto", f"advice-howto{AGAIN}")
+    signs = signs_of(names[0])
     for words in (
         "set up sweeps: never doing so is worse than to choose",
         "creeping on principle is worse than to choose",
         "capturing on principle is worse than to choose",
         "never paying for a capture is worse than to choose",
+        "make the cheapest capture rather than the dearest",
         "lead rather than deal",
     ):
         assert set(PAIR) <= set(signs[words])
@@ -318,7 +322,10 @@ def test_what_the_guide_says_of_the_second_description() -> None:
     assert {sign for each in signs.values() for sign in each.values()} == {1}
     moved = [each[advice.SWEEPS]["mean"] for name in names for each in figures_of(name)["by player"].values()]
     assert (round(min(moved)), round(max(moved))) == (10, 15)
-    assert "sweeps move 10 to 15 points. Set-ups, neither principle, paying and the lead hold there" in GUIDE
+    assert (
+        "sweeps move 10 to 15 points. Set-ups, neither principle, paying, the cheapest capture and the lead hold there"
+        in GUIDE
+    )
     assert "single, high and low cards are not told apart" in GUIDE
 
 
@@ -338,6 +345,8 @@ RANGES = {  # what the guide says of some statements together, and the least and
     "beats making the dearest by three to eight points a game": (
         (3, 8), ["make the cheapest capture rather than the dearest"]),
     "free choice beats that by four to eight": ((4, 8), ["choosing is better than to leave none"]),
+    "Count them out: that is worth two points a game to the network": (
+        (2, 2), ["count out the hands of the last deal"]),
     "Memory is worth nine to ten points a game to the network": ((9, 10), ["remember the cards"]),
     "The leader is four to eight points a game ahead of the dealer": ((4, 8), ["lead rather than deal"]),
 }  # fmt: skip

@@ -118,7 +118,20 @@ def test_games_of_a_match_are_those_of_its_deals() -> None:
 def test_memories_are_asked_of_the_network_alone() -> None:
     figures = advice.answer(SETUP, invented({})).figures["statements"]
     for each in STATEMENTS:
-        assert set(figures[each.words]) == ({"network"} if each.does in memory.CHANGES else set(COUNTS))
+        asks = {each.does, each.rather} & memory.CHANGES.keys()
+        assert set(figures[each.words]) == ({"network"} if asks else set(COUNTS))
+
+
+def test_two_ways_to_play_that_are_one_measure_nothing() -> None:
+    results = invented({})
+    for key in results:
+        if key.startswith(f"{SETUP.agent}: {memory.WHOLE}"):
+            results[key] = [0.0] * len(results[key])
+    found = advice.answer(SETUP, results)
+    words = next(each.words for each in STATEMENTS if each.rather == memory.WHOLE)
+    assert found.figures["statements"][words] == {}
+    assert f"Of {len(STATEMENTS) - 1} statements 0 hold" in found.sentence
+    assert "opposite" not in found.sentence
 
 
 def test_the_sentence_counts_and_names() -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from study_tables import holders, signs_on_both
-from study_tables import tested as cell_of
+from replicated_tables import holders
 from support.games import some_arrays
 from typer.testing import CliRunner
 
@@ -21,6 +20,7 @@ from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.research.lab.chunks import instead
+from krypenv.training.research.lab.replication import effects_in
 from krypenv.training.research.lab.rulesets import as_if_turned, count_points, turned
 from krypenv.training.research.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, run_study
 from krypenv.training.research.misere import large
@@ -129,14 +129,10 @@ class TestAnswer:
     def test_every_test_is_counted(self) -> None:
         """64 + 12 differences without the tactician's over itself, and two quantities against zero: 140 in all."""
         found = answer_of({}).figures
-        p_values = [each["p"] for game in found["differences"].values() for of in game.values() for each in of.values()]
-        assert len(p_values) == 4 * 4 * 4 + 4 * 3
         assert len(found["cells"]) == 8
-        tested = [
-            cell["p"] for of in found["cells"].values() for q in of.values() for cell in q.values() if "p" in cell
-        ]
-        assert len(tested) == 8 * 2 * 4
-        assert min(p_values + tested) > 0.05
+        assert len(list(effects_in(found["differences"]))) == 4 * 4 * 4 + 4 * 3
+        assert len(list(effects_in(found["cells"]))) == 8 * 2 * 4
+        assert min(effect["p"] for _, effect in effects_in(found)) > 0.05
 
     def test_what_the_strongest_two_share_holds_and_what_one_has_does_not(self) -> None:
         shifts = {(f"{GAME}, low", LEAD, player): -1.0 for player in (NETWORK, GUIDED)}
@@ -168,7 +164,7 @@ class TestAnswer:
         found = answer_of({(LOW, SKILL, SEARCH): 3.0, (LOW, SWEEPS, SEARCH): 4.0}).figures
         cell = found["cells"][LOW][SKILL][SEARCH]
         assert cell["points"]["mean"] / cell["unit"] == pytest.approx(cell["in SD"]["mean"], abs=1e-5)
-        assert cell["p"] < 0.001
+        assert cell["in SD"]["p"] < 0.001
         assert found["cells"][LOW][SWEEPS][SEARCH].keys() == {"points"}
         assert found["differences"][OTHER][SWEEPS][SEARCH]["mean"] == pytest.approx(3, abs=0.4)
 
@@ -179,38 +175,15 @@ class TestAnswer:
         assert players == [SEARCH, NETWORK, GUIDED] * 4
 
 
-class TestBothSeeds:
-    @pytest.mark.parametrize(
-        ("found", "again", "holds"),
-        [
-            ((0.5, 0.001), (0.1, 0.7), True),
-            ((0.5, 0.06), (0.1, 0.7), False),
-            ((0.5, 0.001), (-0.1, 0.7), False),
-            ((-0.5, 0.001), (-0.7, -0.1), True),
-            ((-0.5, 0.001), (0.1, 0.7), False),
-        ],
-    )
-    def test_a_mean_holds_that_both_seeds_tell_apart(
-        self, found: tuple[float, float], again: tuple[float, float], holds: bool
-    ) -> None:
-        mean, p = found
-        first = {"mean": mean, "low": mean - 0.1, "high": mean + 0.1, "p": p}
-        second = {"mean": sum(again) / 2, "low": again[0], "high": again[1], "p": 1.0}
-        assert cell_of(first, second).startswith(f"**{mean:+.2f}**" if holds else f"{mean:+.2f} (")
-        assert signs_on_both({"a": first}, {"a": second}) == ({"a": np.sign(mean)} if holds else {})
-
-    def test_for_whom_it_holds(self) -> None:
-        def of(**means: float) -> dict[str, dict[str, float]]:
-            return {name: {"mean": m, "low": m - 1, "high": m + 1, "p": 0.01} for name, m in means.items()}
-
-        for means, told in (
-            (of(a=2, b=3), "all"),
-            (of(a=2, b=0.5), "a"),
-            (of(a=2, b=-3, c=0), "a (+), b (-)"),
-            (of(a=0, b=0), "none"),
-        ):
-            assert holders(signs_on_both(means, means), means) == told
-        assert holders({"a": 1}, ["a"]) == "a"
+def test_for_whom_it_holds() -> None:
+    for signs, told in (
+        ({"a": 1, "b": 1}, "all"),
+        ({"a": 1}, "a"),
+        ({"a": 1, "b": -1}, "a (+), b (-)"),
+        ({}, "none"),
+    ):
+        assert holders(signs, ["a", "b"]) == told
+    assert holders({"a": 1}, ["a"]) == "a"
 
 
 class TestRunning:

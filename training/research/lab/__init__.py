@@ -7,6 +7,7 @@ strong_positions  positions from strong play, with every card played out
 comparison  studies of changed players against themselves
 rulesets  rule sets compared on the same footing
 self_play  a network that learns by self-play
+replication  effects that two answers measure, tested together
 intervals  samples as tables, figures and words
 """
 

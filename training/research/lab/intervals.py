@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,8 +22,11 @@ from krypenv.training.evaluation.matches.margins import (
 
 Samples = Mapping[str, FloatArray]  # independent samples, (n,), such as margins by deal
 
+Key = TypeVar("Key")
+
 WIDEST_LABEL = 40  # characters
 LEVEL = 0.05  # of all tests of an answer together
+P, ALONE = "p", "p alone"  # of a figure: adjusted for all tests of its answer, and of this test by itself
 
 
 def cells(found: Interval) -> tuple[str, str]:
@@ -107,6 +110,18 @@ def p_value(samples: Sequence[float] | FloatArray) -> float:
     if not found.std():
         return float(not found.any())
     return float(ttest_1samp(found, 0.0).pvalue)
+
+
+def effects_of(samples: Mapping[Key, FloatArray]) -> dict[Key, dict[str, float]]:
+    """Return the figures of samples that are tested together, by name.
+
+    Each has `mean`, `low` and `high`, its p value by Holm over all of them (`P`), and that of the sample by itself
+    (`ALONE`), which `replication.py` needs.
+    """
+    alone = [p_value(each) for each in samples.values()]
+    names = ("mean", "low", "high", P, ALONE)
+    found = zip(samples.items(), holm(alone), alone, strict=True)
+    return {key: dict(zip(names, (*interval(each), float(p), one), strict=True)) for (key, each), p, one in found}
 
 
 def points(*samples: Sequence[float] | FloatArray) -> list[str]:

@@ -28,8 +28,6 @@ from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import (
     FloatArray,
-    Interval,
-    holm,
     interval,
     leads_over_others,
     margin_cells,
@@ -37,7 +35,7 @@ from krypenv.training.evaluation.matches.margins import (
 )
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table, want_history
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, instead, meter_of, play_match, stream
-from krypenv.training.research.lab.intervals import LEVEL, p_value
+from krypenv.training.research.lab.intervals import LEVEL, P, effects_of, figures_of
 from krypenv.training.research.lab.rulesets import ORACLE, own_setup
 from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Answer, Setup, Study, Task
 
@@ -235,26 +233,19 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         for (label, player), found in samples.items()
         for quantity in SIGNED
     }
-    p_values = dict(zip(tests, map(float, holm([p_value(each) for each in tests.values()])), strict=True))
+    effects = effects_of(tests)
     figures: dict[str, Any] = {"differences": {}, "cells": {}}
-    for at, ((game, quantity, player), each) in enumerate(tests.items()):
-        if at < differences:
-            place = figures["differences"].setdefault(game, {}).setdefault(quantity, {})
-            place[player] = {**_numbers(interval(each)), "p": p_values[game, quantity, player]}
+    for (game, quantity, player), effect in [*effects.items()][:differences]:
+        figures["differences"].setdefault(game, {}).setdefault(quantity, {})[player] = effect
     for (label, player), found in samples.items():
         for quantity, sample in found.items():
-            cell: dict[str, Any] = {"points": _numbers(interval(sample.points))}
+            cell: dict[str, Any] = figures_of({"points": interval(sample.points)})
             if sample.unit is not None:
-                cell |= {"unit": sample.unit, "in SD": _numbers(interval(sample.compared))}
-            if quantity in SIGNED:
-                cell["p"] = p_values[label, quantity, player]
+                own = figures_of({"in SD": interval(sample.compared)})
+                cell |= {"unit": sample.unit, "in SD": effects.get((label, quantity, player), own["in SD"])}
             figures["cells"].setdefault(label, {}).setdefault(quantity, {})[player] = cell
     figures["strongest"] = strongest(figures)
     return Answer(sentence_of(figures), COLUMNS, rows_of(figures), figures, partial(draw, figures=figures))
-
-
-def _numbers(found: Interval) -> dict[str, float]:
-    return {name: round(each, 6) for name, each in zip(("mean", "low", "high"), found, strict=True)}
 
 
 def _signed(found: Mapping[str, float]) -> str:
@@ -277,7 +268,7 @@ def rows_of(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
             found = figures["differences"][game][quantity][player]
             means = [f"{each:+.2f}" for each in means_of(figures, game, quantity, player)]
             told = margin_cells(found["mean"], found["low"], found["high"])
-            rows.append((f"  {game}: {player}", *means, *told, f"{found['p']:.2g}"))
+            rows.append((f"  {game}: {player}", *means, *told, f"{found[P]:.2g}"))
     return rows
 
 
@@ -291,8 +282,8 @@ def strongest(figures: Mapping[str, Any]) -> list[str]:
 
 
 def sign_of(found: Mapping[str, Any]) -> int:
-    """Return the sign of a mean that is told apart from zero, else 0; `found` has a mean and a p value."""
-    return int(np.sign(found["mean"])) if found["p"] < LEVEL else 0
+    """Return the sign of a mean that is told apart from zero, else 0."""
+    return int(np.sign(found["mean"])) if found[P] < LEVEL else 0
 
 
 def sign_for(players: Sequence[str], found: Mapping[str, Mapping[str, Any]]) -> int:
@@ -302,9 +293,8 @@ def sign_for(players: Sequence[str], found: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def cells_in_sd(figures: Mapping[str, Any], label: str, quantity: str) -> dict[str, dict[str, float]]:
-    """Return what is tested against zero in a rule set, by player: mean, low, high in SD, and p."""
-    cells = figures["cells"][label][quantity]
-    return {player: {**cell["in SD"], "p": cell["p"]} for player, cell in cells.items()}
+    """Return what is tested against zero in a rule set, by player, in SD."""
+    return {player: cell["in SD"] for player, cell in figures["cells"][label][quantity].items()}
 
 
 def sentence_of(figures: Mapping[str, Any]) -> str:

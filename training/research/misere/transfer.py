@@ -18,12 +18,11 @@ from krypenv.training.evaluation.matches.margins import (
     FloatArray,
     Interval,
     format_margin,
-    holm,
     interval,
     margin_cells,
 )
 from krypenv.training.research.lab.chunks import stream
-from krypenv.training.research.lab.intervals import LEVEL, figures_of, p_value
+from krypenv.training.research.lab.intervals import LEVEL, P, effects_of, figures_of
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 if TYPE_CHECKING:
@@ -223,33 +222,36 @@ def curves_of(results: Mapping[str, Any]) -> dict[str, Curves]:
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Tell what is saved by what is kept; the mean margins along the training are tested, by Holm all together."""
     curves = curves_of(results)
-    tests = [(label, arm) for label, each in curves.items() for arm in each.margins if arm != SCRATCH]
-    adjusted = holm([p_value(curves[label].gained(arm)) for label, arm in tests])
-    p_values = {test: float(p) for test, p in zip(tests, adjusted, strict=True)}
+    gained = effects_of(
+        {(label, arm): each.gained(arm) for label, each in curves.items() for arm in each.margins if arm != SCRATCH}
+    )
     rows = [
-        row_of(label, arm, each, p_values.get((label, arm))) for label, each in curves.items() for arm in each.margins
+        row_of(label, arm, each, gained.get((label, arm))) for label, each in curves.items() for arm in each.margins
     ]
-    figures = {label: figures_of_curves(label, each, p_values) for label, each in curves.items()}
+    figures = {
+        label: figures_of_curves(each, {arm: effect for (of, arm), effect in gained.items() if of == label})
+        for label, each in curves.items()
+    }
     columns = (
         "what", "margin at the start", f"after {decided()[1]:,.0f} decisions", "at the end",
         "mean margin, more than from scratch", f"decisions to {SHARE:.0%}", "decisions saved", "games saved",
     )  # fmt: skip
-    return Answer(_sentence(curves, p_values), columns, rows, figures, partial(draw, curves=curves))
+    return Answer(_sentence(curves, figures), columns, rows, figures, partial(draw, curves=curves))
 
 
-def row_of(label: str, arm: str, curves: Curves, p: float | None) -> tuple[str, ...]:
+def row_of(label: str, arm: str, curves: Curves, gained: Mapping[str, float] | None) -> tuple[str, ...]:
     """Return the row of a kind of training: its margins, and what it saves."""
     margins = [f"{each:+.1f}" for each in curves.margins[arm].mean(axis=0)[[0, 1, -1]]]
     needed = f"{curves.needed(arm).mean():,.0f}"
     if curves.reached(arm) < (runs := len(curves.levels)):
         needed += f"\nreached by {curves.reached(arm)} of {runs}"
     head = (f"{label}: {arm}", *margins)
-    if p is None:
+    if gained is None:
         return (*head, "", needed, "", "")
-    gained = "\n".join(margin_cells(*interval(curves.gained(arm)), 1))
+    more = "\n".join(margin_cells(gained["mean"], gained["low"], gained["high"], 1))
     saved = curves.saved(arm)
-    told = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-    return (*head, f"{gained}\n{told}", needed, _many(interval(saved)), _many(interval(saved / curves.game)))
+    told = "p < 0.001" if gained[P] < 0.001 else f"p = {gained[P]:.3f}"
+    return (*head, f"{more}\n{told}", needed, _many(interval(saved)), _many(interval(saved / curves.game)))
 
 
 def _many(found: Interval) -> str:
@@ -258,29 +260,27 @@ def _many(found: Interval) -> str:
     return f"{mean:+,.0f}\n{low:+,.0f} to {high:+,.0f}"
 
 
-def figures_of_curves(label: str, curves: Curves, p_values: Mapping[tuple[str, str], float]) -> dict[str, Any]:
+def figures_of_curves(curves: Curves, gained: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """Return the curves for a goal and what is saved, as plain JSON values."""
-    arms = [arm for arm in curves.margins if arm != SCRATCH]
     return {
         "decisions": decided().tolist(),
         "decisions of a game": curves.game,
         "levels": curves.levels.tolist(),
         "margins": {arm: each.tolist() for arm, each in curves.margins.items()},
         "needed": {arm: curves.needed(arm).tolist() for arm in curves.margins},
-        "saved": figures_of({arm: interval(curves.saved(arm)) for arm in arms}),
-        "gained": figures_of({arm: interval(curves.gained(arm)) for arm in arms}),
-        "p": {arm: p_values[label, arm] for arm in arms},
+        "saved": figures_of({arm: interval(curves.saved(arm)) for arm in gained}),
+        "gained": dict(gained),
     }
 
 
-def _sentence(curves: Mapping[str, Curves], p_values: Mapping[tuple[str, str], float]) -> str:
+def _sentence(curves: Mapping[str, Curves], figures: Mapping[str, Any]) -> str:
     """Tell what each kind of training saves, in thousands of decisions."""
     told = []
     for label, each in curves.items():
         needed = each.needed(SCRATCH).mean()
         saved = [
             f"{arm} {format_margin(*interval(each.saved(arm) / 1000), 0)}"
-            + ("" if p_values[label, arm] < LEVEL else ", not told apart from scratch")
+            + ("" if figures[label]["gained"][arm][P] < LEVEL else ", not told apart from scratch")
             for arm in each.margins
             if arm != SCRATCH
         ]

@@ -15,10 +15,10 @@ from matplotlib.axes import Axes
 
 from krypenv.cards import NUM_RANKS, SPADES
 from krypenv.rules import Rules
-from krypenv.training.evaluation.matches.margins import FloatArray, holm, interval, margin_cells
+from krypenv.training.evaluation.matches.margins import FloatArray, interval, margin_cells
 from krypenv.training.research.exact.insight import lowest_card, spread_of, worth_of_mixing, worth_of_sight
 from krypenv.training.research.exact.solving import grow_for_agents, measure, solve
-from krypenv.training.research.lab.intervals import LEVEL, p_value
+from krypenv.training.research.lab.intervals import LEVEL, P, effects_of
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 BASE = "mini-hidden"
@@ -28,7 +28,7 @@ FIRST, HAND, CARD, MIXING = "first seat's lead", "sight of the hand", "sight of 
 MEASURES = (FIRST, HAND, CARD, MIXING, *(f"exploitability of {rung}" for rung in RUNGS))
 SPREAD = "standard deviation"  # of a game between two perfect players: the unit of all measures
 COLUMNS = ("what, in SD", "games", "low", "high", "low - high", "95% interval", "p, Holm")
-Tests = Mapping[tuple[str, str], float]  # p values by group and measure
+Tests = Mapping[str, Mapping[str, Mapping[str, Any]]]  # differences of the goals by measure and group, with both means
 
 
 class Size(NamedTuple):
@@ -177,29 +177,46 @@ def groups_of(setup: Setup, results: dict[str, Any], sizes: Sequence[Size], meas
     return found
 
 
-def compared(groups: list[Group], digits: int = 3) -> tuple[list[tuple[str, ...]], Tests]:
-    """Return the rows of a table that compares the goals, by group and measure, and p values by Holm over all of it."""
-    tests = [(group, name) for group in groups for name in group.values if len(group.difference(name)) > 1]
-    adjusted = holm([p_value(group.difference(name)) for group, name in tests])
-    p_values = {(group.label, name): float(p) for (group, name), p in zip(tests, adjusted, strict=True)}
-    rows = []
-    for group, name in tests:
-        both = [f"{group.mean(name, goal).mean():+.{digits}f}" for goal in GOALS]
-        found = interval(group.difference(name))
-        p = p_values[group.label, name]
-        rows.append((name, group.label, *both, *margin_cells(*found, digits), f"{p:.2g}"))
-    return rows, p_values
+def compared(groups: list[Group]) -> Tests:
+    """Return how the goals differ by measure and group, tested by Holm all together."""
+    differences = {
+        (name, group.label): group.difference(name)
+        for group in groups
+        for name in group.values
+        if len(group.difference(name)) > 1
+    }
+    by_label = {group.label: group for group in groups}
+    found: dict[str, dict[str, Any]] = {}
+    for (name, label), figure in effects_of(differences).items():
+        means = [float(by_label[label].mean(name, goal).mean()) for goal in GOALS]
+        found.setdefault(name, {})[label] = {"means": means, **figure}
+    return found
+
+
+def rows_of(tests: Tests, digits: int = 3) -> list[tuple[str, ...]]:
+    """Return the rows of a table that compares the goals."""
+    return [
+        (
+            name,
+            label,
+            *(f"{mean:+.{digits}f}" for mean in each["means"]),
+            *margin_cells(each["mean"], each["low"], each["high"], digits),
+            f"{each[P]:.2g}",
+        )
+        for name, groups in tests.items()
+        for label, each in groups.items()
+    ]
 
 
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Compare the goals over all decks, by group and measure."""
     groups = groups_of(setup, results, SIZES, MEASURES)
-    rows, p_values = compared(groups)
+    tests = compared(groups)
     return Answer(
-        _sentence(groups, p_values),
+        _sentence(tests),
         COLUMNS,
-        rows,
-        {"cells": by_cell(setup, results)},
+        rows_of(tests),
+        {"differences": tests, "cells": by_cell(setup, results)},
         lambda axes: draw(axes, groups),
     )
 
@@ -217,17 +234,17 @@ def by_cell(setup: Setup, results: dict[str, Any]) -> dict[str, dict[str, dict[s
     }
 
 
-def _sentence(groups: list[Group], p_values: Tests) -> str:
+def _sentence(tests: Tests) -> str:
     """Tell which measures differ with the goal, and which are not told apart in any games."""
     told, alike = [], []
     for name in MEASURES:
-        certain = [group for group in groups if p_values.get((group.label, name), 1.0) < LEVEL]
-        each = [
-            f"{group.mean(name, 'low').mean():+.3f} and {group.mean(name, 'high').mean():+.3f} ({group.label})"
-            for group in certain
+        certain = [
+            f"{' and '.join(f'{mean:+.3f}' for mean in each['means'])} ({label})"
+            for label, each in tests.get(name, {}).items()
+            if each[P] < LEVEL
         ]
         if certain:
-            told.append(f"{name}: {'; '.join(each)}")
+            told.append(f"{name}: {'; '.join(certain)}")
         else:
             alike.append(name)
     found = ". ".join(told) or "none"

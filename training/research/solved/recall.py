@@ -11,7 +11,7 @@ from typing import Any
 from krypenv.rules import Rules
 from krypenv.training.research.exact.insight import spread_of, worth_of_memory
 from krypenv.training.research.exact.solving import solve
-from krypenv.training.research.lab.intervals import LEVEL
+from krypenv.training.research.lab.intervals import LEVEL, P
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.solved import matched
 from krypenv.training.research.solved.matched import BASE, COLUMNS, GOALS, SPREAD, Cell, Group, Size, Tests
@@ -46,18 +46,22 @@ def tasks(setup: Setup) -> list[Task]:
 def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     """Compare the goals over all decks, by group."""
     groups = matched.groups_of(setup, results, SIZES, [MEMORY])
-    rows, p_values = matched.compared(groups, DIGITS)
-    figures = {
-        goal: {group.label: group.mean(MEMORY, goal).tolist() for group in groups} for goal in GOALS
-    }  # by deck, in SD
-    return Answer(_sentence(groups, p_values), COLUMNS, rows, figures, lambda axes: matched.draw(axes, groups, 0.3))
+    tests = matched.compared(groups)
+    by_deck = {goal: {group.label: group.mean(MEMORY, goal).tolist() for group in groups} for goal in GOALS}  # in SD
+    return Answer(
+        _sentence(groups, tests),
+        COLUMNS,
+        matched.rows_of(tests, DIGITS),
+        {"differences": tests, **by_deck},
+        lambda axes: matched.draw(axes, groups, 0.3),
+    )
 
 
-def _sentence(groups: list[Group], p_values: Tests) -> str:
+def _sentence(groups: list[Group], tests: Tests) -> str:
     """Tell what memory is worth with each goal, and in which games that differs."""
     means = [(group, *(group.mean(MEMORY, goal).mean() for goal in GOALS)) for group in groups]
     each = "; ".join(f"{low:+.{DIGITS}f} and {high:+.{DIGITS}f} ({group.label})" for group, low, high in means)
-    certain = [group.label for group in groups if p_values.get((group.label, MEMORY), 1.0) < LEVEL]
+    certain = [label for label, figure in tests.get(MEMORY, {}).items() if figure[P] < LEVEL]
     most = max(max(group.mean(MEMORY, goal).max() for goal in GOALS) for group in groups)
     return (
         "Memory of earlier deals is worth, low and high in standard deviations of a game between perfect players: "

@@ -12,10 +12,10 @@ from matplotlib.colors import TwoSlopeNorm
 
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.control import is_slow
-from krypenv.training.evaluation.matches.margins import FloatArray, Interval, holm, interval, share_interval
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, interval, share_interval
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, play_match, watch
 from krypenv.training.research.lab.habits import is_network, network_of, with_habit
-from krypenv.training.research.lab.intervals import LEVEL, figures_of, p_value
+from krypenv.training.research.lab.intervals import LEVEL, P, effects_of, figures_of
 from krypenv.training.research.lab.strong_positions import CARD, EMPTY, PICTURE
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.studies import last, memory, setups
@@ -129,7 +129,10 @@ def leads_of(player: str, setup: Setup, results: Mapping[str, Any]) -> FloatArra
 
 
 def differences(player: str, setup: Setup, results: Mapping[str, Any]) -> dict[str, FloatArray]:
-    """Return by how much the first way to play of each statement is better, by deal; those that can be measured."""
+    """Return by how much the first way to play of each statement is better, by deal; those that can be measured.
+
+    Two ways that are one, such as to solve the last deal or not where four play, measure nothing.
+    """
     own, known = own_setup(player, setup), changes(player, setup)
     margins = {name: np.array(by_deal(dict(results), f"{player}: {name}", own)) for name in known}
     margins[UNCHANGED] = np.zeros(own.deals)
@@ -139,7 +142,7 @@ def differences(player: str, setup: Setup, results: Mapping[str, Any]) -> dict[s
             found[each.words] = leads_of(player, setup, results)
         elif each.does in margins and each.rather in margins:
             found[each.words] = margins[each.does] - margins[each.rather]
-    return found
+    return {words: better for words, better in found.items() if better.any()}
 
 
 def spreads_of(player: str, setup: Setup, results: Mapping[str, Any]) -> dict[str, float]:
@@ -162,15 +165,11 @@ def answer(setup: Setup, results: dict[str, Any]) -> Answer:
     players = players_of(setup)
     measured = {name: differences(player, setup, results) for name, player in players.items()}
     spreads = {name: spreads_of(player, setup, results) for name, player in players.items()}
-    places = [(player, words) for player in players for words in measured[player]]
-    adjusted = holm([p_value(measured[player][words]) for player, words in places])
+    effects = effects_of({(player, words): each for player in players for words, each in measured[player].items()})
     found: dict[str, dict[str, Any]] = {each.words: {} for each in STATEMENTS}
-    for (player, words), p in zip(places, adjusted, strict=True):
-        mean, low, high = interval(measured[player][words])
-        found[words][player] = {
-            "mean": mean, "low": low, "high": high, "p": p, "holds": bool(p < LEVEL and mean > 0),
-            "spread": spreads[player][words],
-        }  # fmt: skip
+    for (player, words), effect in effects.items():
+        holds = bool(effect[P] < LEVEL and effect["mean"] > 0)
+        found[words][player] = {**effect, "holds": holds, "spread": spreads[player][words]}
     counted = {name: figures_of(figures_by(player, setup, results)) for name, player in players.items()}
     rows = [(each.words, *(_cell(found[each.words].get(player)) for player in players)) for each in STATEMENTS]
     rows += [("figures by player", *[""] * len(players))]
@@ -198,13 +197,14 @@ def _half(figure: Mapping[str, Any]) -> float:
 def sentence(found: Mapping[str, Mapping[str, Any]], players: tuple[str, ...]) -> str:
     """Tell how many statements hold for every player, and which for the strongest two alone, or not at all."""
     strongest = players[-2:]
+    found = {words: each for words, each in found.items() if each}  # those that can be measured at all
     everyone = [words for words, each in found.items() if all(figure["holds"] for figure in each.values())]
     more, against = [], []
     for words, each in found.items():
         figures = [each[player] for player in strongest if player in each]
         if words not in everyone and all(figure["holds"] for figure in figures):
             more.append(words)
-        if all(figure["mean"] < 0 and figure["p"] < LEVEL for figure in figures):
+        if all(figure["mean"] < 0 and figure[P] < LEVEL for figure in figures):
             against.append(words)
     told = f"Of {len(found)} statements {len(everyone)} hold for every player that they can be measured with"
     if more:

@@ -173,6 +173,7 @@ STATEMENTS = (
               UNCHANGED, "captures whenever it can in the last deal", GUIDE),
     Statement("no rule for the last deal: creeping is worse than to choose",
               UNCHANGED, "creeps whenever it can in the last deal", GUIDE),
+    Statement("count out the hands of the last deal", UNCHANGED, memory.WHOLE, GUIDE),
     Statement("lead rather than deal", LEADER, UNCHANGED, GUIDE),
     Statement("avoid taking in scoring cards rather than capture on principle",
               "pays 0 at most for a capture", "capture whenever possible", RULEBOOKS),
