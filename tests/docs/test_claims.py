@@ -223,6 +223,7 @@ def test_what_the_pages_say_of_who_advice_holds_for() -> None:
         "no rule for the last deal: creeping is worse than to choose",
     ]
     assert [words for words, players in shared.items() if not players] == ["choosing is better than up to two points"]
+    assert "An agent that never pays more is not told apart from one that chooses" in GUIDE
     assert "Eighteen statements behind these points were measured with four agents" in GUIDE
     assert "twelve hold for all, five more for the strongest two" in GUIDE
     for words, players in signs.items():
