@@ -69,7 +69,7 @@ class Twice:
         again = format_margin(*bounds_of(self.at(*path)[1]), digits).split(" ", 1)[1].strip("()")
         p = self.p(*path)
         told = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-        return f"{f'**{mean}**' if self.sign(*path) else mean} {bounds}<br>again {again}; {told}"
+        return f"{f'**{mean}**' if self.sign(*path) else mean} {bounds}<br>again {again}<br>{told}"
 
 
 def bounds_of(figure: Mapping[str, float]) -> tuple[float, float, float]:
