@@ -124,15 +124,22 @@ def fuzz(work: Work, seed: int, mutants: int) -> Tally:
         while is_killed(partial(work.do, folder), rng.randrange(1, most + 2), rng.randrange(LONGEST_TEAR)):
             tally["right"] += 1
             if rng.random() < 0.2:
-                shutil.rmtree(twin, ignore_errors=True)
-                shutil.copytree(folder, twin) if folder.exists() else twin.mkdir(parents=True)
-                before = meant(twin)
-                if attempt(partial(work.other, twin), tally, before) is REFUSED:
-                    assert meant(twin) == before
+                is_refused(work, folder, twin, tally)
         assert work.result(folder) == right
+        assert is_refused(work, folder, twin, tally)
         left = set(files_of(folder)) - names
         assert all(name.startswith(".") and name.endswith(".part") for name in left), left
     return tally
+
+
+def is_refused(work: Work, folder: Path, twin: Path, tally: Tally) -> bool:
+    """Do the other work in a copy of a folder; return whether it refuses it, and then changes nothing."""
+    shutil.rmtree(twin, ignore_errors=True)
+    shutil.copytree(folder, twin) if folder.exists() else twin.mkdir(parents=True)
+    before = meant(twin)
+    refused = attempt(partial(work.other, twin), tally, before) is REFUSED
+    assert not refused or meant(twin) == before
+    return refused
 
 
 def meant(folder: Path) -> dict[str, bytes]:
