@@ -150,7 +150,7 @@ class TestMatched:
             f"6 cards, {kind}"
             for kind in ("must capture, forced sweeps", "optional captures, forced sweeps", "must capture, free sweeps")
         ]
-        assert [row[:2] for row in found.rows] == [(name, group) for group in groups for name in matched.MEASURES]
+        assert [row[:2] for row in found.rows] == [(name, group) for name in matched.MEASURES for group in groups]
         assert set(found.figures["cells"]) == {"6 cards", "8 cards"}
         assert (tmp_path / "out" / FIGURE).read_bytes().startswith(b"\x89PNG")
         for low, high, difference in ((float(row[2]), float(row[3]), float(row[4])) for row in found.rows):
