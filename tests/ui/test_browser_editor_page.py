@@ -207,6 +207,16 @@ def test_builds_sweeps_and_the_stock_have_their_controls(editor):
     expect(control(editor, "deal")).to_have_value("3")
 
 
+def test_a_number_that_is_selected_stays_so_when_the_page_is_drawn_anew(editor):
+    editor.get_by_label("Seat 0: Sweeps").focus()
+    editor.keyboard.press("ControlOrMeta+a")
+    pack(editor, "9 of clubs").evaluate("card => card.click()")  # without the pointer, so that the number keeps the focus
+    expect(text_of(editor)).to_have_value(re.compile("9C"))
+    editor.keyboard.type("2")
+    editor.keyboard.press("Enter")
+    expect(text_of(editor)).to_have_value(re.compile("sweeps: 2 0"))
+
+
 def test_a_position_is_copied_saved_dropped_and_pasted(browser, tmp_path):
     with (
         study_at() as address,

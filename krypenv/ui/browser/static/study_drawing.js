@@ -37,7 +37,9 @@ export function drawStudy(state, editing) {
   document.title = `${title}${study && !state.isEditing ? ` · ${study.title}` : ""}`;
   if (isWriting) return;
   const again = focus && document.querySelector(`[data-focus="${focus}"]`);
-  if (again instanceof HTMLElement) again.focus();
+  if (!(again instanceof HTMLElement)) return;
+  again.focus();
+  if (again instanceof HTMLInputElement && again !== active) again.select(); // as it was before its part was drawn anew
 }
 
 /** Draw the editor around what a person may be writing in. @param {State} state @param {Editing} editing */
