@@ -10,7 +10,7 @@ from answer_tables import stored
 from result_tables import table_of
 
 from krypenv.training.evaluation.matches.margins import format_margin
-from krypenv.training.research.lab.intervals import ALONE
+from krypenv.training.research.lab.intervals import ALONE, format_p
 from krypenv.training.research.lab.replication import replicated, sign_of
 from krypenv.training.research.misere import large
 from krypenv.training.research.solved.matched import FIRST as FIRST_SEAT
@@ -68,8 +68,7 @@ class Twice:
         mean, bounds = format_margin(*bounds_of(self.at(*path)[0]), digits).split(" ", 1)
         again = format_margin(*bounds_of(self.at(*path)[1]), digits).split(" ", 1)[1].strip("()")
         p = self.p(*path)
-        told = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-        return f"{f'**{mean}**' if self.sign(*path) else mean} {bounds}<br>again {again}<br>{told}"
+        return f"{f'**{mean}**' if self.sign(*path) else mean} {bounds}<br>again {again}<br>{format_p(p)}"
 
 
 def bounds_of(figure: Mapping[str, float]) -> tuple[float, float, float]:

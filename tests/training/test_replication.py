@@ -64,13 +64,13 @@ def test_a_sign_is_told_where_the_p_value_is_small() -> None:
 
 
 def test_without_effects_a_page_is_wrong_in_one_case_of_twenty_at_most() -> None:
-    """Samples of nothing, on two seeds: how often does any of twenty effects hold?"""
+    """Samples of nothing, on two seeds: how often does any of two hundred effects hold?"""
     random = np.random.default_rng(0)
 
     def answer() -> Mapping[str, Any]:
-        return effects_of({str(name): random.normal(size=12) for name in range(20)})
+        return effects_of({str(name): random.normal(size=12) for name in range(200)})
 
-    pages = 300
+    pages = 60
     wrong = sum(min(replicated({"page": (answer(), answer())}).values()) < 0.05 for _ in range(pages))
     assert wrong <= 0.05 * pages
 

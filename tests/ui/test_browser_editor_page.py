@@ -210,7 +210,7 @@ def test_builds_sweeps_and_the_stock_have_their_controls(editor):
 def test_a_number_that_is_selected_stays_so_when_the_page_is_drawn_anew(editor):
     editor.get_by_label("Seat 0: Sweeps").focus()
     editor.keyboard.press("ControlOrMeta+a")
-    pack(editor, "9 of clubs").evaluate("card => card.click()")  # without the pointer, so that the number keeps the focus
+    pack(editor, "9 of clubs").evaluate("card => card.click()")  # not the pointer, which takes the focus
     expect(text_of(editor)).to_have_value(re.compile("9C"))
     editor.keyboard.type("2")
     editor.keyboard.press("Enter")

@@ -124,6 +124,11 @@ def effects_of(samples: Mapping[Key, FloatArray]) -> dict[Key, dict[str, float]]
     return {key: dict(zip(names, (*interval(each), float(p), one), strict=True)) for (key, each), p, one in found}
 
 
+def format_p(p: float) -> str:
+    """Return a p value as text."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def points(*samples: Sequence[float] | FloatArray) -> list[str]:
     """Return margins in words, as in `+1.3 points a game (+1.1 to +1.5)`.
 

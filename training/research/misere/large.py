@@ -35,7 +35,8 @@ from krypenv.training.evaluation.matches.margins import (
 )
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table, want_history
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, instead, meter_of, play_match, stream
-from krypenv.training.research.lab.intervals import LEVEL, P, effects_of, figures_of
+from krypenv.training.research.lab.intervals import P, effects_of, figures_of
+from krypenv.training.research.lab.replication import sign_of
 from krypenv.training.research.lab.rulesets import ORACLE, own_setup
 from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Answer, Setup, Study, Task
 
@@ -281,14 +282,9 @@ def strongest(figures: Mapping[str, Any]) -> list[str]:
     return sorted(means, key=lambda player: means[player])[-2:]
 
 
-def sign_of(found: Mapping[str, Any]) -> int:
-    """Return the sign of a mean that is told apart from zero, else 0."""
-    return int(np.sign(found["mean"])) if found[P] < LEVEL else 0
-
-
 def sign_for(players: Sequence[str], found: Mapping[str, Mapping[str, Any]]) -> int:
     """Return the sign that a mean has for all of some players, told apart from zero, else 0."""
-    signs = {sign_of(found[player]) for player in players}
+    signs = {sign_of(found[player], found[player][P]) for player in players}
     return signs.pop() if len(signs) == 1 else 0
 
 
@@ -309,7 +305,7 @@ def sentence_of(figures: Mapping[str, Any]) -> str:
         others = [
             game
             for game, each in found.items()
-            if game not in certain and TACTICIAN in each and sign_of(each[TACTICIAN])
+            if game not in certain and TACTICIAN in each and sign_of(each[TACTICIAN], each[TACTICIAN][P])
         ]
         alone += [f"{quantity}: {'; '.join(others)}"] if others else []
     ahead: dict[int, list[str]] = {sign: [] for sign in (1, -1, 0)}

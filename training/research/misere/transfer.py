@@ -22,7 +22,7 @@ from krypenv.training.evaluation.matches.margins import (
     margin_cells,
 )
 from krypenv.training.research.lab.chunks import stream
-from krypenv.training.research.lab.intervals import LEVEL, P, effects_of, figures_of
+from krypenv.training.research.lab.intervals import LEVEL, P, effects_of, figures_of, format_p
 from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 if TYPE_CHECKING:
@@ -248,10 +248,9 @@ def row_of(label: str, arm: str, curves: Curves, gained: Mapping[str, float] | N
     head = (f"{label}: {arm}", *margins)
     if gained is None:
         return (*head, "", needed, "", "")
-    more = "\n".join(margin_cells(gained["mean"], gained["low"], gained["high"], 1))
+    more = "\n".join((*margin_cells(gained["mean"], gained["low"], gained["high"], 1), format_p(gained[P])))
     saved = curves.saved(arm)
-    told = "p < 0.001" if gained[P] < 0.001 else f"p = {gained[P]:.3f}"
-    return (*head, f"{more}\n{told}", needed, _many(interval(saved)), _many(interval(saved / curves.game)))
+    return (*head, more, needed, _many(interval(saved)), _many(interval(saved / curves.game)))
 
 
 def _many(found: Interval) -> str:
