@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replicated_tables import AGAIN, PAGES, Twice, p_values_of
+from replicated_tables import AGAIN, PAGES, Twice, on_both_seeds, p_values_of
 from scipy.special import ndtri
 from support.places import ROOT
 
+from krypenv.training.evaluation.matches.margins import holm
+from krypenv.training.research.lab.intervals import ALONE, LEVEL
+from krypenv.training.research.lab.replication import effects_in
 from krypenv.training.research.misere import large, transfer
 from krypenv.training.research.solved import matched, recall
 from krypenv.training.research.studies import advice, statements
@@ -36,6 +39,31 @@ def test_the_pages_say_how_many_effects_are_tested_together(page: str, text: str
         assert words.format(len(p_values_of(page))) in text
     shown = re.findall(r"<!-- generated: (?:misere|advice|by_player) (?:\w+ )?(\S+) -->", text)
     assert list(dict.fromkeys(shown)) == list(PAGES[page])
+
+
+def test_what_the_page_says_of_the_rule_that_was_tried_first() -> None:
+    """Of two p values, half the larger one squared: which effects would hold, and of whom."""
+    found = {}
+    for name in PAGES["strategy"]:
+        one, other = (dict(effects_in(figures)) for figures in on_both_seeds(name))
+        for path, effect in one.items():
+            again = other[path]
+            larger = max(effect[ALONE], again[ALONE])
+            holds = larger < LEVEL and effect["mean"] * again["mean"] > 0
+            found[(name, *path)] = larger**2 / 2 if holds else 1.0
+    held = {place for place, p in zip(found, holm([*found.values()]), strict=True) if p < LEVEL}
+    now = {place for place, p in p_values_of("strategy").items() if p < LEVEL}
+    assert f"{len(held)} effects hold instead of {len(now)}" in PAGE
+
+    def holders(places: set[tuple[str, ...]], name: str, words: str) -> set[str]:
+        return {player for *place, player in places if place == [name, "statements", words]}
+
+    cheapest = "advice-2", "make the cheapest capture rather than the dearest"
+    assert "the cheapest capture for `search` and the network only" in PAGE
+    assert holders(held, *cheapest) == {"search", "network"} < holders(now, *cheapest)
+    single = "advice-4", "leave no single card but a picture, rather than one"
+    assert "single cards at four for the network only" in PAGE
+    assert holders(held, *single) == {"network"} < holders(now, *single)
 
 
 def test_what_the_page_says_of_matched_small_games_holds() -> None:
