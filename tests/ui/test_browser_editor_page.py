@@ -217,6 +217,15 @@ def test_a_number_that_is_selected_stays_so_when_the_page_is_drawn_anew(editor):
     expect(text_of(editor)).to_have_value(re.compile("sweeps: 2 0"))
 
 
+def test_the_caret_stays_where_it_is_when_the_page_is_drawn_anew(editor):
+    control(editor, "rules").focus()
+    editor.keyboard.press("End")
+    pack(editor, "9 of clubs").evaluate("card => card.click()")
+    expect(text_of(editor)).to_have_value(re.compile("9C"))
+    editor.keyboard.type(" packs=1")
+    expect(control(editor, "rules")).to_have_value("krypkasino players=2 packs=1")
+
+
 def test_a_position_is_copied_saved_dropped_and_pasted(browser, tmp_path):
     with (
         study_at() as address,

@@ -60,6 +60,36 @@ export function button(focus, text, onclick, kind = "") {
 }
 
 /**
+ * Give the focus to the first of some names that is on the page.
+ * @param {...string} names
+ * @returns {HTMLElement | null} what has it now
+ */
+export function focusOn(...names) {
+  for (const name of names) {
+    const found = document.querySelector(`[data-focus="${name}"]`);
+    if (!(found instanceof HTMLElement)) continue;
+    found.focus();
+    return found;
+  }
+  return null;
+}
+
+/**
+ * Give the focus back, after the page was drawn anew, to what had it before, and select in it what was selected.
+ * @param {Element | null} active what had the focus
+ * @param {...string} instead who gets it where that is gone
+ */
+export function refocus(active, ...instead) {
+  const name = active instanceof HTMLElement && active.dataset.focus;
+  if (!name) return;
+  const again = focusOn(name, ...instead);
+  if (again === active || !(again instanceof HTMLInputElement) || !(active instanceof HTMLInputElement)) return;
+  if (active.selectionStart === null) {
+    again.select(); // a number doesn't tell where its caret was
+  } else again.setSelectionRange(active.selectionStart, active.selectionEnd);
+}
+
+/**
  * @template {Element} Made
  * @param {Made} element
  * @param {Attributes} attributes

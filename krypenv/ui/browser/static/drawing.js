@@ -1,6 +1,6 @@
 // The page as it stands: everything is drawn anew from what the server told and what the person has chosen.
 
-import { button, h, plain, t } from "./dom.js";
+import { button, h, plain, refocus, t } from "./dom.js";
 import { lastPlay, middle } from "./felt.js";
 import { paceControl, watching } from "./pace.js";
 import { bar, hand, status } from "./place.js";
@@ -21,7 +21,7 @@ const KEPT = 8; // what was read out last stays, so that what follows at once do
 export function draw(table, before = null) {
   const { told } = table;
   const { view } = told;
-  const focus = document.activeElement instanceof HTMLElement && document.activeElement.dataset.focus;
+  const active = document.activeElement;
   const log = document.querySelector(".log ol");
   const isNew = before !== null && before.game === told.game && told.moves > before.moves;
   page.removeAttribute("aria-busy");
@@ -29,7 +29,8 @@ export function draw(table, before = null) {
   document.title = `${view.turn !== null && view.turn === view.seat ? "● " : ""}${view.title}`;
   const lines = document.querySelector(".log ol");
   if (lines) lines.scrollTop = log && !isNew ? log.scrollTop : lines.scrollHeight;
-  if (focus) restore(focus);
+  const isOfTurn = active?.matches('[data-focus^="hand"], [data-focus^="move"]');
+  refocus(active, ...(isOfTurn ? ["hand 0"] : []), "next", "new");
   readOut(table, before);
 }
 
@@ -48,15 +49,6 @@ export function drawMiddle(table) {
 export function drawEnd(reason) {
   page.removeAttribute("aria-busy");
   page.replaceChildren(h("main", { class: "ended" }, h("p", { role: "alert" }, reason)));
-}
-
-/** @param {string} focus */
-function restore(focus) {
-  const isOfTurn = focus.startsWith("hand") || focus.startsWith("move");
-  for (const each of [focus, isOfTurn ? "hand 0" : "", "next", "new"]) {
-    const found = each && document.querySelector(`[data-focus="${each}"]`);
-    if (found instanceof HTMLElement) return found.focus();
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 // The lesson above the table: what is to be done, what came of it, and the way to the next one.
 
-import { h, t } from "./dom.js";
+import { focusOn, h, refocus, t } from "./dom.js";
 
 /** @typedef {{ number: number, titles: string[], task: string, said: string, solved: boolean, wrong: boolean }} Lesson */
 
@@ -29,9 +29,6 @@ function draw(lesson, isNews) {
   const { number, titles } = lesson;
   const last = titles.length - 1;
   const active = document.activeElement;
-  const focus = isNews
-    ? "lesson next"
-    : active instanceof HTMLElement && place.contains(active) && active.dataset.focus;
   place.hidden = false;
   document.body.dataset.lesson = number === last ? "deal" : "position";
   document.title = `${t("learn")} · ${titles[number] ?? ""}`;
@@ -63,8 +60,8 @@ function draw(lesson, isNews) {
       h("a", { class: "button", href: `./${location.hash}` }, t("lesson_leave")),
     ),
   );
-  const again = focus && place.querySelector(`[data-focus="${focus}"]`);
-  if (again instanceof HTMLElement) again.focus();
+  if (isNews) focusOn("lesson next");
+  else refocus(active);
 }
 
 /**

@@ -1,7 +1,7 @@
 // The page on which a game is studied, as it stands: the hands, the table, and what the moves were worth.
 
 import { face, lying, short } from "./cards.js";
-import { h, t } from "./dom.js";
+import { h, refocus, t } from "./dom.js";
 import { editor } from "./editor.js";
 import { challengePart, curve, luckPart, points } from "./study_charts.js";
 
@@ -21,7 +21,6 @@ const MARKS = /** @type {Record<string, string>} */ ({ "?!": "study_mark1", "?":
 export function drawStudy(state, editing) {
   const { study } = state;
   const active = document.activeElement;
-  const focus = active instanceof HTMLElement ? active.dataset.focus : undefined;
   if (!input.isConnected) document.body.append(input);
   page.removeAttribute("aria-busy");
   const isWriting = active instanceof HTMLTextAreaElement && state.isEditing;
@@ -35,11 +34,7 @@ export function drawStudy(state, editing) {
     );
   const title = state.isEditing ? t("editor_title") : t("study_title");
   document.title = `${title}${study && !state.isEditing ? ` · ${study.title}` : ""}`;
-  if (isWriting) return;
-  const again = focus && document.querySelector(`[data-focus="${focus}"]`);
-  if (!(again instanceof HTMLElement)) return;
-  again.focus();
-  if (again instanceof HTMLInputElement && again !== active) again.select(); // as it was before its part was drawn anew
+  if (!isWriting) refocus(active);
 }
 
 /** Draw the editor around what a person may be writing in. @param {State} state @param {Editing} editing */
