@@ -1,14 +1,11 @@
-"""What the guide and the page on misère say in words follows from the stored answers of studies."""
+"""What the guide and the page of its evidence say in words follows from the stored answers of studies."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
 import pytest
+from answer_tables import stored
 from replicated_tables import AGAIN, PAGES, Twice, on_both_seeds, p_values_of
 from scipy.special import ndtri
 from support.places import ROOT
@@ -16,18 +13,11 @@ from support.places import ROOT
 from krypenv.training.evaluation.matches.margins import holm
 from krypenv.training.research.lab.intervals import ALONE, LEVEL
 from krypenv.training.research.lab.replication import effects_in
-from krypenv.training.research.misere import large, transfer
-from krypenv.training.research.solved import matched, recall
 from krypenv.training.research.studies import advice, statements
 
 PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")
 GUIDE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
-
-
-def figures_of(name: str) -> dict[str, Any]:
-    """The numbers behind a stored answer."""
-    return json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())["figures"]
 
 
 @pytest.mark.parametrize(("page", "text", "told"), [
@@ -53,170 +43,36 @@ def test_what_the_page_says_of_the_rule_that_was_tried_first() -> None:
             found[(name, *path)] = larger**2 / 2 if holds else 1.0
     held = {place for place, p in zip(found, holm([*found.values()]), strict=True) if p < LEVEL}
     now = {place for place, p in p_values_of("strategy").items() if p < LEVEL}
-    assert f"{len(held)} effects hold instead of {len(now)}" in PAGE
-
-    def holders(places: set[tuple[str, ...]], name: str, words: str) -> set[str]:
-        return {player for *place, player in places if place == [name, "statements", words]}
-
-    cheapest = "advice-2", "make the cheapest capture rather than the dearest"
-    assert "the cheapest capture for `search` and the network only" in PAGE
-    assert holders(held, *cheapest) == {"search", "network"} < holders(now, *cheapest)
-    single = "advice-4", "leave no single card but a picture, rather than one"
-    assert "single cards at four for the network only" in PAGE
-    assert holders(held, *single) == {"network"} < holders(now, *single)
-
-
-def test_what_the_page_says_of_matched_small_games_holds() -> None:
-    study = Twice("matched-2")
-    signs = {what: study.signs("differences", what) for what in study.first["differences"]}
-    games = list(study.first["differences"][matched.FIRST])
-    assert signs[matched.FIRST] == dict.fromkeys(games, 1)
-    assert signs[matched.HAND] == {each: -1 for each in games if "must capture" in each}
-    assert signs["exploitability of tactician"] == dict.fromkeys(games, 1)
-    assert signs["exploitability of greedy"] == {
-        each: -1 for each in games if each.startswith("8 cards") and each.endswith("forced sweeps")
+    statements = {
+        "cheapest": "make the cheapest capture rather than the dearest",
+        "over the cheapest": "choosing is better than the cheapest",
+        "single": "leave no single card but a picture, rather than one",
+        "two": "leave no two cards rather than two",
+        "setting up": "but with a reason: always doing so is worse too",
+        "creeping": "creeping on principle is worse than to choose",
+        "paying": "pay up to two points rather than none",
     }
-    assert signs["exploitability of search(worlds=10)"] == {}
-    assert all(low > 0 > high for low, high in means_of(study, matched.FIRST))
-    assert max(max(both) for both in means_of(study, matched.MIXING)) < 0.0185
-    leads = means_of(study, matched.FIRST)[:5]  # of seed 0
-    (least, most), (second, further) = (sorted(abs(found[at]) for found in leads)[::4] for at in (0, 1))
-    assert f"by {least:.2f} to {most:.2f} SD, with `goal=high` the second by {second:.2f} to {further:.2f}" in MISERE
-    for cards, words in (("8", "0.02 SD against 0.04 with eight cards"), ("10", "0.04 against 0.05 with ten")):
-        means = study.first["differences"][matched.HAND][f"{cards} cards, must capture, free sweeps"]["means"]
-        assert re.findall(r"0\.\d\d", words) == [f"{mean:.2f}" for mean in means]
-        assert words in MISERE
 
+    def effects(lines: str) -> set[tuple[str, ...]]:
+        parts = [line.strip().split(", ") for line in lines.strip().split("\n")]
+        return {
+            (study, "statements", statements[words], player) for study, words, *players in parts for player in players
+        }
 
-def test_what_the_page_says_of_optional_captures_holds() -> None:
-    """Where nothing is forced, perfect players of misère come out even, in every game of both seeds."""
-    idle = [
-        games["low"]
-        for name in ("matched-2", "matched-2-seed-1")
-        for cells in figures_of(name)["cells"].values()
-        for rules, games in cells.items()
-        if rules.startswith("optional captures, free sweeps")
-    ]
-    assert len(idle) == 8
-    assert all(f"{abs(each[matched.FIRST]):.2f}" == "0.00" for each in idle)
-    assert max(round(each[matched.SPREAD], 2) for each in idle) == 0.03
-    assert "the lead is 0.00 points, the SD 0.03 at most" in MISERE
-
-
-def test_what_the_page_says_of_memory_holds() -> None:
-    """The largest mean of both seeds, and that nothing is told apart."""
-    study = Twice("recall-2")
-    assert list(study.first["differences"]) == [recall.MEMORY]
-    assert study.signs("differences", recall.MEMORY) == {}
-    both = means_of(study, recall.MEMORY)
-    assert len(both) == 10
-    assert f"worth {max(map(max, both)):.3f} SD at most between perfect players" in MISERE
-
-
-def means_of(study: Twice, what: str) -> list[list[float]]:
-    """The means of a measure with the goals low and high, in all games of the first seed and then of the second."""
-    return [each["means"] for found in study.at("differences", what) for each in found.values()]
-
-
-TRANSFERS = ("transfer-2", f"transfer-2{AGAIN}")
-
-
-@pytest.mark.parametrize("name", TRANSFERS)
-def test_what_the_page_says_of_transfer_in_krypkasino_holds(name: str) -> None:
-    """Of its claims each follows from the curves of both seeds; what saves or costs is told apart from scratch."""
-    trunk, scratch, whole = "all but both heads", transfer.SCRATCH, "all weights"
-    turned, features = "all weights, outputs negated", "layers of the actions"
-    of_krypkasino = {goal: found for goal, found in figures_of(name).items() if goal.startswith("Krypkasino")}
-    assert len(of_krypkasino) == 2
-    for goal, found in of_krypkasino.items():
-        mean = {arm: np.mean(runs, axis=0) for arm, runs in found["margins"].items()}
-        games = [round(decisions / found["decisions of a game"]) for decisions in found["decisions"]]
-        assert mean[trunk][1] > mean[scratch][3]
-        assert (games[1], games[3]) == (84, 336)
-        assert mean[whole][:5].max() < -49.5
-        assert round(found["decisions"][4], -3) >= 65_000
-        assert min(each[0] for each in found["margins"][turned]) > 0
-        saving = {arm for arm, sign in Twice(TRANSFERS[0]).signs(goal, "gained").items() if sign > 0}
-        assert saving == {trunk, turned, features}
-        assert found["saved"][features]["low"] > 0
-        assert found["saved"][features]["mean"] > found["saved"][trunk]["mean"] / 2
-    assert "With fresh heads on it, 84 games teach more Krypkasino than 336 from scratch" in MISERE
-    assert "lose by 50 points a game for 65,000 decisions" in MISERE
-
-
-def test_what_the_page_says_of_transfer_in_finland_holds() -> None:
-    """Nothing that is kept helps, on either seed."""
-    study = Twice(TRANSFERS[0])
-    goals = [goal for goal in study.first if goal.startswith("Finland")]
-    gained = [each for goal in goals for found in study.at(goal, "gained") for each in found.values()]
-    assert len(gained) == 12
-    assert max(each["mean"] for each in gained) < 0
-    assert sum(len(study.signs(goal, "gained")) for goal in goals) == 5
-    assert "from scratch, one of six not significantly" in MISERE
-
-
-def test_what_the_page_says_of_large_games_holds() -> None:
-    """Both seeds have the same models, and each claim holds for the strongest two."""
-    first, again = (
-        json.loads((ROOT / f"docs/results/studies/{name}/result.json").read_text())
-        for name in ("large-2", f"large-2{AGAIN}")
-    )
-    assert first["models_sha256"] == again["models_sha256"]
-    assert (first["seed"], again["seed"]) == (0, 1)
-    study = Twice("large-2")
-    strongest = set(first["figures"]["strongest"])
-    assert strongest == set(again["figures"]["strongest"])
-
-    def sign_for_both(*path: str, then: Sequence[str] = ()) -> int:
-        found = {study.signs(*path, then=then).get(player, 0) for player in strongest}
-        return found.pop() if len(found) == 1 else 0
-
-    for label in large.SETS:  # the wrong goal is worse than none: who beats random play with each goal
-        assert sign_for_both("cells", label, large.SKILL, then=("in SD",)) == 1
-    signs = {
-        quantity: [sign_for_both("differences", game, quantity) for game in large.GAMES]
-        for quantity in large.QUANTITIES
-    }
-    assert large.GAMES[0] == "Krypkasino"
-    assert signs[large.SWEEPS] == [1, -1, -1, -1]  # they change sides
-    assert signs[large.LEAD] == [-1, 0, 0, -1]
-    assert signs[large.SIGHT] == [0, -1, -1, -1]
-    assert signs[large.SKILL] == [0, 0, 0, 0]
-    for game in large.GAMES[1:]:
-        assert study.sign("differences", game, large.LEAD, large.TACTICIAN) == -1
-        assert study.sign("differences", game, large.SIGHT, large.TACTICIAN) == 1
-    for game in (large.GAMES[0], large.GAMES[3]):
-        assert study.signs("differences", game, large.LEAD) == dict.fromkeys(large.PLAYERS, -1)
-
-
-def test_the_ranges_of_large_games_are_over_players_and_both_seeds() -> None:
-    both = [figures_of(name) for name in ("large-2", "large-2-seed-1")]
-
-    def means(quantity: str, games: Sequence[str], players: Sequence[str]) -> list[float]:
-        return [
-            figures["differences"][game][quantity][player]["mean"]
-            for figures in both
-            for game in games
-            for player in players
-        ]
-
-    krypkasino, *others, finland = large.GAMES
-    leads = means(large.LEAD, (krypkasino, finland), large.PLAYERS)
-    assert f"from the first seat by {-max(leads):.2f} to {-min(leads):.2f} SD in Krypkasino and Finland" in MISERE
-    assert max(means(large.LEAD, others, [large.TACTICIAN])) < -0.3
-    sight = means(large.SIGHT, large.GAMES[1:], both[0]["strongest"])
-    assert f"it is {-max(sight):.2f} to {-min(sight):.2f} SD less for the strongest two players" in MISERE
-    assert min(means(large.SIGHT, large.GAMES[1:], [large.TACTICIAN])) > 0
-    moved = {
-        goal: [
-            figures["cells"][f"{krypkasino}, {goal}"][large.SWEEPS][player]["points"]["mean"]
-            for figures in both
-            for player in large.PLAYERS
-        ]
-        for goal in ("low", "high")
-    }
-    (least, most), (fewer, more) = ((min(each), max(each)) for each in moved.values())
-    assert f"{least:.0f} to {most:.0f} points a game in misère, and {fewer:.0f} to {more:.0f} for high" in MISERE
+    assert f"{len(held)} effects hold instead of {len(now)}. Gone are, for" in PAGE
+    assert now - held == effects("""
+        advice-2, cheapest, tactician, champion
+        advice-4, single, tactician, champion
+        advice-2, over the cheapest, tactician
+        advice-howto, two, tactician
+    """)
+    assert held - now == effects("""
+        advice-4, setting up, network
+        advice-4, creeping, search
+        advice-howto, creeping, tactician
+        advice-howto, single, network
+        advice-howto, paying, champion
+    """)
 
 
 ADVICE = ("advice-2", f"advice-2{AGAIN}")
@@ -231,7 +87,7 @@ def signs_of(name: str) -> dict[str, dict[str, int]]:
 
 def test_what_the_pages_say_of_who_advice_holds_for() -> None:
     """The guide counts what the table of the evidence shows on both seeds."""
-    first, signs = figures_of(ADVICE[0])["statements"], signs_of(ADVICE[0])
+    first, signs = stored(ADVICE[0])["figures"]["statements"], signs_of(ADVICE[0])
     assert {sign for each in signs.values() for sign in each.values()} == {1}
     shared = {
         each.words: signs[each.words]
@@ -319,8 +175,8 @@ def test_what_the_guide_says_of_tables_of_four() -> None:
     ):
         assert signs[words] == {"network": 1}
     shares = {
-        words: sum(figures_of(four)["statements"][words][player]["mean"] for four in names for player in PAIR)
-        / sum(figures_of(two)["statements"][words][player]["mean"] for two in ADVICE for player in PAIR)
+        words: sum(stored(four)["figures"]["statements"][words][player]["mean"] for four in names for player in PAIR)
+        / sum(stored(two)["figures"]["statements"][words][player]["mean"] for two in ADVICE for player in PAIR)
         for words in held
     }
     cheapest = shares.pop(held[-1])
@@ -349,7 +205,7 @@ def test_what_the_guide_says_of_the_second_description() -> None:
     ):
         assert not signs[words]
     assert {sign for each in signs.values() for sign in each.values()} == {1}
-    moved = [each[advice.SWEEPS]["mean"] for name in names for each in figures_of(name)["by player"].values()]
+    moved = [each[advice.SWEEPS]["mean"] for name in names for each in stored(name)["figures"]["by player"].values()]
     assert (round(min(moved)), round(max(moved))) == (10, 15)
     assert (
         "sweeps move 10 to 15 points. Set-ups, neither principle, paying, the cheapest capture and the lead hold there"
@@ -389,7 +245,7 @@ def test_the_guide_has_the_least_and_the_most_of_all_players(claim: str) -> None
         figure["mean"]
         for name in ADVICE
         for words in statements
-        for player, figure in figures_of(name)["statements"][words].items()
+        for player, figure in stored(name)["figures"]["statements"][words].items()
         if player == "network" or "network" not in claim
     ]
     assert (round(min(found)), round(max(found))) == bounds
@@ -397,7 +253,7 @@ def test_the_guide_has_the_least_and_the_most_of_all_players(claim: str) -> None
 
 
 def test_what_the_guide_says_of_sweeps_and_the_last_capture_holds_for_each_player() -> None:
-    players = [figures for name in ADVICE for figures in figures_of(name)["by player"].values()]
+    players = [figures for name in ADVICE for figures in stored(name)["figures"]["by player"].values()]
     assert len(players) == 8
     moved, opening, taken = (
         [each[what]["mean"] for each in players] for what in (advice.SWEEPS, advice.OPENING, advice.TAKEN)
@@ -414,7 +270,7 @@ def test_what_the_guide_says_of_luck_follows_from_the_games_of_each_player() -> 
     spreads = [
         figure["spread"]
         for name in ADVICE
-        for figure in figures_of(name)["statements"]["lead rather than deal"].values()
+        for figure in stored(name)["figures"]["statements"]["lead rather than deal"].values()
     ]
     assert len(spreads) == 8
     assert (round(min(spreads)), round(max(spreads))) == (42, 48)
@@ -425,7 +281,7 @@ def test_what_the_guide_says_of_luck_follows_from_the_games_of_each_player() -> 
 
 
 def test_what_the_guide_says_of_tables_and_of_the_last_capturer_holds_for_each_player() -> None:
-    players = [figures for name in ADVICE for figures in figures_of(name)["by player"].values()]
+    players = [figures for name in ADVICE for figures in stored(name)["figures"]["by player"].values()]
     single, larger, stays = (
         [each[what]["mean"] for each in players] for what in (advice.SINGLE, advice.LARGER, advice.STAYS)
     )

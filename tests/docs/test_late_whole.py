@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from support.places import ROOT
+from answer_tables import stored
 
 from krypenv import Game
 from krypenv.training.research.solved import late_deals
 from krypenv.training.research.solved.late_bounds import COMPARED, HANDS, MOST_HANDS, WHOLE
 
-FIGURES = json.loads((ROOT / "docs/results/studies/late-2/result.json").read_text(encoding="utf-8"))["figures"]
+FIGURES = stored("late-2")["figures"]
 
 
 def told(cards: int, hands: int, agent: str) -> float:

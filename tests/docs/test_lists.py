@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from answer_tables import stored
 from support.places import DOCS, ROOT
 from typer.main import get_command
 
@@ -97,7 +98,7 @@ def test_versions() -> None:
 
 def test_small_games() -> None:
     """Those that `krypenv solve --list` solves, with the values that the study found."""
-    values = json.loads(page("results/studies/small-2/result.json"))["figures"]["values"]
+    values = stored("small-2")["figures"]["values"]
     listed = re.findall(r"^(mini-\w+) +\d+ .* ([-+]\d\.\d{4}) +[\d.]+$", page("exact.md"), re.MULTILINE)
     assert [name for name, _ in listed] == list(SOLVED)
     assert dict(listed) == {name: f"{values[name]['value']:+.4f}" for name in SOLVED}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from answer_tables import stored
 from relatives_picture import ARENAS, PICTURE, draw_relatives
 from support.places import ROOT
 
@@ -100,7 +101,7 @@ def test_every_study_has_a_stored_answer_and_a_figure() -> None:
 
 
 def test_the_rows_of_set_ups_are_those_of_the_page() -> None:
-    result = json.loads((ROOT / "docs/results/studies/setups-2/result.json").read_text())
+    result = stored("setups-2")
     assert len(result["rows"]) > 6
     for (what, *cells), (_, *raw) in zip(result["rows"], result["raw"]["rows"], strict=True):
         found = re.search(rf"^\| {re.escape(what)} \|.*$", PAGE, re.MULTILINE)  # in the first table
@@ -112,7 +113,7 @@ def test_the_rows_of_set_ups_are_those_of_the_page() -> None:
 
 
 def test_the_rows_of_matches_without_luck_are_those_of_the_page() -> None:
-    rows: list[list[str]] = json.loads((ROOT / "docs/results/studies/adjusted-2/result.json").read_text())["rows"]
+    rows: list[list[str]] = stored("adjusted-2")["rows"]
     assert len(rows) == len(MATCHES)
     for match, raw, adjusted, _, worth, time, luck in rows:
         margins = [f"{margin.replace(', ', ' (')})" for margin in (raw, adjusted, luck)]
@@ -163,7 +164,7 @@ def rows_of_small(result: dict[str, Any]) -> Iterator[str]:
 
 
 def test_the_rows_of_small_games_are_those_of_the_page() -> None:
-    result = json.loads((ROOT / "docs/results/studies/small-2/result.json").read_text())
+    result = stored("small-2")
     rows = list(rows_of_small(result))
     assert len(rows) == 11 + 4 + 6 + 7 + 4
     for row in rows:
@@ -172,7 +173,7 @@ def test_the_rows_of_small_games_are_those_of_the_page() -> None:
 
 def test_what_the_page_says_of_small_games_holds() -> None:
     """What more search brings, and what it loses by: the claims in words."""
-    figures = json.loads((ROOT / "docs/results/studies/small-2/result.json").read_text())["figures"]
+    figures = stored("small-2")["figures"]
     searches = {game: [found[agent] for agent in small.SEARCHES] for game, found in figures[small.BEST].items()}
     assert max(searches["mini-sweep"][3:]) < 0.005
     assert min(searches["mini-mulle"][2:]) > searches["mini-mulle"][1]
@@ -195,7 +196,7 @@ def test_what_the_page_says_of_small_games_holds() -> None:
 
 def test_what_the_page_says_of_late_deals_holds() -> None:
     """The positions can be set up, and are solved; the command of the page shows one."""
-    result = json.loads((ROOT / "docs/results/studies/late-2/result.json").read_text())
+    result = stored("late-2")
     positions = result["figures"]["positions"]
     assert len(positions) == result["deals"] + result["deals"] // late_deals.RARER
     for each in positions:
@@ -212,7 +213,7 @@ def test_what_the_page_says_of_late_deals_holds() -> None:
 
 def test_what_the_page_says_of_baselines_is_what_their_curves_say() -> None:
     """The times and the ends in its rows, the best settings, what was played, and the values of both games."""
-    result = json.loads((ROOT / "docs/results/studies/baselines-2/result.json").read_text())
+    result = stored("baselines-2")
     figures = result["figures"]
     rows = {(game, name): cells for game, name, *cells in result["rows"]}
     for game, curves in figures["curves"].items():
@@ -253,7 +254,7 @@ def test_what_the_page_says_of_baselines_is_what_their_curves_say() -> None:
             tried = found[name]["tried"]
             assert tried[found[name]["best"]] == min(tried.values())
             assert f"| {name} | {found[name]['best']} |" in EXACT
-        value = json.loads((ROOT / "docs/results/studies/small-2/result.json").read_text())["figures"]["values"][game]
+        value = stored("small-2")["figures"]["values"][game]
         assert figures["measures"][game]["value"] == pytest.approx(value["value"])
 
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from make_pictures import PAGES_OF, STUDIES, draw_study
+from answer_tables import stored
+from make_pictures import STUDIES, draw_study
 from matplotlib.figure import Figure
 
 from krypenv.training.research.studies import creep
 
 PRICES = ("0 points", "1 point", "2 points", "3 points or more")
-
-
-def stored(name):
-    return json.loads((PAGES_OF / "results" / "studies" / name / "result.json").read_text(encoding="utf-8"))
 
 
 def drawn(name):
