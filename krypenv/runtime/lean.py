@@ -21,11 +21,13 @@ from numba.core import compiler, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import CPUDispatcher
+from numba.extending import lower_cast
 
 from krypenv.runtime.hashes import kernel_hash
 from krypenv.runtime.plain import SPARES
 
 NAMING = "names by contents"  # how code in the cache is named: none that was named otherwise is used
+_INTEGERS = types.integer_domain - {types.uint64}  # int64 holds them all
 # What is called, overridden or unpacked here, with its parameters. `_rebuild` takes what `_reduce` returns.
 _USED: tuple[tuple[Any, str, str], ...] = (
     (compiler.Compiler, "__init__", "self typingctx targetctx library args return_type flags locals"),
@@ -151,9 +153,9 @@ class Inner(CPUDispatcher):
         self._compiler._customize_flags = _without_code
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return how another kernel calls it; literal numbers are treated like any numbers of their type."""
-        kws = {name: types.unliteral(each) for name, each in kws.items()}
-        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+        """Return how another kernel calls it, with arguments of general types."""
+        kws = {name: _general(each) for name, each in kws.items()}
+        return super().get_call_template(tuple(map(_general, args)), kws)
 
     def add_overload(self, cres: Any) -> None:
         """Register what was compiled or read from the cache; a key stands in for the missing entry point."""
@@ -164,6 +166,23 @@ class Inner(CPUDispatcher):
             cres = cres._replace(entry_point=object())
             self.targetctx.insert_user_function(cres.entry_point, cres.fndesc, [cres.library])
         self.overloads[tuple(cres.signature.args)] = cres
+
+
+def _general(kind: Any) -> Any:
+    """Return the type that stands for all like an argument's, so that a kernel isn't compiled for each of them.
+
+    A literal number is one of its type, a small integer an int64, an array in a record any array of its dtype.
+    """
+    kind = types.unliteral(kind)
+    if isinstance(kind, types.NestedArray):
+        return types.Array(kind.dtype, kind.ndim, "C")
+    return types.int64 if kind in _INTEGERS else kind
+
+
+@lower_cast(types.NestedArray, types.Array)
+def _as_array(context: Any, builder: Any, fromty: Any, toty: Any, val: Any) -> Any:
+    """Pass an array in a record as an array: both lie in memory alike."""
+    return val
 
 
 def _without_code(flags: Any) -> Any:

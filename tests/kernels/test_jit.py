@@ -13,7 +13,16 @@ import krypenv.agents  # noqa: F401 - with agents come all kernels
 from krypenv import Rules
 from krypenv.kernels.compiled import compile_rules
 from krypenv.runtime.hashes import kernel_hash
-from krypenv.runtime.jit import JIT_IS_OFF, SPARES, handle, is_compiled, kernel, kernel_with, rare_kernel, records
+from krypenv.runtime.jit import (
+    JIT_IS_OFF,
+    SPARES,
+    handle,
+    is_compiled,
+    kernel,
+    kernel_with,
+    rare_kernel,
+    records,
+)
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
 
@@ -173,6 +182,34 @@ def test_a_kernel_that_only_kernels_call_is_not_made_machine_code(tmp_path, monk
     assert len(nested.add.inner.signatures) == 1, "numbers that are written out are of one type with others"
     assert nested.add(5, 1) == 6, "and from Python it is called as any other"
     assert nested.twice(5) == 10
+
+
+TALLY = np.dtype([("short", np.int8, 3), ("long", np.int8, 5), ("small", np.int8), ("wide", np.int32)])
+
+
+@kernel
+def raise_to(numbers, at, number):
+    numbers[at] = max(numbers[at], number)
+
+
+@kernel
+def raise_all(tallies, apart):
+    tally = tallies[0]
+    raise_to(tally.short, tally.small, tally.wide)
+    raise_to(tally.long, tally.wide, tally.small)
+    raise_to(apart, 0, 9)
+
+
+def test_a_kernel_is_compiled_once_for_arrays_and_integers_of_all_kinds(tmp_path, monkeypatch):
+    """An array in a record is one like others, and is written to in its record; a small integer is an integer."""
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    tallies, apart = records(TALLY, 1), np.zeros(7, np.int8)
+    tallies.small, tallies.wide = 2, 4
+    raise_all(handle(tallies), apart)
+    assert tallies.short.tolist() == [[0, 0, 4]]
+    assert tallies.long.tolist() == [[0, 0, 0, 0, 2]]
+    assert apart.tolist() == [9, 0, 0, 0, 0, 0, 0]
+    assert len(raise_to.inner.overloads) == 1
 
 
 @pytest.mark.slow
