@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from krypenv.arguments import check_seeds, check_switch
 from krypenv.cards import NO_CARD, NUM_KINDS, action_name
-from krypenv.features import width_of
+from krypenv.features import add_features, width_of
 from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
@@ -24,7 +24,6 @@ from krypenv.state import State, allocate, mix
 from krypenv.stepping import (
     LOOK,
     NEW_SESSION,
-    borrow_step_scratch,
     find_illegal,
     play_games,
     sample_parts,
@@ -211,12 +210,14 @@ class Engine:
         return orders
 
     def _write(self, orders: IntArray) -> None:
-        """Carry out orders, as `step_rows` does."""
+        """Carry out orders, as `step_rows` does, and write what else is observed."""
         threads = self._threads_for(orders)
         if threads == 1:
-            step_rows(*self._given, orders, borrow_step_scratch())
+            step_rows(*self._given, orders, borrow_scratch())
         else:
             self._write_parts(orders, threads)
+        if self.features:
+            add_features(self.compiled, self._given[2], self.action_mask, orders[:, 0].copy(), threads)
         if self.history:
             note_rows(self.compiled, self._state, orders, self.record, self._given[2], self.observation)
 
@@ -224,7 +225,7 @@ class Engine:
         """Carry out orders, as `step_rows` does, on several threads."""
         done = np.zeros(self.threads, np.bool_)
         with NUMBA_THREADS:
-            step_parts(self._given, orders, borrow_step_scratch(threads), done)
+            step_parts(self._given, orders, borrow_scratch(threads), done)
         if not done.all():
             raise OverflowError("a step led to a table larger than these rules allow")
 

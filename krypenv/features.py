@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
-from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.captures import Spaces, borrow_scratch
 from krypenv.kernels.compiled import (
     bit_index,
     classes_of_values,
@@ -19,13 +19,14 @@ from krypenv.kernels.compiled import (
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.gains import choose_cards, find_best
 from krypenv.kernels.observing import clip_int8
-from krypenv.kernels.outlook import chance_of_sweep, look, make_outlook
+from krypenv.kernels.outlook import OUTLOOK, chance_of_sweep, look
 from krypenv.kernels.scoring import is_mulle
 from krypenv.kernels.unions import add_value
 from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
 from krypenv.observation import LAYOUT, has_extra_features, history_shape, slices_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, other_kernel
+from krypenv.runtime.threads import share
 
 _ENTRIES: tuple[tuple[str, int, str], ...] = (
     ("creeps", 1, "1 if the card captures nothing"),
@@ -221,21 +222,39 @@ def write_entries(compiled: np.record, outlook: np.record, out: np.ndarray) -> N
 
 
 @kernel
-def _write_all(
+def write_rows(
     compiled: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
+    rows: np.ndarray,
     outlook: np.ndarray,
     scratch: np.ndarray,
-    out: np.ndarray,
 ) -> None:
-    for row in range(len(observations)):
+    """Write the features block of some rows of observations, which have room for it, by their masks."""
+    rules = compiled[0]
+    for at in range(len(rows)):
+        seen, mask = observations[rows[at]], masks[rows[at]]
         plays, takes = np.int64(0), np.int64(0)
         for kind in range(NUM_KINDS):
-            plays |= np.int64(masks[row, kind]) << kind
-            takes |= np.int64(masks[row, TAKE + kind]) << kind
-        takes |= np.int64(masks[row, STOP]) << NUM_KINDS
-        write_features(compiled[0], observations[row], plays, takes, outlook[0], scratch[0], out[row])
+            plays |= np.int64(mask[kind]) << kind
+            takes |= np.int64(mask[TAKE + kind]) << kind
+        takes |= np.int64(mask[STOP]) << NUM_KINDS
+        write_features(rules, seen, plays, takes, outlook[0], scratch[0], seen[rules.entries :])
+
+
+_borrow_outlook = Spaces(OUTLOOK).borrow
+
+
+def add_features(
+    compiled: np.ndarray, observations: np.ndarray, masks: np.ndarray, rows: np.ndarray, threads: int = 1
+) -> None:
+    """Write the features block of some rows of observations, (M,) int64, as `write_rows` does, on some threads."""
+
+    def write(part: int, parts: int) -> None:
+        own = rows[len(rows) * part // parts : len(rows) * (part + 1) // parts]
+        write_rows(compiled, observations, masks, own, _borrow_outlook(), borrow_scratch())
+
+    share(write, threads)
 
 
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -249,5 +268,5 @@ def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -
     observations, masks = check_decisions(rules, observations, masks)
     out = np.empty((len(observations), width_of(rules, True)), np.int8)
     out[:, :size] = observations
-    _write_all(compile_rules(rules), out, masks, make_outlook(), borrow_scratch(), out[:, size:])
+    add_features(compile_rules(rules), out, masks, np.arange(len(out)))
     return out

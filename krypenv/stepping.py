@@ -8,18 +8,12 @@ import numba
 import numpy as np
 
 from krypenv.cards import BUILD, TAKE
-from krypenv.features import write_features
-from krypenv.kernels.captures import SCRATCH, Spaces
 from krypenv.kernels.compiled import bit_index, count_bits
 from krypenv.kernels.observing import write_mask, write_observation
-from krypenv.kernels.outlook import OUTLOOK
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.kernels.scoring import tie_break_of
 from krypenv.runtime.jit import kernel, parallel_kernel, rare_kernel
 from krypenv.state import ACTIONS, is_legal, random_below, seed_game
-
-STEP_SCRATCH = np.dtype([("outlook", OUTLOOK), ("scratch", SCRATCH)], align=True)  # of one thread
-borrow_step_scratch = Spaces(STEP_SCRATCH).borrow
 
 NEW_SESSION, LOOK = -2, -1  # orders besides actions: deal a first game, or only write the decision
 
@@ -31,25 +25,6 @@ def find_illegal(state: np.ndarray, orders: np.ndarray) -> int:
         if not is_legal(state[orders[at, 0]], orders[at, 1]):
             return at
     return len(orders)
-
-
-@kernel
-def write_decision(
-    compiled: np.record, game: np.record, observation: np.ndarray, mask: np.ndarray, step_scratch: np.record
-) -> None:
-    """Write observation, features and mask for the seat to act: (N,) and (105,) int8."""
-    write_observation(compiled, game, game.seat, observation)
-    if len(observation) > compiled.entries:
-        write_features(
-            compiled,
-            observation,
-            game.legal_plays,
-            game.legal_takes,
-            step_scratch.outlook,
-            step_scratch.scratch,
-            observation[compiled.entries :],
-        )
-    write_mask(game, mask)
 
 
 @kernel
@@ -67,17 +42,17 @@ def step_rows(
 
     If an action ends the session, keep its scores, points, sweeps, void sweeps and tie breaks in `finals`,
     (5, B, P), and deal a new one.
-    `scratch` is that of one thread, (1,) of `STEP_SCRATCH`.
+    `scratch` is that of one thread, (1,) of `SCRATCH`.
     """
-    rules, step_scratch = compiled[0], scratch[0]
+    rules, own = compiled[0], scratch[0]
     for at in range(len(orders)):
         row, action = orders[at, 0], orders[at, 1]
         game = state[row]
         finished[row] = False
         if action == NEW_SESSION:
-            first_game(rules, game, step_scratch.scratch)
+            first_game(rules, game, own)
         elif action != LOOK:
-            act(rules, game, action, step_scratch.scratch)
+            act(rules, game, action, own)
         if game.over:
             finished[row] = end_session(rules, game)
             if finished[row]:
@@ -87,10 +62,11 @@ def step_rows(
                     finals[2, row, seat] = game.total_sweeps[seat]
                     finals[3, row, seat] = game.total_void_sweeps[seat]
                     finals[4, row, seat] = tie_break_of(rules, game, seat % rules.teams)
-                first_game(rules, game, step_scratch.scratch)
+                first_game(rules, game, own)
             else:
-                next_game(rules, game, step_scratch.scratch)
-        write_decision(rules, game, observation[row], mask[row], step_scratch)
+                next_game(rules, game, own)
+        write_observation(rules, game, game.seat, observation[row])
+        write_mask(game, mask[row])
 
 
 @kernel

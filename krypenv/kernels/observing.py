@@ -24,7 +24,7 @@ from krypenv.kernels.compiled import (
 )
 from krypenv.observation import HISTORY_COLUMNS, HISTORY_OF_BUILDS, HISTORY_WIDTH, LAYOUT, SIZE
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel, rare_kernel
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
     LAYOUT[n].start for n in ("hand", "table", "seen", "set_aside", "pending", "taken")
@@ -122,7 +122,7 @@ def write_extra(compiled: np.record, game: np.record, viewer: int, out: np.ndarr
             seat = 0
 
 
-@kernel
+@other_kernel
 def write_builds(compiled: np.record, game: np.record, viewer: int, out: np.ndarray) -> None:
     """Write the builds on the table, and the value of the one that the pending card makes (B1)."""
     if game.pending != NO_CARD:

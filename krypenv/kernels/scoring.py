@@ -14,7 +14,7 @@ import numpy.typing as npt
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES
 from krypenv.kernels.compiled import BY_SPADES, FINNISH, NEVER, NIBBLE, PLAY_ON, lead_sign
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, rare_kernel
+from krypenv.runtime.jit import kernel, other_kernel, rare_kernel
 from krypenv.state import State
 
 IntArray = npt.NDArray[np.int64]
@@ -142,7 +142,7 @@ def settled_bonus(compiled: np.record, game: np.record) -> int:
     return total
 
 
-@kernel
+@other_kernel
 def majority_points(compiled: np.record, game: np.record, side: int) -> int:
     """Return the points of a side for its spades and its cards at the end of a game (K5, F3, O1)."""
     points = np.int64(0)

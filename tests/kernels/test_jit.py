@@ -63,7 +63,7 @@ def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
     from krypenv.agents.neural import playouts
     from krypenv.kernels import observing
 
-    decide, look_up = stepping.write_decision.py_func, playouts.slot_of_hand.py_func
+    decide, look_up = stepping.step_rows.py_func, playouts.slot_of_hand.py_func
     before = hash_now(decide), hash_now(look_up)
     monkeypatch.setattr(observing, "SIZE", observing.SIZE + 1)
     assert hash_now(decide) != before[0]
