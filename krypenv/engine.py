@@ -217,7 +217,7 @@ class Engine:
         else:
             self._write_parts(orders, threads)
         if self.features:
-            add_features(self.compiled, self._given[2], self.action_mask, orders[:, 0].copy(), threads)
+            add_features(self.compiled, self._state, self._given[2], orders, threads)
         if self.history:
             note_rows(self.compiled, self._state, orders, self.record, self._given[2], self.observation)
 

@@ -224,37 +224,53 @@ def write_entries(compiled: np.record, outlook: np.record, out: np.ndarray) -> N
 @kernel
 def write_rows(
     compiled: np.ndarray,
+    state: np.ndarray,
     observations: np.ndarray,
-    masks: np.ndarray,
-    rows: np.ndarray,
+    orders: np.ndarray,
     outlook: np.ndarray,
     scratch: np.ndarray,
 ) -> None:
-    """Write the features block of some rows of observations, which have room for it, by their masks."""
+    """Write the features block of the rows that orders, (M, 2) int64, name first, behind what is observed of them."""
     rules = compiled[0]
-    for at in range(len(rows)):
-        seen, mask = observations[rows[at]], masks[rows[at]]
-        plays, takes = np.int64(0), np.int64(0)
-        for kind in range(NUM_KINDS):
-            plays |= np.int64(mask[kind]) << kind
-            takes |= np.int64(mask[TAKE + kind]) << kind
-        takes |= np.int64(mask[STOP]) << NUM_KINDS
-        write_features(rules, seen, plays, takes, outlook[0], scratch[0], seen[rules.entries :])
+    for at in range(len(orders)):
+        game, seen = state[orders[at, 0]], observations[orders[at, 0]]
+        write_features(
+            rules, seen, game.legal_plays, game.legal_takes, outlook[0], scratch[0], seen[rules.entries :]
+        )  # fmt: skip
 
 
 _borrow_outlook = Spaces(OUTLOOK).borrow
 
 
 def add_features(
-    compiled: np.ndarray, observations: np.ndarray, masks: np.ndarray, rows: np.ndarray, threads: int = 1
+    compiled: np.ndarray, state: np.ndarray, observations: np.ndarray, orders: np.ndarray, threads: int
 ) -> None:
-    """Write the features block of some rows of observations, (M,) int64, as `write_rows` does, on some threads."""
+    """Do what `write_rows` does, on some threads."""
 
     def write(part: int, parts: int) -> None:
-        own = rows[len(rows) * part // parts : len(rows) * (part + 1) // parts]
-        write_rows(compiled, observations, masks, own, _borrow_outlook(), borrow_scratch())
+        own = orders[len(orders) * part // parts : len(orders) * (part + 1) // parts]
+        write_rows(compiled, state, observations, own, _borrow_outlook(), borrow_scratch())
 
     share(write, threads)
+
+
+@kernel
+def _write_all(
+    compiled: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    outlook: np.ndarray,
+    scratch: np.ndarray,
+) -> None:
+    rules = compiled[0]
+    for row in range(len(observations)):
+        plays, takes = np.int64(0), np.int64(0)
+        for kind in range(NUM_KINDS):
+            plays |= np.int64(masks[row, kind]) << kind
+            takes |= np.int64(masks[row, TAKE + kind]) << kind
+        takes |= np.int64(masks[row, STOP]) << NUM_KINDS
+        seen = observations[row]
+        write_features(rules, seen, plays, takes, outlook[0], scratch[0], seen[rules.entries :])
 
 
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -268,5 +284,5 @@ def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -
     observations, masks = check_decisions(rules, observations, masks)
     out = np.empty((len(observations), width_of(rules, True)), np.int8)
     out[:, :size] = observations
-    add_features(compile_rules(rules), out, masks, np.arange(len(out)))
+    _write_all(compile_rules(rules), out, masks, _borrow_outlook(), borrow_scratch())
     return out
