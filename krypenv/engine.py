@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from krypenv.arguments import check_seeds, check_switch
 from krypenv.cards import NO_CARD, NUM_KINDS, action_name
-from krypenv.features import add_features, width_of
+from krypenv.features import width_of, write_parts, write_rows
 from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observing import note_rows, record_width
+from krypenv.kernels.outlook import borrow_outlook
 from krypenv.observation import history_shape, history_size
 from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
@@ -214,20 +215,23 @@ class Engine:
         threads = self._threads_for(orders)
         if threads == 1:
             step_rows(*self._given, orders, borrow_scratch())
+            if self.features:
+                write_rows(self.compiled, self._state, self._given[2], orders, borrow_outlook(), borrow_scratch())
         else:
             self._write_parts(orders, threads)
-        if self.features:
-            add_features(self.compiled, self._state, self._given[2], orders, threads)
         if self.history:
             note_rows(self.compiled, self._state, orders, self.record, self._given[2], self.observation)
 
     def _write_parts(self, orders: IntArray, threads: int) -> None:
-        """Carry out orders, as `step_rows` does, on several threads."""
-        done = np.zeros(self.threads, np.bool_)
+        """Carry out orders and write the features block, on several threads."""
+        done, scratch = np.zeros(threads, np.bool_), borrow_scratch(threads)
         with NUMBA_THREADS:
-            step_parts(self._given, orders, borrow_scratch(threads), done)
-        if not done.all():
-            raise OverflowError("a step led to a table larger than these rules allow")
+            step_parts(self._given, orders, scratch, done)
+            if not done.all():
+                raise OverflowError("a step led to a table larger than these rules allow")
+            if self.features:
+                seen, outlook = self._given[2], borrow_outlook(threads)
+                write_parts(self.compiled, self._state, seen, orders, outlook, scratch)
 
     def _which(self, rows: npt.ArrayLike | None, may_repeat: bool = False) -> IntArray:
         """Return row numbers, (M,), from numbers, a (B,) bool mask or None for all; ValueError for anything else."""

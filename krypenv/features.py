@@ -6,11 +6,12 @@ entries describe the one with the lowest cost: points and own sweeps, minus the 
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
-from krypenv.kernels.captures import Spaces, borrow_scratch
+from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import (
     bit_index,
     classes_of_values,
@@ -19,14 +20,13 @@ from krypenv.kernels.compiled import (
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.gains import choose_cards, find_best
 from krypenv.kernels.observing import clip_int8
-from krypenv.kernels.outlook import OUTLOOK, chance_of_sweep, look
+from krypenv.kernels.outlook import borrow_outlook, chance_of_sweep, look
 from krypenv.kernels.scoring import is_mulle
 from krypenv.kernels.unions import add_value
 from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
 from krypenv.observation import LAYOUT, has_extra_features, history_shape, slices_of
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, other_kernel
-from krypenv.runtime.threads import share
+from krypenv.runtime.jit import kernel, other_kernel, parallel_kernel
 
 _ENTRIES: tuple[tuple[str, int, str], ...] = (
     ("creeps", 1, "1 if the card captures nothing"),
@@ -239,19 +239,19 @@ def write_rows(
         )  # fmt: skip
 
 
-_borrow_outlook = Spaces(OUTLOOK).borrow
-
-
-def add_features(
-    compiled: np.ndarray, state: np.ndarray, observations: np.ndarray, orders: np.ndarray, threads: int
+@parallel_kernel
+def write_parts(
+    compiled: np.ndarray,
+    state: np.ndarray,
+    observations: np.ndarray,
+    orders: np.ndarray,
+    outlook: np.ndarray,
+    scratch: np.ndarray,
 ) -> None:
-    """Do what `write_rows` does, on some threads."""
-
-    def write(part: int, parts: int) -> None:
-        own = orders[len(orders) * part // parts : len(orders) * (part + 1) // parts]
-        write_rows(compiled, state, observations, own, _borrow_outlook(), borrow_scratch())
-
-    share(write, threads)
+    """Do what `write_rows` does, with one part per thread; outlook and scratch have a record for each, (parts,)."""
+    for part in numba.prange(len(scratch)):
+        own = orders[len(orders) * part // len(scratch) : len(orders) * (part + 1) // len(scratch)]
+        write_rows(compiled, state, observations, own, outlook[part : part + 1], scratch[part : part + 1])
 
 
 @kernel
@@ -284,5 +284,5 @@ def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -
     observations, masks = check_decisions(rules, observations, masks)
     out = np.empty((len(observations), width_of(rules, True)), np.int8)
     out[:, :size] = observations
-    _write_all(compile_rules(rules), out, masks, _borrow_outlook(), borrow_scratch())
+    _write_all(compile_rules(rules), out, masks, borrow_outlook(), borrow_scratch())
     return out

@@ -35,7 +35,7 @@ from krypenv.kernels.compiled import (
     rank_on_table,
 )
 from krypenv.kernels.observing import clip_int8
-from krypenv.kernels.outlook import chance_of_hit, look, make_outlook
+from krypenv.kernels.outlook import borrow_outlook, chance_of_hit, look
 from krypenv.kernels.weighing import weigh_main
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.rules import Rules
@@ -155,7 +155,7 @@ def gather_action_features(
         compile_rules(rules),
         observations,
         masks,
-        make_outlook(),
+        borrow_outlook(),
         borrow_scratch(),
         _SPACE.borrow(rules),
         actions,

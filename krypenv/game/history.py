@@ -30,7 +30,7 @@ from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import POINTS, SOUND, tell_fault
 from krypenv.kernels.observing import record_width
-from krypenv.kernels.outlook import make_outlook
+from krypenv.kernels.outlook import borrow_outlook
 from krypenv.observation import history_shape, history_size
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
@@ -42,7 +42,7 @@ Int8Array = npt.NDArray[np.int8]
 Play = tuple[int, tuple[int, ...], int, int, tuple[int, ...]]
 
 _KINDS = np.arange(NUM_KINDS)
-_STATE_DTYPE, _OUTLOOK = handle(allocate(1)).dtype, make_outlook()
+_STATE_DTYPE = handle(allocate(1)).dtype
 
 
 class History:
@@ -70,7 +70,6 @@ class History:
             self.states[name] for name in ("seat", "over", "pending", "legal_plays", "legal_takes", "legal_builds")
         )
         self._captured = np.zeros((rules.players, NUM_KINDS), np.int64)  # counts captured before the first state
-        self._outlook = _OUTLOOK.copy()
         self._inner: set[int] = set()  # places within pushed plays, where `pop` does not stop
 
     def deal(self, seed: int | None, deck: list[int] | None, dealer: int, number: int, totals: list[int]) -> None:
@@ -252,7 +251,7 @@ class History:
     def observation(self, seat: int, size: int) -> Int8Array:
         """Return what a seat sees, (size,) int8; the size says whether the features are included."""
         out = np.empty(size, np.int8)
-        observe(self.compiled, self.states, self.at, seat, out, self._outlook, borrow_scratch())
+        observe(self.compiled, self.states, self.at, seat, out, borrow_outlook(), borrow_scratch())
         return out
 
     def plays_of_deal(self, seat: int) -> Int8Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import LILLAN, STORAN
+from krypenv.kernels.captures import Spaces
 from krypenv.kernels.compiled import (
     CARDS_WON,
     COUNTED_SWEEPS,
@@ -25,7 +26,7 @@ from krypenv.kernels.compiled import (
 from krypenv.kernels.gains import GAINS, MOST_LOOKS
 from krypenv.kernels.scoring import sum_over
 from krypenv.observation import LAYOUT
-from krypenv.runtime.jit import handle, kernel, other_kernel, records
+from krypenv.runtime.jit import kernel, other_kernel
 
 # The lead in cards and in spades changes by about this much, times the square root of those left (greedy's games).
 CARDS_SPREAD, SPADES_SPREAD = 1.5, 1.15
@@ -66,9 +67,7 @@ OUTLOOK = np.dtype(
 )
 
 
-def make_outlook(threads: int = 1) -> np.ndarray:
-    """Return an outlook for each of some threads, (threads,) of `OUTLOOK`: what all actions of a decision share."""
-    return handle(records(OUTLOOK, threads))
+borrow_outlook = Spaces(OUTLOOK).borrow  # what all actions of a decision share
 
 
 @kernel

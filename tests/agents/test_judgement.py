@@ -15,7 +15,7 @@ from krypenv.agents.moves.prices import set_prices
 from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import COMPILED, compile_rules
-from krypenv.kernels.outlook import look, make_outlook
+from krypenv.kernels.outlook import borrow_outlook, look
 from krypenv.kernels.weighing import weigh_main
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -64,7 +64,7 @@ def as_any_rules(rules: Rules) -> np.ndarray:
 def test_the_fast_path_gains_what_a_move_of_the_general_judgement_gains(rules: Rules) -> None:
     """A sweep costs its side its points and pays the side before: n / (n - 1) of them in margin, over n sides."""
     general, compiled, workspace = as_any_rules(rules), compile_rules(rules), make_workspace()
-    outlook, scratch, engine = make_outlook(), borrow_scratch(), Engine(rules, 16, seed=4)
+    outlook, scratch, engine = borrow_outlook(), borrow_scratch(), Engine(rules, 16, seed=4)
     sides, better = rules.num_teams, -1 if rules.goal == "low" else 1
     points, swept, chosen = 0, 0, 0
     for _ in range(90):

@@ -33,7 +33,6 @@ from krypenv.training.research.studies.registry import STUDIES, study_of
 
 STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
 SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))
-LONG = {"champion-five", "champion-six", "champion-two-trios"}  # a chunk takes a minute; the model is that of three
 PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
 EVALUATION = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
@@ -279,7 +278,7 @@ class TestScores:
         assert not any(table.forfeits for table in score.tables.values())
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("path", [path for path in SCORES if path.stem not in LONG], ids=lambda path: path.stem)
+    @pytest.mark.parametrize("path", SCORES, ids=lambda path: path.stem)
     def test_a_chunk_of_a_stored_score_is_what_it_plays_now(self, path: Path) -> None:
         """At a table, against an opponent, and for a chunk that follow from the digest of the agent."""
         score = read_score(path)

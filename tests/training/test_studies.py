@@ -26,7 +26,7 @@ from krypenv.training.research.lab.chunks import by_deal, match_tasks
 from krypenv.training.research.lab.habits import with_habit
 from krypenv.training.research.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, Study, run_study
 from krypenv.training.research.solved import baselines, late_deals, openspiel, small
-from krypenv.training.research.studies import advice, creep
+from krypenv.training.research.studies import creep
 from krypenv.training.research.studies.registry import STUDIES, study_of
 from krypenv.training.runs import Executor, Task
 from krypenv.training.runs.journal import JOURNAL
@@ -162,9 +162,8 @@ class TestLuck:
 @pytest.mark.parametrize(
     "name", sorted(set(STUDIES) - {"small", "baselines", "late", "matched", "transfer", "large"})
 )  # with tests of their own
-def test_every_study_answers_in_small(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
     """From the command line, with what it needs at least; again, the same answer without work."""
-    monkeypatch.setattr(advice, "STATEMENTS", advice.STATEMENTS[::6])
     out, deals = str(tmp_path / "out"), 2 if name in ("advice", "adjusted", "recall") else 6  # of many matches
     words = ["study", name, "--deals", f"{deals}", "--out", out]
     first = CliRunner(env={"COLUMNS": "120"}).invoke(app, words)

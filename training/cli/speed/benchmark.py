@@ -92,7 +92,7 @@ class BenchSettings(Command):
         False, "measure the import and the first use of each part instead; takes minutes", panel=MEASURED
     )
     games: int = setting(4096, "games in a batch of the engine", limits.GAMES, LENGTH)
-    threads: int = setting(2, "threads of the multi-threaded line", limits.THREADS, LENGTH)
+    threads: int = setting(2, "threads of the multi-threaded lines", limits.THREADS, LENGTH)
     seconds: float = setting(
         1.0, "seconds to measure a rate in each of three rounds; with --beside, in ten turns", limits.SECONDS, LENGTH
     )

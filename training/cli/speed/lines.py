@@ -46,7 +46,7 @@ def lines(games: int, threads: int) -> dict[str, Callable[[], Block]]:
 
     Args:
         games: games at once in the engine's lines.
-        threads: threads of the multi-threaded line.
+        threads: threads of the multi-threaded lines.
 
     A maker raises ImportError if something that it needs is not installed.
     """
@@ -57,6 +57,7 @@ def lines(games: int, threads: int) -> dict[str, Callable[[], Block]]:
         "engine, features block": lambda: _engine(games, features=True),
         **{f"engine, {preset}": partial(_engine, games, preset=preset) for preset in RELATIVES},
         THREADS: lambda: _engine(games, threads=threads),
+        f"{THREADS}, features block": lambda: _engine(games, threads=threads, features=True),
         "whole games in a kernel": lambda: _whole_games(games),
         AEC: _aec,
         "Gymnasium vector env": lambda: _vector(min(games, 1024)),
