@@ -13,41 +13,53 @@ import functools
 import hashlib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import binding
-from numba.core import compiler, types
+from numba.core import compiler, event, types
+from numba.core.base import BaseContext
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
+from numba.core.funcdesc import default_mangler
 from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NopythonRewrites
 from numba.extending import lower_cast
 
 from krypenv.runtime.hashes import kernel_hash
 from krypenv.runtime.plain import SPARES
 
-NAMING = "names by contents"  # how code in the cache is named: none that was named otherwise is used
+NAMING = "short names by contents"  # how code in the cache is named: none that was named otherwise is used
+_CODE: dict[str, Any] = {}  # the intermediate code of each kernel alone, by symbols, which tell apart all code
 _INTEGERS = types.integer_domain - {types.uint64}  # int64 holds them all
 # What is called, overridden or unpacked here, with its parameters. `_rebuild` takes what `_reduce` returns.
 _USED: tuple[tuple[Any, str, str], ...] = (
     (compiler.Compiler, "__init__", "self typingctx targetctx library args return_type flags locals"),
     (compiler.Compiler, "_compile_bytecode", "self"),
+    (compiler.Compiler, "define_pipelines", "self"),
+    (compiler.Flags, "__eq__", "self other"),
+    (PassManager, "finalize", "self"),
+    (BaseContext, "mangler", "self name types abi_tags uid"),
+    (BaseContext, "subtarget", "self kws"),
     (
         compiler.CompileResult,
         "_rebuild",
         "target_context libdata fndesc env signature objectmode lifted typeann reload_init referenced_envs",
     ),
     (CPUDispatcher, "__init__", "self py_func locals targetoptions pipeline_class"),
+    (CPUDispatcher, "compile", "self sig"),
     (CPUDispatcher, "get_call_template", "self args kws"),
     (CPUDispatcher, "get_overload", "self sig"),
     (CPUDispatcher, "add_overload", "self cres"),
     (JITCodeLibrary, "__init__", "self codegen name"),
+    (JITCodeLibrary, "finalize", "self"),
+    (JITCodeLibrary, "add_linking_library", "self library"),
+    (JITCodeLibrary, "_get_module_for_linking", "self"),
     (JITCodeLibrary, "serialize_using_object_code", "self"),
     (JITCodeLibrary, "serialize_using_bitcode", "self"),
-    (JITCodeLibrary, "_optimize_final_module", "self"),
-    (JITCodeLibrary, "_finalize_final_module", "self"),
     (JITCodeLibrary, "_finalize_dynamic_globals", "self"),
-    (JITCodeLibrary, "_verify_declare_only_symbols", "self"),
     (CompileResultCacheImpl, "rebuild", "self target_context payload"),
     (FunctionCache, "_index_key", "self sig codegen"),
     (FunctionCache, "load_overload", "self sig target_context"),
@@ -65,27 +77,81 @@ def find_difference() -> str:
     return f"{missing[0]} is no flag" if missing else ""
 
 
+@functools.cache
+def _bytes_of(symbol: str) -> bytes:
+    return cast(bytes, _CODE[symbol].as_bitcode())
+
+
 class _Intermediate(JITCodeLibrary):
-    """The intermediate code of a kernel and of all that it calls."""
+    """The intermediate code of a kernel and of all that it calls. It becomes one module where machine code is made."""
 
-    def _optimize_final_module(self) -> None:
-        pass  # it is optimized as a part of its callers
+    _final_module: Any
+    symbol: str  # the name of the kernel's function
+    symbols: dict[str, None]  # those of all kernels that it calls, and its own: a set in order
 
-    def _finalize_final_module(self) -> None:
+    def finalize(self) -> None:
+        """Include what it calls of Numba's, and remember the kernels that it calls; nothing is optimized yet."""
+        self.symbols = {}
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            if isinstance(library, _Intermediate):
+                self.symbols |= library.symbols
+                self._dynamic_globals += library._dynamic_globals
+            else:
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self.symbols[self.symbol] = None
+        _CODE.setdefault(self.symbol, self._final_module)
         self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
         self._finalized = True
 
-    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
-        return self.serialize_using_bitcode()
+    def _get_module_for_linking(self) -> Any:
+        """Return all of its code as one module, in a form that may be linked more than once."""
+        if self._shared_module is None:
+            self._ensure_finalized()
+            whole = self._final_module.clone()
+            for symbol in self.symbols:
+                if symbol != self.symbol:
+                    whole.link_in(_CODE[symbol], preserve=True)
+            for function in whole.functions:
+                if not function.is_declaration and function.linkage == binding.Linkage.external:
+                    function.linkage = "linkonce_odr"
+            self._shared_module = whole
+        return self._shared_module
+
+    def serialize_using_object_code(self) -> tuple[str, dict[str, bytes]]:
+        """Return its name and all of its code as bytes, by symbol."""
+        self._ensure_finalized()
+        return self.name, {symbol: _bytes_of(symbol) for symbol in self.symbols}
 
     @classmethod
-    def read(cls, codegen: Any, name: str, bitcode: bytes) -> _Intermediate:
-        """Return a library from its saved code."""
+    def read(cls, codegen: Any, name: str, symbol: str, saved: dict[str, bytes]) -> _Intermediate:
+        """Return a library from what was saved."""
+        for each in saved.keys() - _CODE.keys():
+            _CODE[each] = binding.parse_bitcode(saved[each])
         library = cls(codegen, name)
-        library._final_module = binding.parse_bitcode(bitcode)
-        library._finalize_final_module()
+        library.symbol, library.symbols = symbol, dict.fromkeys(saved)
+        library._final_module, library._finalized = _CODE[symbol], True
         return library
+
+
+class _Flags(compiler.Flags):
+    """Options of a compilation that are quick to compare: Numba does so for every operator of a kernel."""
+
+    __slots__ = ()
+    _hash = hash(compiler.Flags())  # Numba's is that of the options' names
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self._values == other._values if type(other) is _Flags else super().__eq__(other)
+
+
+class _Arguments(tuple[Any, ...]):
+    """Types of arguments with a short repr, as Numba makes one for each pass, and records have long ones."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} arguments"
 
 
 class _OwnNames(compiler.Compiler):
@@ -97,11 +163,29 @@ class _OwnNames(compiler.Compiler):
 
     kind = "entry"
 
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, args: Any, *others: Any) -> None:
+        if self.kind == "included":
+            library = _Intermediate(targetctx.codegen(), "kernel")
+        super().__init__(typingctx, targetctx, library, _Arguments(args), *others)
+
     def _compile_bytecode(self) -> Any:
         known = self.state.func_id
         known.unique_id = _symbol_number(known.func, self.state.args, self.kind)
         known.unique_name = f"{known.func_qualname}${known.unique_id}"
+
+        def mangle(name: str, types: Any, *, abi_tags: Any = (), uid: int | None = None) -> Any:
+            return default_mangler(name, () if uid == known.unique_id else types, abi_tags=abi_tags, uid=uid)
+
+        self.state.targetctx = self.state.targetctx.subtarget(mangler=mangle)  # tuples of records have long names
         return super()._compile_bytecode()
+
+    def define_pipelines(self) -> list[Any]:
+        """Return Numba's passes without the one that fuses operations on whole arrays: no kernel has any."""
+        pipelines = super().define_pipelines()
+        for each in pipelines:
+            each.passes = [step for step in each.passes if step[0] is not NopythonRewrites]
+            each.finalize()
+        return pipelines
 
 
 def _symbol_number(function: Callable[..., Any], args: tuple[Any, ...], kind: str) -> int:
@@ -114,22 +198,19 @@ def _symbol_number(function: Callable[..., Any], args: tuple[Any, ...], kind: st
 class _Compiler(_OwnNames):
     kind = "included"
 
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
-        super().__init__(typingctx, targetctx, _Intermediate(targetctx.codegen(), "kernel"), *others)
-
 
 class _IntermediateCacheImpl(CompileResultCacheImpl):
     """Reads what Numba has saved of a kernel without machine code."""
 
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
         """Return the result of compiling a kernel."""
-        (name, _, bitcode), fndesc, env, signature, objectmode, lifted, annotation, reload_init, envs = payload
+        (name, saved), fndesc, env, signature, objectmode, lifted, annotation, reload_init, envs = payload
         return compiler.compile_result(
             target_context=target_context,
             typing_context=target_context.typing_context,
-            library=_Intermediate.read(target_context.codegen(), name, bitcode),
+            library=_Intermediate.read(target_context.codegen(), name, fndesc.llvm_func_name, saved),
             environment=env,
-            entry_point=object(),
+            entry_point=None,
             fndesc=fndesc,
             type_annotation=annotation,
             signature=signature,
@@ -152,6 +233,20 @@ class Inner(CPUDispatcher):
         self.is_apart = apart
         self._compiler._customize_flags = _without_code
 
+    def compile(self, sig: Any) -> Any:
+        """Compile it for types of arguments unless that is done, without Numba's timers, which add up with depth."""
+        with global_compiler_lock, self._compiling_counter:
+            if sig not in self.overloads:
+                result = self._cache.load_overload(sig, self.targetctx)
+                if result is None:
+                    with event.trigger_event("numba:compile", data={"dispatcher": self}):
+                        result = self._compiler.compile(sig, None)
+                    self.add_overload(result)
+                    self._cache.save_overload(sig, result)
+                else:
+                    self.add_overload(result)
+            return cast(Any, self.overloads[sig]).entry_point
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return how another kernel calls it, with arguments of general types."""
         kws = {name: _general(each) for name, each in kws.items()}
@@ -159,9 +254,9 @@ class Inner(CPUDispatcher):
 
     def add_overload(self, cres: Any) -> None:
         """Register what was compiled or read from the cache; a key stands in for the missing entry point."""
+        cres.library.symbol = symbol = cres.fndesc.llvm_func_name
         if self.is_apart:
-            own = cres.library._final_module.get_function(cres.fndesc.llvm_func_name)
-            own.add_function_attribute("noinline")
+            cres.library._final_module.get_function(symbol).add_function_attribute("noinline")
         if cres.entry_point is None:
             cres = cres._replace(entry_point=object())
             self.targetctx.insert_user_function(cres.entry_point, cres.fndesc, [cres.library])
@@ -187,7 +282,7 @@ def _as_array(context: Any, builder: Any, fromty: Any, toty: Any, val: Any) -> A
 
 def _without_code(flags: Any) -> Any:
     flags.no_compile = True
-    return flags
+    return _Flags(flags)
 
 
 class Kernel(CPUDispatcher):
