@@ -225,6 +225,8 @@ class Inner(CPUDispatcher):
     """A kernel as other kernels call it."""
 
     _cache: Any
+    _cache_hits: Any
+    _cache_misses: Any
     _compiler: Any
 
     def __init__(self, function: Any, options: dict[str, Any], apart: bool) -> None:
@@ -238,6 +240,8 @@ class Inner(CPUDispatcher):
         with global_compiler_lock, self._compiling_counter:
             if sig not in self.overloads:
                 result = self._cache.load_overload(sig, self.targetctx)
+                known = self._cache_misses if result is None else self._cache_hits
+                known[sig] += 1
                 if result is None:
                     with event.trigger_event("numba:compile", data={"dispatcher": self}):
                         result = self._compiler.compile(sig, None)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numba import typeof
 from numba import types as types_of_numba
+from numba.core.errors import NumbaWarning
 
 import krypenv.agents  # noqa: F401 - with agents come all kernels
 from krypenv import Rules
@@ -223,6 +224,38 @@ def test_kernels_take_in_what_is_kept_of_others(tmp_path):
         for name in ("twice", "thrice", "thrice")
     ]
     assert printed == [["10", "0"], ["15", "1"], ["15", "0"]], "the last one is kept whole"
+
+
+LARGE = """
+import numpy as np
+from krypenv.runtime.jit import kernel
+
+TABLE = np.arange(200_000)  # so large that Numba names its place in memory, which another process does not have
+
+@kernel
+def look_up(at):
+    return TABLE[at]
+
+@kernel
+def add_up(at):
+    return look_up(at) + look_up(at + 1)
+
+@kernel
+def double(at):
+    return 2 * add_up(at)
+"""
+
+
+def test_what_names_a_place_in_memory_is_not_kept(tmp_path, monkeypatch):
+    """Nor is any kernel that it is a part of."""
+    (tmp_path / "large.py").write_text(LARGE)
+    monkeypatch.syspath_prepend(tmp_path)
+    import large
+
+    with pytest.warns(NumbaWarning, match="dynamic globals"):
+        assert large.double(99_999) == 2 * (99_999 + 100_000)
+    assert not any(is_compiled(each) for each in (large.look_up, large.add_up, large.double))
+    assert not list(tmp_path.rglob("*.nbi"))
 
 
 TWO_TYPES = """
