@@ -58,7 +58,6 @@ _USED: tuple[tuple[Any, str, str], ...] = (
     (JITCodeLibrary, "add_linking_library", "self library"),
     (JITCodeLibrary, "_get_module_for_linking", "self"),
     (JITCodeLibrary, "serialize_using_object_code", "self"),
-    (JITCodeLibrary, "serialize_using_bitcode", "self"),
     (JITCodeLibrary, "_finalize_dynamic_globals", "self"),
     (CompileResultCacheImpl, "rebuild", "self target_context payload"),
     (FunctionCache, "_index_key", "self sig codegen"),
