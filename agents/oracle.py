@@ -13,7 +13,7 @@ from krypenv.agents.moves.people import add_move
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import Examined, Sampler, name_of
 from krypenv.agents.search.sampling import Job, best_of, complete, decide_row, decide_rows, list_choices, world_seed
-from krypenv.agents.search.search import SearchPlan, plan_of, value_moves
+from krypenv.agents.search.search import SearchPlan, plan_of, take_one_world, value_moves
 from krypenv.agents.workspace import Workspace, make_workspace, with_room
 from krypenv.cards import NUM_KINDS
 from krypenv.game.moves import Move
@@ -239,13 +239,6 @@ def look_at_hand(compiled: np.record, game: np.record, seat: int, number: int, c
 
 
 @kernel
-def take_one_if_open(job: Job, plan: Sight, row: int, end: int, part: int, workspace: Workspace) -> None:
-    """Search a single world where an observation hides nothing."""
-    if workspace.worlds[0].is_open:
-        workspace.worlds[0].end = job.first + 1
-
-
-@kernel
 def draw_around(job: Job, plan: Sight, row: int, part: int, workspace: Workspace) -> int:
     """Draw the next world in which the other hands hold the cards that are seen; return 0 after the last one."""
     rules, worlds = job.compiled[0], workspace.worlds[0]
@@ -269,7 +262,7 @@ def solve_around(job: Job, plan: Sight, end: int, part: int, workspace: Workspac
     value_moves(job.compiled[0], job.model[0], plan.search, workspace, end, mix(~workspace.worlds[0].seed))
 
 
-_sampled_row = kernel_with(decide_row, prepare_moves=take_one_if_open, draw_world=draw_around, value_moves=solve_around)
+_sampled_row = kernel_with(decide_row, prepare_moves=take_one_world, draw_world=draw_around, value_moves=solve_around)
 
 
 @kernel

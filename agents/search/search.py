@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -160,7 +160,7 @@ def value_to(
 
 
 @kernel
-def take_one_world(job: Job, plan: SearchPlan, row: int, end: int, part: int, workspace: Workspace) -> None:
+def take_one_world(job: Job, plan: Any, row: int, end: int, part: int, workspace: Workspace) -> None:
     """Search a single world where nothing is hidden."""
     if workspace.worlds[0].is_open:
         workspace.worlds[0].end = job.first + 1

@@ -27,7 +27,13 @@ from krypenv.training.learn.imitation.demonstrations import (
     play_demonstrations,
     read_demonstrations,
 )
-from krypenv.training.learn.imitation.imitate import ImitationSettings, load_start, make_policy, save_start
+from krypenv.training.learn.imitation.imitate import (
+    ImitationSettings,
+    load_start,
+    make_policy,
+    run_imitation,
+    save_start,
+)
 from krypenv.training.runs import Executor
 from krypenv.training.runs.journal import JOURNAL
 
@@ -192,9 +198,26 @@ def test_values_are_the_teachers() -> None:
         assert (values[engine.action_mask.sum(1) == 1].max(1) == 0).all()
 
 
-@pytest.mark.parametrize("teacher", ["random", "greedy", "tactician", "ismcts", "oracle-deck"])
+def test_champion_teaches_with_what_was_played(tmp_path: Path) -> None:
+    """Its values are those of a twin that sees the plays of the deal, and not of one that doesn't."""
+    plan = dataclasses.replace(PLAN, teacher="champion(worlds=6)", chunk=2)
+    (tmp_path / file_of(0)).write_bytes(play_demonstrations(plan, 0))
+    arrays = read_artifact(tmp_path / file_of(0), KIND, VERSION).arrays
+    for history in (True, False):
+        twin, engine, told, at = plan.make_teacher(0), plan.deal(0, history), [], 0
+        rows = np.arange(plan.chunk)
+        while len(rows):
+            masks = engine.action_mask[rows]
+            told.append(twin.action_values(engine.observation[rows], masks)[masks > 0])
+            engine.step(arrays["actions"][at : at + len(rows)], rows)
+            at += len(rows)
+            rows = rows[~engine.finished[rows]]
+        assert np.array_equal(np.concatenate(told).astype(np.float16), arrays["values"]) == history
+
+
+@pytest.mark.parametrize("teacher", ["random", "greedy", "tactician", "ismcts", "oracle-deck", "champion(worlds=0)"])
 def test_who_values_no_actions_cannot_teach(teacher: str) -> None:
-    with pytest.raises(ValueError, match="can't teach, as it does not value actions; search, rollout and guided can"):
+    with pytest.raises(ValueError, match=r"can't teach, as .* search, rollout, guided and champion can"):
         dataclasses.replace(PLAN, teacher=teacher)
     with pytest.raises(ValueError, match="can't teach"):
         ImitationSettings.of(teacher=teacher)
@@ -255,6 +278,17 @@ def test_a_start_is_a_model_and_its_critic(tmp_path: Path) -> None:
             load_start(fresh, tmp_path)
     (tmp_path / "critic.safetensors").unlink()
     load_start(fresh, tmp_path)
+
+
+def test_an_imitation_starts_from_the_weights_of_a_model(tmp_path: Path) -> None:
+    policy = make_policy(SETTINGS)
+    save_start(tmp_path / "start", policy, SETTINGS.game_rules(), seed=3)
+    begun = make_policy(SETTINGS.changed(seed=4, init_from=str(tmp_path / "start"))).state_dict()
+    assert all(torch.equal(value, begun[name]) for name, value in policy.state_dict().items())
+    out = tmp_path / "run"
+    with pytest.raises(ValueError, match="nothing is no model"):
+        run_imitation(SETTINGS.changed(init_from=str(tmp_path / "nothing"), out=str(out)))
+    assert not out.exists()
 
 
 def test_an_interrupted_teacher_loses_a_file_at_most(

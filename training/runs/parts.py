@@ -176,6 +176,11 @@ def luck_setting() -> Any:
     )
 
 
+def initial_weights() -> Any:
+    """Return the field for a folder whose weights a network starts from."""
+    return setting("", "folder of a model or of krypenv imitate whose weights to start from", panel=panels.START)
+
+
 def some_threads() -> Any:
     """Return the field for the number of torch threads."""
     return setting(1, "torch threads; one is fastest for this network", limits.THREADS, panels.LENGTH)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv import agents
+from krypenv.agents.champion import Champion
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.search.sampler import Sampler
 from krypenv.engine import Engine
@@ -50,10 +51,11 @@ class TeachingPlan:
 
     def make_teacher(self, number: int) -> Sampler:
         """Return the teacher for a file; raises ValueError for an agent that does not value actions."""
-        teacher = agents.make_known(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
+        agent = agents.make_known(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
+        teacher = agent.player if isinstance(agent, Champion) else agent
         if not isinstance(teacher, Sampler) or not teacher.gives_values:
             raise ValueError(
-                f"{self.teacher} can't teach, as it does not value actions; search, rollout and guided can"
+                f"{self.teacher} can't teach, as it does not value actions; search, rollout, guided and champion can"
             )
         return teacher
 
@@ -61,10 +63,10 @@ class TeachingPlan:
         """Return the random numbers of a file."""
         return np.random.default_rng([self.seed, number])
 
-    def deal(self, number: int) -> Engine:
-        """Return the games of a file, dealt."""
+    def deal(self, number: int, history: bool = False) -> Engine:
+        """Return the games of a file, dealt; `history` for a teacher that reads the plays."""
         seeds = np.random.SeedSequence([self.seed, number, 1]).generate_state(self.chunk, np.uint64)
-        return Engine(Rules.parse(self.rules), self.chunk, seeds)
+        return Engine(Rules.parse(self.rules), self.chunk, seeds, history=history)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ def file_of(number: int) -> str:
 
 def play_demonstrations(plan: TeachingPlan, number: int) -> bytes:
     """Play the games of a file with the teacher, and return the bytes of the file."""
-    teacher, random, engine = plan.make_teacher(number), plan.stream(number), plan.deal(number)
+    teacher, random = plan.make_teacher(number), plan.stream(number)
+    engine = plan.deal(number, getattr(teacher, "needs_history", False))
     rows = np.arange(engine.num_games)
     played, valued = [], []
     while len(rows):

@@ -29,7 +29,15 @@ from krypenv.training.learn.learner.torch_network import CardNetwork, NetworkAge
 from krypenv.training.runs import check_run, limits, panels
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.options import Command, Part, an_output, part, setting
-from krypenv.training.runs.parts import AllProcessors, Evaluation, GameRules, Network, a_seed, some_threads
+from krypenv.training.runs.parts import (
+    AllProcessors,
+    Evaluation,
+    GameRules,
+    Network,
+    a_seed,
+    initial_weights,
+    some_threads,
+)
 from krypenv.training.runs.progress import compiling, progress
 
 MODEL, CRITIC, DEMONSTRATIONS = "model", "critic.safetensors", "demonstrations"
@@ -63,6 +71,7 @@ class ImitationSettings(Command):
     place: AllProcessors = part(AllProcessors(), ray="play demonstrations on a Ray cluster")
     cloning: BehaviourCloning = part(BehaviourCloning())
     network: Network = part(Network())
+    init_from: str = initial_weights()
     seed: int = a_seed()
     threads: int = some_threads()
     evaluation: Evaluation = part(Evaluation())
@@ -111,13 +120,16 @@ def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, conso
 
 
 def make_policy(settings: ImitationSettings) -> CardPolicy:
-    """Return a fresh policy with a critic."""
+    """Return a policy with a critic, fresh or with the weights that it is to start from."""
     torch.manual_seed(settings.seed)
     rules, rate = settings.game_rules(), settings.cloning.learning_rate
-    return CardPolicy(
+    policy = CardPolicy(
         observation_space(rules.observation_size), gym.spaces.Discrete(rules.num_actions), lambda left: rate,
         rules=rules, shape=settings.network.shape, hidden=(rules.players - 1) * NUM_KINDS,
     )  # fmt: skip
+    if settings.init_from:
+        load_start(policy, Path(settings.init_from))
+    return policy
 
 
 def save_start(folder: Path, policy: CardPolicy, rules: Rules, **facts: Any) -> None:
@@ -167,16 +179,16 @@ def _rehearse(settings: ImitationSettings, console: Console) -> None:
 def run_imitation(settings: ImitationSettings) -> list[MatchResult]:
     """Make demonstrations, train a network on them, write the model, and return its evaluation.
 
-    Raises ValueError if the folder holds other demonstrations, or another run is writing to it.
+    Raises ValueError if the folder holds other demonstrations, another run is writing to it, or there are no such
+    weights to start from.
     """
     console = Console()
     torch.set_num_threads(settings.threads)
-    folder, rules = Path(settings.out), settings.game_rules()
+    folder, rules, policy = Path(settings.out), settings.game_rules(), make_policy(settings)
     console.print(f"Imitating {settings.demonstrating.teacher} at '{rules}' in {folder}", markup=False)
     with writing_to(folder):
         check_run(folder / DEMONSTRATIONS, header_of(settings.plan()))
         _rehearse(settings, console)
-        policy = make_policy(settings)
         regret = imitate(settings, policy, folder / DEMONSTRATIONS, console)
         facts = {"settings": settings.flat(), "command": settings.line, "seed": settings.seed, "regret": regret}
         save_start(folder, policy, rules, **facts)

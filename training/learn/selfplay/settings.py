@@ -17,7 +17,7 @@ from krypenv.rules import Rules
 from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
 from krypenv.training.runs import limits, panels
 from krypenv.training.runs.options import Command, Part, an_output, hyperparameter, options_of, part, setting
-from krypenv.training.runs.parts import Evaluation, GameRules, Length, Network, a_seed, some_threads
+from krypenv.training.runs.parts import Evaluation, GameRules, Length, Network, a_seed, initial_weights, some_threads
 
 _HARD: dict[str, Any] = {  # longer runs: more entropy, so that they don't stop learning early, and harder opponents
     "ent_coef": 0.05,
@@ -56,7 +56,7 @@ class Start(Part):
     """The initial weights of a run: those of a model, those that imitate a teacher, or else random ones."""
 
     panel: ClassVar[str] = panels.START
-    init_from: str = setting("", "folder of a model or of krypenv imitate whose weights to start from")
+    init_from: str = initial_weights()
     demonstrations: int = setting(
         0, "games of the teacher to imitate before self-play; 0 for none", limits.DEMONSTRATIONS
     )
