@@ -197,7 +197,7 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         ({"reward": "money"}, "unknown reward"),
         ({"device": "abacus"}, "device is auto, cpu or cuda"),
         ({"against": ()}, "at least one opponent"),
-        ({"preset": "slow"}, "preset is quick, good, strong, long or not given, not 'slow'"),
+        ({"preset": "slow"}, "preset is quick, good, strong or not given, not 'slow'"),
         ({"init_from": "model", "demonstrations": 5}, "init_from and demonstrations are two ways to begin"),
     ):
         with pytest.raises(ValueError, match=reason):
@@ -321,4 +321,4 @@ class TestPresets:
     def test_an_unknown_one_is_told_in_one_sentence(self) -> None:
         done = krypenv("train", "--preset", "slow")
         assert done.exit_code == 2
-        assert done.stderr == "krypenv: preset is quick, good, strong, long or not given, not 'slow'\n"
+        assert done.stderr == "krypenv: preset is quick, good, strong or not given, not 'slow'\n"

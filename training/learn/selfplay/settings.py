@@ -19,20 +19,21 @@ from krypenv.training.runs import limits, panels
 from krypenv.training.runs.options import Command, Part, an_output, hyperparameter, options_of, part, setting
 from krypenv.training.runs.parts import Evaluation, GameRules, Length, Network, a_seed, initial_weights, some_threads
 
-_HARD: dict[str, Any] = {  # longer runs: more entropy, so that they don't stop learning early, and harder opponents
-    "ent_coef": 0.05,
-    "opponents": KRYPKASINO.hard_opponents,
-    "against": KRYPKASINO.hard_against,
-    "curve_every": 180.0,
-    "curve_deals": 400,
-}
 AGENTS = ("opponents", "against", "teacher")  # the settings that name agents
 MOST_AT_ONCE = 10_000_000  # decisions between updates
 PRESETS: dict[str, dict[str, Any]] = {  # frames and not minutes, so that a preset and a seed make one model
     "quick": {"demonstrations": 1000, "bc_epochs": 3, "frames": 1_500_000},
     "good": {"demonstrations": 4000, "bc_epochs": 4, "frames": 5_000_000},
-    "strong": {"demonstrations": 10_000, "bc_epochs": 4, "frames": 30_000_000, **_HARD},
-    "long": {"demonstrations": 40_000, "bc_epochs": 4, "frames": 400_000_000, **_HARD},
+    "strong": {
+        "demonstrations": 10_000,
+        "bc_epochs": 4,
+        "frames": 30_000_000,
+        "ent_coef": 0.05,  # so that a longer run does not stop learning early
+        "opponents": KRYPKASINO.hard_opponents,
+        "against": KRYPKASINO.hard_against,
+        "curve_every": 180.0,
+        "curve_deals": 400,
+    },
 }
 
 
@@ -166,7 +167,7 @@ class Settings(Command):
     command: ClassVar[str] = "train"
     preset: str = setting(
         "",
-        "settings for options that are not given: quick (2 minutes on two cores), good (7), strong (53) or long "
+        "settings for options that are not given: quick (2 minutes on two cores), good (7) or strong (53) "
         "[default: quick]",
         panel=panels.LENGTH,
     )
