@@ -217,7 +217,7 @@ def test_champion_teaches_with_what_was_played(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("teacher", ["random", "greedy", "tactician", "ismcts", "oracle-deck", "champion(worlds=0)"])
 def test_who_values_no_actions_cannot_teach(teacher: str) -> None:
-    with pytest.raises(ValueError, match=r"can't teach, as .* search, rollout, guided and champion can"):
+    with pytest.raises(ValueError, match=r"can't teach, as .* search, rollout, guided, and champion with worlds can"):
         dataclasses.replace(PLAN, teacher=teacher)
     with pytest.raises(ValueError, match="can't teach"):
         ImitationSettings.of(teacher=teacher)

@@ -55,7 +55,8 @@ class TeachingPlan:
         teacher = agent.player if isinstance(agent, Champion) else agent
         if not isinstance(teacher, Sampler) or not teacher.gives_values:
             raise ValueError(
-                f"{self.teacher} can't teach, as it does not value actions; search, rollout, guided and champion can"
+                f"{self.teacher} can't teach, as it does not value actions; "
+                "search, rollout, guided, and champion with worlds can"
             )
         return teacher
 
