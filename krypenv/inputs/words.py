@@ -8,6 +8,7 @@ import difflib
 import operator
 import re
 import reprlib
+import shlex
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
@@ -122,6 +123,20 @@ def to_install(extra: str) -> str:
     """
     versions = "constraints-toolboxes.txt" if extra in TOOLBOXES else "constraints.txt"
     return f'in the checkout of krypenv, run pip install -c {versions} -e ".[{extra}]"'
+
+
+def as_argument(word: str) -> str:
+    """Return a word as a shell takes it; one with single quotes stands in double ones, if nothing in it forbids that.
+
+    >>> print(as_argument("learned(model='runs/mine')"))
+    "learned(model='runs/mine')"
+    """
+    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Return the line that a shell splits into some words; see `as_argument`."""
+    return " ".join(map(as_argument, words))
 
 
 def unquoted(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from krypenv.game.moves import Move
-from krypenv.inputs.words import one_line, short_name
+from krypenv.inputs.words import as_argument, one_line, short_name
 from krypenv.runtime.jit import compilations
 from krypenv.ui.ahead import HINT, OTHERS, REMARK, Ahead
 from krypenv.ui.board import Board, make_room, stays_in_place
@@ -86,7 +85,7 @@ class Terminal:
             else:
                 self._saver.keep()
                 self._say_where("saved")
-                path = shlex.quote(str(self._saver.path))
+                path = as_argument(str(self._saver.path))
                 self._say("saved.over", is_path=True, path=path)
 
     def _say_where(self, key: str) -> None:
@@ -94,7 +93,7 @@ class Terminal:
         self._screen.close()
         with contextlib.suppress(OSError, SystemExit):  # the terminal may be gone; rich then ends the process
             self._screen.write("")
-            self._say(key, is_path=True, path=path, command=f"krypenv play --load {shlex.quote(str(path))}")
+            self._say(key, is_path=True, path=path, command=f"krypenv play --load {as_argument(str(path))}")
 
     def _play(self) -> None:
         if self._is_in_place and not self._is_welcome:

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import random
 import re
+import subprocess
 from collections import Counter
 from functools import partial
 
@@ -21,7 +22,7 @@ from krypenv.cards import parse_card, parse_rank
 from krypenv.engine import IllegalMove
 from krypenv.game.begun import begin_play
 from krypenv.game.history import History
-from krypenv.inputs.words import listed, shown
+from krypenv.inputs.words import as_argument, command_line, listed, shown
 from krypenv.notation import NotationError
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.runs.parts import GameRules
@@ -38,6 +39,25 @@ def refusal(call, *args, **kwargs):
         call(*args, **kwargs)
     check_sentence(caught.value, args)
     return str(caught.value)
+
+
+# ---------------------------------------------------------------------- commands
+
+WORDS = [
+    "",
+    "plain",
+    "tactician(shed=True)",
+    "learned(model='runs/mine')",
+    *(f"a'{sign}'b" for sign in '"$`\\!*~#&|; \t'),
+]
+
+
+def test_a_shell_reads_a_command_as_it_was_meant() -> None:
+    line = f"for word in {command_line(WORDS)}; do printf '<%s>' \"$word\"; done"
+    for shell in (["sh", "-c"], ["bash", "-ic"]):  # in an interactive one ! has a meaning
+        done = subprocess.run([*shell, line], capture_output=True, text=True, check=True)
+        assert done.stdout == "".join(f"<{word}>" for word in WORDS)
+    assert as_argument(WORDS[3]) == f'"{WORDS[3]}"'
 
 
 # ---------------------------------------------------------------------- rules

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 import typing
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from krypenv.inputs.words import check_keywords, did_you_mean, shown
+from krypenv.inputs.words import check_keywords, command_line, did_you_mean, shown
 from krypenv.training.runs import limits, panels
 from krypenv.training.runs.limits import Bounds
 
@@ -161,7 +160,7 @@ class Command(Part):
         usual |= self.defaults({name: value for name, value in own.items() if value != usual[name]})
         given = [option for name, option in options.items() if own[name] != usual[name] or option.is_required]
         given.sort(key=lambda option: not option.is_argument)
-        return shlex.join(["krypenv", self.command, *(word for each in given for word in each.words(own[each.name]))])
+        return command_line(["krypenv", self.command, *(word for each in given for word in each.words(own[each.name]))])
 
 
 def options_of(command: type) -> Mapping[str, Option]:

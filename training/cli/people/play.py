@@ -9,12 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
-from krypenv.inputs.words import printable
+from krypenv.inputs.words import as_argument, printable
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.cli.saved_games import alone, is_same, latest, own_name, take
 from krypenv.training.runs.options import Command, an_output, part, setting
@@ -182,7 +181,7 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, is_
         with found:
             file = printable(str(path))
             if not (is_asked and sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
-                command = f"krypenv play --load {printable(quote(str(path)))}"
+                command = f"krypenv play --load {printable(as_argument(str(path)))}"
                 console.print(text_in(language, "unfinished.how", file=file, command=command), **_PLAIN)
                 return None
             words, count = Narrator(game.rules, language=language), len(game.moves)

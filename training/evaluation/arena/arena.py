@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,7 @@ import numpy as np
 from krypenv.agents import Agent, is_known, parse_spec
 from krypenv.agents.neural.model_file import read_card
 from krypenv.agents.own import is_own, refuse_import, typed
-from krypenv.inputs.words import shown
+from krypenv.inputs.words import command_line, shown
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import Games
 from krypenv.training.evaluation.arena.lineups import Seating, matches
@@ -282,7 +281,7 @@ def _check_names(folder: Path | str, header: Header) -> None:
     names = [agent["name"] for agent in header.identity["agents"]]
     for name in names:
         if is_own(name):
-            again = shlex.join(["krypenv", "arena", *names, "--out", str(folder)])
+            again = command_line(["krypenv", "arena", *names, "--out", str(folder)])
             refuse_import(name, f"to resume the arena, name its agents again: {again}, with the options that it had")
         if not is_known(name):
             raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.own import Typed, is_own, refuse_import, typed
 from krypenv.inputs.schema import Check, of_types
-from krypenv.inputs.words import shown
+from krypenv.inputs.words import as_argument, shown
 from krypenv.rewards import check_reward
 from krypenv.rules import Rules
 from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
@@ -269,7 +268,7 @@ class Settings(Command):
         for option in AGENTS:
             for name in _names(kept[option]):
                 if is_own(name) and name not in theirs:
-                    again = f"krypenv train --resume {given.resume} --{option} {shlex.quote(name)}"
+                    again = f"krypenv train --resume {given.resume} --{option} {as_argument(name)}"
                     refuse_import(name, f"to resume the run, name it again: {again}")
         return self.changed(**{name: _typed(kept[name]) for name in AGENTS})
 
