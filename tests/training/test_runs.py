@@ -155,6 +155,14 @@ def test_what_readers_are_told_is_brought_up_to_date(tmp_path: Path) -> None:
     assert found.results == {"number 0": 0, "number 1": 1}
 
 
+def test_the_machine_is_the_one_on_which_a_run_was_begun(tmp_path: Path) -> None:
+    here, elsewhere = (HEADER._replace(about={"command": "krypenv sum", "machine": each}) for each in ("one", "other"))
+    for tasks, header, machine in (([], elsewhere, "other"), (squares(), here, "one"), (squares(), elsewhere, "one")):
+        with open_run(tmp_path, header) as run:
+            run.do_all(tasks)
+        assert run.about == read_journal(tmp_path, "sum").header.about == {"command": "krypenv sum", "machine": machine}
+
+
 def test_only_one_process_writes(tmp_path: Path) -> None:
     with writing_to(tmp_path), pytest.raises(ValueError, match="another run is writing to"):
         sums(tmp_path, squares())

@@ -15,6 +15,7 @@ from krypenv.inputs.words import shown
 
 JOURNAL = "journal.jsonl"
 FORMAT = 1
+MACHINE = "machine"  # what a header tells of the machine
 _CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"}\Z')
 
 
@@ -113,29 +114,32 @@ def one(kind: str) -> str:
     return kind if kind.endswith("s") else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
 
 
-def open_journal(folder: Path, header: Header) -> tuple[FileIO, dict[str, Any]]:
-    """Open the journal of a folder to append to, new or resumed; return the file, and the results so far by key.
+def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
+    """Open the journal of a folder to append to, new or resumed; return the file, and what it holds.
 
-    A last line that was cut off is dropped, and what the header tells readers is brought up to date. A journal without
-    results may become that of another run. Raises ValueError, and changes nothing, for what `read_journal` and
-    `check_same` refuse, and OSError for a journal that is a link. The folder must be locked.
+    A last line that was cut off is dropped, and what the header tells readers is brought up to date, but for the
+    machine, on which the run was begun. A journal without results may become that of another run. Raises ValueError,
+    and changes nothing, for what `read_journal` and `check_same` refuse, and OSError for a journal that is a link. The
+    folder must be locked.
     """
     path = folder / JOURNAL
-    results: dict[str, Any] = {}
+    journal = Journal(header, {})
     check_unlinked(path)
     data = read_file(path) if path.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
     lines = whole.partition(b"\n")[2]
     if whole:
         there = _parse(whole, path, header.kind)
-        results = there.results
-        if results:
+        if there.results:
             check_same(folder, there.header, header)
-    kept = encode({"kind": header.kind, "format": FORMAT, "identity": header.identity, "about": header.about}) + lines
+            begun = {name: told for name, told in there.header.about.items() if name == MACHINE}
+            journal = Journal(header._replace(about={**header.about, **begun}), there.results)
+    about = journal.header.about
+    kept = encode({"kind": header.kind, "format": FORMAT, "identity": header.identity, "about": about}) + lines
     if kept != data:
         write_whole(path, kept)
     with naming(path):
-        return open(path, "ab", buffering=0, opener=open_unlinked), results
+        return open(path, "ab", buffering=0, opener=open_unlinked), journal
 
 
 def append(file: FileIO, key: str, result: Any) -> None:

@@ -41,6 +41,7 @@ class Run:
 
     folder: Path
     results: dict[str, Any]  # of the finished tasks, by key
+    about: dict[str, Any]  # for readers, as the journal has it
     file: FileIO
     executor: Executor
     stack: ExitStack
@@ -83,8 +84,8 @@ def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterato
     """
     executor.check()
     with writing_to(folder), ExitStack() as stack:
-        file, results = open_journal(folder, header)
-        yield Run(folder, results, stack.enter_context(file), executor, stack)
+        file, journal = open_journal(folder, header)
+        yield Run(folder, journal.results, journal.header.about, stack.enter_context(file), executor, stack)
 
 
 def check_run(folder: Path, header: Header) -> None:

@@ -134,7 +134,7 @@ def play_score(settings: ScoreSettings, progress: Progress = lambda done, games:
             ]
             done = run.do_all(tasks, progress)
             played = {table.name: _table_fields(settings, table, done) for table in tables}
-            write_score(path, {"format": FORMAT, "protocol": VERSION, "agent": agent, **about, "tables": played})
+            write_score(path, {"format": FORMAT, "protocol": VERSION, "agent": agent, **run.about, "tables": played})
     shutil.rmtree(journal)
     return read_score(path)
 

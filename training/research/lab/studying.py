@@ -124,7 +124,7 @@ def run_study(
     about = {"command": command, "machine": machine()}
     with open_run(folder, Header("study", identity, about), executor) as run:
         answer = _answer(study, setup, run.do_all(study.tasks(setup), progress))
-        figures = {**identity, "question": study.question, **_plain(answer), **about}
+        figures = {**identity, "question": study.question, **_plain(answer), **run.about}
         if answer.raw:
             figures["raw"] = _plain(answer.raw)
         write_json(folder / RESULT, figures)
