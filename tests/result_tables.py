@@ -133,9 +133,11 @@ def trained(names: Sequence[str], folder: str) -> str:
     rows = []
     for match in (match for each in found for match in each["matches"]):
         margins = [format_margin(*(of[key] for key in BOUNDS), 1) for of in (match["adjusted"], match)]
-        rows.append((f"`{match['rules']}`", f"`{match['opponent']}`", *margins, f"{match['win_rate']:.1%}"))
-    first = len({row[0] for row in rows}) == 1  # column that tells something
-    table = table_of(("rules", "over", ADJUSTED, AS_PLAYED, "games won")[first:], (row[first:] for row in rows))
+        sides = (f"`{match[which]}`" for which in ("rules", "agent", "opponent"))
+        rows.append((*sides, *margins, f"{match['win_rate']:.1%}"))
+    head = ("rules", "agent", "over", ADJUSTED, AS_PLAYED, "games won")
+    tell = [at for at in range(len(head)) if at > 1 or len({row[at] for row in rows}) > 1]  # the columns that do
+    table = table_of([head[at] for at in tell], ([row[at] for at in tell] for row in rows))
     return f"{command_of(*(each['command'] for each in found))}\n{table}"
 
 
