@@ -54,7 +54,7 @@ WORDS = [
 
 def test_a_shell_reads_a_command_as_it_was_meant() -> None:
     line = f"for word in {command_line(WORDS)}; do printf '<%s>' \"$word\"; done"
-    for shell in (["sh", "-c"], ["bash", "-ic"]):  # in an interactive one ! has a meaning
+    for shell in (["sh", "-c"], ["bash", "--norc", "-ic"]):  # in an interactive one ! has a meaning
         done = subprocess.run([*shell, line], capture_output=True, text=True, check=True)
         assert done.stdout == "".join(f"<{word}>" for word in WORDS)
     assert as_argument(WORDS[3]) == f'"{WORDS[3]}"'
