@@ -7,7 +7,9 @@ import re
 import pytest
 from answer_tables import stored
 from replicated_tables import AGAIN, PAGES, Twice, on_both_seeds, p_values_of
+from result_tables import read
 from scipy.special import ndtri
+from scipy.stats import t
 from support.places import ROOT
 
 from krypenv.training.evaluation.matches.margins import holm
@@ -17,6 +19,7 @@ from krypenv.training.research.studies import advice, statements
 
 PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")
 GUIDE = (ROOT / "docs" / "strategy.md").read_text(encoding="utf-8")
+TRAINING = (ROOT / "docs" / "results" / "training.md").read_text(encoding="utf-8")
 MISERE = (ROOT / "docs" / "misere.md").read_text(encoding="utf-8")
 
 
@@ -45,6 +48,18 @@ def test_what_the_page_says_of_the_rule_that_was_tried_first() -> None:
     now = {place for place, p in p_values_of("strategy").items() if p < LEVEL}
     told = f"By the rule tried first, half the larger p value squared, {len(held)} effects hold instead of {len(now)}. "
     assert told + f"Gone are, {in_words(now - held)}. New are, {in_words(held - now)}." in PAGE
+
+
+def test_what_the_page_of_training_says_of_expert_iteration() -> None:
+    """No network of its runs is told apart from the package's by Student's t, with Holm's correction over them all."""
+    p_values = []
+    for match in read("trained/expert")["matches"]:
+        freedom, found = match["deals"] - 1, match["adjusted"]
+        error = (found["high"] - found["low"]) / 2 / t.ppf(0.975, freedom)
+        p_values.append(2 * t.sf(abs(found["margin"]) / error, freedom))
+    assert len(p_values) == 15
+    assert "corrected for fifteen tests, none is told apart" in TRAINING
+    assert min(p_values) < LEVEL < min(holm(p_values))
 
 
 TABLE_WORDS = {"advice-2": "with two players", "advice-4": "with four", "advice-howto": "under `howto`"}

@@ -43,13 +43,7 @@ def refusal(call, *args, **kwargs):
 
 # ---------------------------------------------------------------------- commands
 
-WORDS = [
-    "",
-    "plain",
-    "tactician(shed=True)",
-    "learned(model='runs/mine')",
-    *(f"a'{sign}'b" for sign in '"$`\\!*~#&|; \t'),
-]
+WORDS = ["", "plain", "tactician(shed=True)", "learned(model='runs/mine')", *(f"a'{c}'b" for c in '"$`\\!*~#&|; \t')]
 
 
 def test_a_shell_reads_a_command_as_it_was_meant() -> None:

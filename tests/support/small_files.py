@@ -43,7 +43,7 @@ TINY: dict[str, Any] = {
     "curve_every": 1e9, "curve_deals": 2, "deals": 2, "against": ("random", "greedy"), "context": 4, "card": 3,
     "embedding": 2, "checkpoint_every": 1e9,
 }  # fmt: skip
-PLAN = TeachingPlan(RULES, "search(worlds=2, plies=1)", seed=3, chunk=3, temperature=1.0, epsilon=0.2)
+PLAN = TeachingPlan((RULES,), "search(worlds=2, plies=1)", seed=3, chunk=3, temperature=1.0, epsilon=0.2)
 
 
 @functools.cache

@@ -39,14 +39,14 @@ from krypenv.training.runs.journal import JOURNAL
 
 torch.set_num_threads(1)
 SEARCH, ROLLOUT = "search(worlds=2, plies=1)", "rollout(worlds=1)"
-PLAN = TeachingPlan("krypkasino players=2", SEARCH, seed=3, chunk=3, temperature=1.0, epsilon=0.2)
+PLAN = TeachingPlan(("krypkasino players=2",), SEARCH, seed=3, chunk=3, temperature=1.0, epsilon=0.2)
 PLANS = [
     PLAN,
-    TeachingPlan("krypkasino players=4 teams=2", ROLLOUT, seed=0, chunk=2, temperature=2.0, epsilon=0.5),
-    TeachingPlan("howto players=3", ROLLOUT, seed=7, chunk=2, temperature=0.5, epsilon=0.0),
-    TeachingPlan("mini-high players=2 games=2", SEARCH, seed=1, chunk=3, temperature=1.0, epsilon=0.3),
+    TeachingPlan(("krypkasino players=4 teams=2",), ROLLOUT, seed=0, chunk=2, temperature=2.0, epsilon=0.5),
+    TeachingPlan(("howto players=3",), ROLLOUT, seed=7, chunk=2, temperature=0.5, epsilon=0.0),
+    TeachingPlan(("mini-high players=2 games=2",), SEARCH, seed=1, chunk=3, temperature=1.0, epsilon=0.3),
 ]
-every_plan = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.rules)
+every_plan = pytest.mark.parametrize("plan", PLANS, ids=lambda plan: "-".join(plan.rules))
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +91,10 @@ def test_a_folder_of_another_plan_is_refused_and_untouched(folder: Path) -> None
         ("teacher", ROLLOUT),
         ("chunk", 5),
         ("epsilon", 0.1),
-        ("rules", "howto players=2"),
+        ("rules", ("howto players=2",)),
     ):
-        sentence = rf"holds .*demonstrations with {field} .*, not .*{re.escape(str(value))}.*; give another --out"
+        told = value[0] if isinstance(value, tuple) else value
+        sentence = rf"holds .*demonstrations with {field} .*, not .*{re.escape(str(told))}.*; give another --out"
         with pytest.raises(ValueError, match=sentence):
             make_demonstrations(folder, dataclasses.replace(PLAN, **{field: value}), 10)
     assert files_of(folder) == before
@@ -128,7 +129,7 @@ def test_a_torn_or_changed_file_is_told_in_one_sentence(folder: Path, tmp_path: 
 def test_a_replay_shows_what_a_plain_engine_shows(plan: TeachingPlan, gamma: float, tmp_path: Path) -> None:
     """Game after game by hand: what the seats saw and held, and their returns as slow discounted sums."""
     make_demonstrations(tmp_path, plan, plan.chunk)
-    demonstration, rules = read_demonstrations(tmp_path, plan, 0, gamma), Rules.parse(plan.rules)
+    demonstration, rules = read_demonstrations(tmp_path, plan, 0, gamma), plan.rules_of(0)
     actions = read_artifact(tmp_path / file_of(0), KIND, VERSION).arrays["actions"]
     dealt = plan.deal(0)
     games = [dealt.select([row]) for row in range(plan.chunk)]
@@ -239,7 +240,7 @@ def test_bad_settings_are_told(field: str, value: object, reason: str) -> None:
         ImitationSettings.of(**{field: value})
 
 
-SETTINGS = ImitationSettings.of(rules=PLAN.rules, teacher=SEARCH, games=10, seed=3, context=16, card=8, embedding=4)
+SETTINGS = ImitationSettings.of(rules=PLAN.rules[0], teacher=SEARCH, games=10, seed=3, context=16, card=8, embedding=4)
 HOW = BehaviourCloning(bc_epochs=5, batch=64, learning_rate=0.01, target_temperature=1.0, gamma=0.9)
 SEED = 1
 
@@ -278,6 +279,34 @@ def test_a_start_is_a_model_and_its_critic(tmp_path: Path) -> None:
             load_start(fresh, tmp_path)
     (tmp_path / "critic.safetensors").unlink()
     load_start(fresh, tmp_path)
+
+
+ALSO = ("krypkasino players=4 teams=2", "krypkasino players=3")
+
+
+def test_one_network_imitates_a_teacher_at_several_tables(tmp_path: Path) -> None:
+    """Files play the rules in turn, the critic sees the hands of the largest table, and the model plays them all."""
+    settings = SETTINGS.changed(also=ALSO, games=6, out=str(tmp_path), deals=2, against=("random",))
+    plan = settings.plan()
+    assert (plan.rules, plan.chunk) == ((PLAN.rules[0], *ALSO), 2)
+    run_imitation(settings)
+    assert len(contents(tmp_path / "demonstrations")) == 3
+    for number, rules in enumerate(plan.rules):
+        assert plan.rules_of(number) == Rules.parse(rules)
+        shown = read_demonstrations(tmp_path / "demonstrations", plan, number, 0.9)
+        cards = shown.hidden.reshape(len(shown.hidden), 3, -1).sum(2)
+        seats = Rules.parse(rules).players - 1
+        assert cards[:, :seats].any(0).all()
+        assert not cards[:, seats:].any()
+        agent = agents.make(str(tmp_path / "model"), Rules.parse(rules))
+        assert agent.rules == Rules.parse(rules)
+
+
+def test_one_network_cannot_imitate_at_tables_that_show_other_entries() -> None:
+    with pytest.raises(ValueError, match=r"one network can't learn 'krypkasino players=2' and 'mulle players=2'"):
+        SETTINGS.changed(also=("mulle players=2",))
+    with pytest.raises(ValueError, match=r"games is at least 1 for each of the 3 rule sets, not 2 in all"):
+        SETTINGS.changed(also=ALSO, games=2)
 
 
 def test_an_imitation_starts_from_the_weights_of_a_model(tmp_path: Path) -> None:

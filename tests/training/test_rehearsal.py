@@ -105,17 +105,12 @@ def test_it_is_small_and_has_all_who_take_part(preset):
         preset=preset, players=4, teams=2, also=("krypkasino players=3",), opponents=("greedy", "rollout")
     )
     small = in_small(settings)
-    assert (small.game_rules(), small.other_rules()) == (settings.game_rules(), settings.other_rules())
+    assert small.all_rules() == settings.all_rules()
     assert small.games.opponents == settings.games.opponents
     assert small.evaluation.against == settings.evaluation.against
     assert small.start.teacher == settings.start.teacher
-    assert (small.start.demonstrations, small.start.workers, small.start.init_from, small.resume, small.out) == (
-        2,
-        1,
-        "",
-        "",
-        "",
-    )
+    start = small.start
+    assert (start.demonstrations, start.workers, start.init_from, small.resume, small.out) == (4, 1, "", "", "")
     assert small.decisions < small.length.frames <= 2 * small.decisions < 1000
     assert in_small(settings.changed(envs=0, demonstrations=0)).games.envs == 0
 

@@ -131,7 +131,7 @@ def trains(tmp_path: Path, **fields: Any) -> list[MatchResult]:
     assert changed == list(after)
     card = json.loads((folder / "model" / "model.json").read_text())
     assert card["rules"] == str(settings.game_rules())
-    for rules in (settings.game_rules(), *settings.other_rules()):
+    for rules in settings.all_rules():
         assert agents.make(str(folder / "model"), rules).rules == rules
     return results
 

@@ -63,6 +63,25 @@ class GameRules(Part):
         return [*given, *(word.replace(" ", "") for word in self.rule)]
 
 
+def further_rules() -> Any:
+    """Return the field for the rules that a network learns beside the main ones; see `rules_together`."""
+    return setting((), "further rules for the same network, as in 'krypkasino players=4'", panel=panels.RULES)
+
+
+def rules_together(main: Rules, further: Sequence[str]) -> tuple[Rules, ...]:
+    """Return all rules that a network learns, the main ones first; raises ValueError if one can't play them all."""
+    from krypenv.agents.neural.network import inputs_of
+
+    others = tuple(map(Rules.parse, further))
+    for rules in others:
+        if inputs_of(rules) != inputs_of(main):
+            raise ValueError(
+                f"one network can't learn '{main}' and '{rules}', whose observations or action features have other "
+                "entries; train a network for each"
+            )
+    return main, *others
+
+
 def rules_of_agents() -> Any:
     """Return the field for rules that are, unless they are given, those of the first model among the agents."""
     usual = "the rules of the first model named, or krypkasino"

@@ -17,6 +17,7 @@ from krypenv import agents
 from krypenv.agents.champion import Champion
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.search.sampler import Sampler
+from krypenv.cards import NUM_KINDS
 from krypenv.engine import Engine
 from krypenv.inputs.artifacts import encode_artifact, read_artifact
 from krypenv.rewards import returns_of, running_scores
@@ -31,7 +32,7 @@ KIND, VERSION = "demonstrations", 2
 class TeachingPlan:
     """All that determines the demonstrations in a folder."""
 
-    rules: str
+    rules: tuple[str, ...]  # files play them in turn
     teacher: str  # string of an agent that values actions
     seed: int
     chunk: int  # games in a file
@@ -47,11 +48,21 @@ class TeachingPlan:
             raise ValueError(f"temperature is above 0 points, not {self.temperature}")
         if not 0 <= self.epsilon <= 1:
             raise ValueError(f"epsilon is from 0 to 1, not {self.epsilon}")
-        self.make_teacher(0)
+        for number in range(len(self.rules)):
+            self.make_teacher(number)
+
+    def rules_of(self, number: int) -> Rules:
+        """Return the rules of a file."""
+        return Rules.parse(self.rules[number % len(self.rules)])
+
+    @property
+    def players(self) -> int:
+        """The players of the largest table."""
+        return max(self.rules_of(number).players for number in range(len(self.rules)))
 
     def make_teacher(self, number: int) -> Sampler:
         """Return the teacher for a file; raises ValueError for an agent that does not value actions."""
-        agent = agents.make_known(self.teacher, Rules.parse(self.rules), int(self.stream(number).integers(1 << 62)))
+        agent = agents.make_known(self.teacher, self.rules_of(number), int(self.stream(number).integers(1 << 62)))
         teacher = agent.player if isinstance(agent, Champion) else agent
         if not isinstance(teacher, Sampler) or not teacher.gives_values:
             raise ValueError(
@@ -67,7 +78,7 @@ class TeachingPlan:
     def deal(self, number: int, history: bool = False) -> Engine:
         """Return the games of a file, dealt; `history` for a teacher that reads the plays."""
         seeds = np.random.SeedSequence([self.seed, number, 1]).generate_state(self.chunk, np.uint64)
-        return Engine(Rules.parse(self.rules), self.chunk, seeds, history=history)
+        return Engine(self.rules_of(number), self.chunk, seeds, history=history)
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,9 @@ class Demonstrations:
 
     observations: npt.NDArray[np.int8]  # (N, S)
     features: ActionFeatures
-    hidden: npt.NDArray[np.int8]  # (N, (P - 1) * 52) the others' hands, the seat to the left first
+    hidden: npt.NDArray[
+        np.int8
+    ]  # (N, (P - 1) * 52) the others' hands, the seat to the left first; P of the largest table
     values: npt.NDArray[np.float32]  # (L,) the teacher's value of each legal action, -inf if it was pruned
     returns: npt.NDArray[np.float32]  # (N,) what the seat earned from there on, discounted per own decision
 
@@ -110,7 +123,9 @@ def play_demonstrations(plan: TeachingPlan, number: int) -> bytes:
 def read_demonstrations(folder: Path, plan: TeachingPlan, number: int, gamma: float) -> Demonstrations:
     """Replay the games of a file and return their decisions; raises ValueError if the file is torn or was changed."""
     arrays = read_artifact(folder / file_of(number), KIND, VERSION).arrays
-    return _replay(plan.deal(number), arrays["actions"], arrays["values"].astype(np.float32), gamma)
+    shown = _replay(plan.deal(number), arrays["actions"], arrays["values"].astype(np.float32), gamma)
+    missing = (plan.players - 1) * NUM_KINDS - shown.hidden.shape[1]
+    return dataclasses.replace(shown, hidden=np.pad(shown.hidden, ((0, 0), (0, missing))))
 
 
 def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, gamma: float) -> Demonstrations:
@@ -150,7 +165,7 @@ def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, gamma: floa
 
 def header_of(plan: TeachingPlan) -> Header:
     """Return the header of a folder of demonstrations."""
-    return Header(KIND, dataclasses.asdict(plan), {"machine": machine()})
+    return Header(KIND, {**dataclasses.asdict(plan), "rules": list(plan.rules)}, {"machine": machine()})
 
 
 def make_demonstrations(

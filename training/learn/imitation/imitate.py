@@ -35,7 +35,9 @@ from krypenv.training.runs.parts import (
     GameRules,
     Network,
     a_seed,
+    further_rules,
     initial_weights,
+    rules_together,
     some_threads,
 )
 from krypenv.training.runs.progress import compiling, progress
@@ -63,6 +65,7 @@ class ImitationSettings(Command):
 
     command: ClassVar[str] = "imitate"
     game: GameRules = part(GameRules())
+    also: tuple[str, ...] = further_rules()
     out: str = an_output(
         "runs/imitation",
         "folder for the demonstrations and the model; demonstrations that it already holds are reused",
@@ -93,14 +96,16 @@ class ImitationSettings(Command):
         }
 
     def game_rules(self) -> Rules:
-        """Return the rules that the teacher plays."""
+        """Return the main rules that the teacher plays."""
         return self.game.parse()
 
     def plan(self) -> TeachingPlan:
         """Return what determines the demonstrations."""
-        asked = self.demonstrating
-        chunk = min(CHUNK, asked.games)
-        return TeachingPlan(str(self.game_rules()), asked.teacher, self.seed, chunk, asked.temperature, asked.epsilon)
+        asked, rules = self.demonstrating, tuple(map(str, rules_together(self.game_rules(), self.also)))
+        if asked.games < len(rules):
+            raise ValueError(f"games is at least 1 for each of the {len(rules)} rule sets, not {asked.games} in all")
+        chunk = min(CHUNK, asked.games // len(rules))
+        return TeachingPlan(rules, asked.teacher, self.seed, chunk, asked.temperature, asked.epsilon)
 
 
 def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, console: Console) -> float:
@@ -122,10 +127,10 @@ def imitate(settings: ImitationSettings, policy: CardPolicy, folder: Path, conso
 def make_policy(settings: ImitationSettings) -> CardPolicy:
     """Return a policy with a critic, fresh or with the weights that it is to start from."""
     torch.manual_seed(settings.seed)
-    rules, rate = settings.game_rules(), settings.cloning.learning_rate
+    rules, rate, players = settings.game_rules(), settings.cloning.learning_rate, settings.plan().players
     policy = CardPolicy(
         observation_space(rules.observation_size), gym.spaces.Discrete(rules.num_actions), lambda left: rate,
-        rules=rules, shape=settings.network.shape, hidden=(rules.players - 1) * NUM_KINDS,
+        rules=rules, shape=settings.network.shape, hidden=(players - 1) * NUM_KINDS,
     )  # fmt: skip
     if settings.init_from:
         load_start(policy, Path(settings.init_from))
@@ -171,7 +176,7 @@ def load_start(policy: CardPolicy, folder: Path) -> None:
 
 def _rehearse(settings: ImitationSettings, console: Console) -> None:
     """Imitate two games in a temporary folder so that all kernels are compiled; say so if any are."""
-    small = settings.changed(games=2, bc_epochs=1, workers=1)
+    small = settings.changed(games=2 + 2 * len(settings.also), bc_epochs=1, workers=1)
     with compiling(console), tempfile.TemporaryDirectory() as folder:
         imitate(small, make_policy(small), Path(folder), Console(quiet=True))
 
@@ -190,8 +195,13 @@ def run_imitation(settings: ImitationSettings) -> list[MatchResult]:
         check_run(folder / DEMONSTRATIONS, header_of(settings.plan()))
         _rehearse(settings, console)
         regret = imitate(settings, policy, folder / DEMONSTRATIONS, console)
-        facts = {"settings": settings.flat(), "command": settings.line, "seed": settings.seed, "regret": regret}
-        save_start(folder, policy, rules, **facts)
+        facts: dict[str, Any] = {
+            "settings": settings.flat(),
+            "command": settings.line,
+            "seed": settings.seed,
+            "regret": regret,
+        }
+        save_start(folder, policy, rules, also=list(settings.plan().rules[1:]), **facts)
     console.print(
         f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}",
         highlight=False,

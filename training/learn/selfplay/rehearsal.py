@@ -52,6 +52,7 @@ def in_small(settings: Settings) -> Settings:
     """
     given = settings.flat()
     taken = {name: given[name] for name in PLAYED}
-    least = {name: min(given[name], most) for name, most in (("envs", 4), ("opponent_envs", 4), ("demonstrations", 2))}
+    games = {"envs": 4, "opponent_envs": 4, "demonstrations": 2 * len(settings.all_rules())}
+    least = {name: min(given[name], most) for name, most in games.items()}
     small = Settings().changed(**taken, **least, **SMALL)
     return small.changed(frames=small.decisions + 1)

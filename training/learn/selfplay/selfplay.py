@@ -165,6 +165,7 @@ class TrainingRun:
         heat = ladder_of(self.rules).temperature
         return ImitationSettings(
             game=settings.game,
+            also=settings.also,
             demonstrating=Demonstrating(start.teacher, start.demonstrations, heat),
             place=AllProcessors(start.workers),
             cloning=BehaviourCloning(start.bc_epochs, target_temperature=heat, gamma=settings.ppo.gamma),
@@ -268,7 +269,7 @@ class TrainingRun:
             self.folder / "model",
             self.model.network.arrays(),
             self.rules,
-            also=[str(rules) for rules in self.settings.other_rules()],
+            also=[str(rules) for rules in self.settings.all_rules()[1:]],
             settings=self.settings.flat(),
             command=command,
             seed=self.settings.seed,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.own import Typed, is_own, refuse_import, typed
 from krypenv.inputs.schema import Check, of_types
 from krypenv.inputs.words import as_argument, shown
@@ -16,7 +15,17 @@ from krypenv.rules import Rules
 from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
 from krypenv.training.runs import limits, panels
 from krypenv.training.runs.options import Command, Part, an_output, hyperparameter, options_of, part, setting
-from krypenv.training.runs.parts import Evaluation, GameRules, Length, Network, a_seed, initial_weights, some_threads
+from krypenv.training.runs.parts import (
+    Evaluation,
+    GameRules,
+    Length,
+    Network,
+    a_seed,
+    further_rules,
+    initial_weights,
+    rules_together,
+    some_threads,
+)
 
 AGENTS = ("opponents", "against", "teacher")  # the settings that name agents
 MOST_AT_ONCE = 10_000_000  # decisions between updates
@@ -171,9 +180,7 @@ class Settings(Command):
         panel=panels.LENGTH,
     )
     game: GameRules = part(GameRules())
-    also: tuple[str, ...] = setting(
-        (), "further rules for the same network, as in 'krypkasino players=4'", panel=panels.RULES
-    )
+    also: tuple[str, ...] = further_rules()
     out: str = an_output("", "folder of the run; it must be new or empty [default: runs/ and the time]")
     resume: str = an_output("", "folder of a run to resume, with its own settings")
     length: Length = part(
@@ -204,13 +211,7 @@ class Settings(Command):
         if self.device not in ("auto", "cpu", "cuda"):
             raise ValueError(f"device is auto, cpu or cuda, not {self.device!r}")
         _check_preset(self.preset)
-        main = self.game_rules()
-        for rules in self.other_rules():
-            if inputs_of(rules) != inputs_of(main):
-                raise ValueError(
-                    f"one network can't learn '{main}' and '{rules}', whose observations or action features have other "
-                    "entries; train a network for each"
-                )
+        self.all_rules()
 
     @classmethod
     def of(cls, **given: Any) -> Settings:
@@ -239,9 +240,9 @@ class Settings(Command):
 
         Parts without environments are not played.
         """
-        rules, envs, opponent_envs = self.game_rules(), self.games.envs, self.games.opponent_envs
+        (rules, *others), envs, opponent_envs = self.all_rules(), self.games.envs, self.games.opponent_envs
         parts = [GamesPart(rules, envs, "all"), GamesPart(rules, opponent_envs, "random")]
-        return parts + [GamesPart(other, envs or opponent_envs, "all") for other in self.other_rules()]
+        return parts + [GamesPart(other, envs or opponent_envs, "all") for other in others]
 
     @property
     def decisions(self) -> int:
@@ -253,9 +254,9 @@ class Settings(Command):
         """Return the main rules of the run."""
         return self.game.parse()
 
-    def other_rules(self) -> tuple[Rules, ...]:
-        """Return the other rules that the network learns too."""
-        return tuple(map(Rules.parse, self.also))
+    def all_rules(self) -> tuple[Rules, ...]:
+        """Return all rules that the network learns, the main ones first."""
+        return rules_together(self.game_rules(), self.also)
 
     def with_own_of(self, given: Settings) -> Settings:
         """Return these settings, read from a file, with all agents marked as typed.
