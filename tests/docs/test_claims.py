@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from answer_tables import stored
@@ -50,16 +51,31 @@ def test_what_the_page_says_of_the_rule_that_was_tried_first() -> None:
     assert told + f"Gone are, {in_words(now - held)}. New are, {in_words(held - now)}." in PAGE
 
 
+def p_value_of(match: dict[str, Any]) -> float:
+    """Return the p value of a stored match with luck taken out, by Student's t, from its interval."""
+    freedom, found = match["deals"] - 1, match["adjusted"]
+    error = (found["high"] - found["low"]) / 2 / t.ppf(0.975, freedom)
+    return float(2 * t.sf(abs(found["margin"]) / error, freedom))
+
+
 def test_what_the_page_of_training_says_of_expert_iteration() -> None:
-    """No network of its runs is told apart from the package's by Student's t, with Holm's correction over them all."""
-    p_values = []
-    for match in read("trained/expert")["matches"]:
-        freedom, found = match["deals"] - 1, match["adjusted"]
-        error = (found["high"] - found["low"]) / 2 / t.ppf(0.975, freedom)
-        p_values.append(2 * t.sf(abs(found["margin"]) / error, freedom))
+    """No network of its runs is told apart from the package's, with Holm's correction over them all."""
+    p_values = [p_value_of(match) for match in read("trained/expert")["matches"]]
     assert len(p_values) == 15
     assert "corrected for fifteen tests, none is told apart" in TRAINING
     assert min(p_values) < LEVEL < min(holm(p_values))
+
+
+def test_what_the_page_of_training_says_of_one_network_for_all_tables() -> None:
+    names = re.search(r"<!-- generated: trained (family-.*) -->", TRAINING)[1].split()
+    matches = [read(f"trained/{name}")["matches"][0] for name in names]
+    assert {match["opponent"] for match in matches} == {"champion(worlds=0)"}
+    p_values = holm([p_value_of(match) for match in matches])
+    told = [match for match, p in zip(matches, p_values, strict=True) if p < LEVEL]
+    assert len(matches) == 8
+    said = "not told apart from the package's four, `champion(worlds=0)`, but between two, corrected for eight tests"
+    assert said in TRAINING
+    assert [(match["rules"], match["adjusted"]["margin"] < 0) for match in told] == [("krypkasino players=2", True)]
 
 
 TABLE_WORDS = {"advice-2": "with two players", "advice-4": "with four", "advice-howto": "under `howto`"}
