@@ -305,7 +305,7 @@ def test_one_network_imitates_a_teacher_at_several_tables(tmp_path: Path) -> Non
 def test_one_network_cannot_imitate_at_tables_that_show_other_entries() -> None:
     with pytest.raises(ValueError, match=r"one network can't learn 'krypkasino players=2' and 'mulle players=2'"):
         SETTINGS.changed(also=("mulle players=2",))
-    with pytest.raises(ValueError, match=r"games is at least 1 for each of the 3 rule sets, not 2 in all"):
+    with pytest.raises(ValueError, match="3 rule sets need a demonstration each at least, not 2 in all"):
         SETTINGS.changed(also=ALSO, games=2)
 
 

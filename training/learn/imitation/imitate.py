@@ -103,7 +103,7 @@ class ImitationSettings(Command):
         """Return what determines the demonstrations."""
         asked, rules = self.demonstrating, tuple(map(str, rules_together(self.game_rules(), self.also)))
         if asked.games < len(rules):
-            raise ValueError(f"games is at least 1 for each of the {len(rules)} rule sets, not {asked.games} in all")
+            raise ValueError(f"{len(rules)} rule sets need a demonstration each at least, not {asked.games} in all")
         chunk = min(CHUNK, asked.games // len(rules))
         return TeachingPlan(rules, asked.teacher, self.seed, chunk, asked.temperature, asked.epsilon)
 
