@@ -87,9 +87,7 @@ class Demonstrations:
 
     observations: npt.NDArray[np.int8]  # (N, S)
     features: ActionFeatures
-    hidden: npt.NDArray[
-        np.int8
-    ]  # (N, (P - 1) * 52) the others' hands, the seat to the left first; P of the largest table
+    hidden: npt.NDArray[np.int8]  # (N, (P - 1) * 52) the others' hands, the seat to the left first, for the largest P
     values: npt.NDArray[np.float32]  # (L,) the teacher's value of each legal action, -inf if it was pruned
     returns: npt.NDArray[np.float32]  # (N,) what the seat earned from there on, discounted per own decision
 

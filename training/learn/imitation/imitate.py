@@ -195,13 +195,8 @@ def run_imitation(settings: ImitationSettings) -> list[MatchResult]:
         check_run(folder / DEMONSTRATIONS, header_of(settings.plan()))
         _rehearse(settings, console)
         regret = imitate(settings, policy, folder / DEMONSTRATIONS, console)
-        facts: dict[str, Any] = {
-            "settings": settings.flat(),
-            "command": settings.line,
-            "seed": settings.seed,
-            "regret": regret,
-        }
-        save_start(folder, policy, rules, also=list(settings.plan().rules[1:]), **facts)
+        facts = {"settings": settings.flat(), "command": settings.line, "seed": settings.seed, "regret": regret}
+        save_start(folder, policy, rules, **facts, also=list(settings.plan().rules[1:]))
     console.print(
         f"Regret of the clone: {regret:.2f} points a decision. The model: {folder / MODEL}",
         highlight=False,
