@@ -148,6 +148,15 @@ def test_parts_of_a_run_play_their_own_rules(tmp_path: Path) -> None:
     assert (held[24:] > 0).all()
 
 
+def test_demonstrations_are_at_all_rules_of_a_run(tmp_path: Path) -> None:
+    taught = {"also": ("krypkasino players=3",), "teacher": "search(worlds=2, plies=1)", "demonstrations": 4}
+    train(Settings.of(**{**SMALL, **taught, "frames": 200}, out=str(tmp_path / "run")), quiet=True)
+    folder = tmp_path / "run" / "imitation"
+    header = (folder / "journal.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert '"rules":["krypkasino players=2","krypkasino players=3"]' in header
+    assert len(list(folder.glob("demonstrations-*"))) == 2
+
+
 def test_optimizer_and_snapshots_are_all_there(finished: Path) -> None:
     session = open_training(Settings(resume=str(finished)))
     states = session.model.policy.optimizer.state_dict()["state"]
