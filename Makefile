@@ -1,4 +1,4 @@
-# Every command of the project. `make test` and `make train` need nothing but Python 3.10 or later: they make .venv themselves.
+# Every command of the project. `make test` and `make train` need nothing but Python 3.10 to 3.13: they make .venv themselves.
 PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
@@ -8,18 +8,17 @@ TOOLBOXES := .venv-toolboxes
 PARALLEL := -n auto --max-worker-restart 0 --dist loadfile --no-loadscope-reorder
 JAVASCRIPT := tests/javascript
 PAGE := krypenv/ui/browser/static
-EXTRAS ?= train,render,table,dev
-ALL_EXTRAS := train,render,table,dev,data,ray,metagame,openspiel,peers
+EXTRAS := train,render,table,dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play table test lowest toolboxes slow check format format-check lint types javascript notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
+.PHONY: help train play table test browser lowest toolboxes slow check others format format-check lint types javascript notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-train: $(VENV)  ## train an agent by self-play for about two minutes and evaluate it
-	$(BIN)/krypenv train
+train: $(VENV)  ## train an agent by self-play for about two minutes and evaluate it; ARGS="--frames 100_000" or others change it
+	$(BIN)/krypenv train $(ARGS)
 
 play: $(VENV)  ## play against the champion in the terminal
 	$(BIN)/krypenv play
@@ -27,19 +26,26 @@ play: $(VENV)  ## play against the champion in the terminal
 table: $(VENV)  ## play against the champion in the browser
 	$(BIN)/krypenv table
 
-test: $(VENV)  ## run the tests but those that are slow by nature: ten minutes
+test: $(VENV)  ## run the tests but those that are slow by nature or need a browser: ten minutes
 	$(BIN)/python -m pytest $(PARALLEL)
+	@echo "Left out: tests in chromium (make browser), slow tests (make slow), other toolboxes (make toolboxes). To run the first two and all checks: make check"
 
-lowest: $(LOWEST)/.installed  ## run the same tests, one case of each, at the lowest versions that pyproject.toml allows
-	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest $(PARALLEL) --cases 1
+browser: $(VENV)  ## run the tests of the table's page in chromium
+	$(BIN)/python -m pytest $(PARALLEL) -m browser
+
+lowest: $(LOWEST)/.installed  ## run the tests of test and browser, one case of each, at the lowest versions that pyproject.toml allows
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels $(LOWEST)/bin/python -m pytest $(PARALLEL) --cases 1 -m "not slow"
 
 toolboxes: $(TOOLBOXES)/.installed  ## run the tests of the toolboxes that need an environment of their own
 	$(TOOLBOXES)/bin/python -m pytest $(PARALLEL) tests/toolboxes
 
 slow: $(VENV)  ## run the tests that are slow by nature
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[ray]"
 	$(BIN)/python -m pytest $(PARALLEL) -m slow
 
-check: format-check lint types javascript docs notebooks nojit slow test  ## all that CI runs: format, lint, types, site, notebooks, all tests
+check: others test  ## format, lint, types, site, notebooks, all tests: all that CI runs but toolboxes and lowest
+
+others: format-check lint types javascript docs browser notebooks nojit slow  ## all of check but test
 
 format: $(VENV) $(JAVASCRIPT)/node_modules/.installed  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
@@ -106,13 +112,13 @@ $(VENV): pyproject.toml constraints.txt
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
 	@echo "Installing into $(LOWEST): a few minutes the first time."
-	$(LOWEST)/bin/python -m pip install --quiet -c constraints-lowest.txt -e ".[$(ALL_EXTRAS)]"
+	$(LOWEST)/bin/python -m pip install --quiet -c constraints-lowest.txt -e ".[$(EXTRAS),ray]"
 	touch $@
 
 $(TOOLBOXES)/.installed: pyproject.toml constraints-toolboxes.txt
 	test -x $(TOOLBOXES)/bin/python || $(PYTHON) -m venv $(TOOLBOXES)
 	@echo "Installing into $(TOOLBOXES): a few minutes the first time."
-	$(TOOLBOXES)/bin/python -m pip install --quiet -c constraints-toolboxes.txt -e ".[train,dev,data,openspiel,rllib,tianshou,torchrl,toolboxes]"
+	$(TOOLBOXES)/bin/python -m pip install --quiet -c constraints-toolboxes.txt -e ".[train,dev,rllib,tianshou,torchrl,toolboxes]"
 	touch $@
 
 $(JAVASCRIPT)/node_modules/.installed: $(JAVASCRIPT)/package.json

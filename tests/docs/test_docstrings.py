@@ -23,8 +23,6 @@ MODULES = {
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_docstrings(name):
     """Examples use the public names without importing them."""
-    if "openspiel" in name:
-        pytest.importorskip("pyspiel")
     module = importlib.import_module(name if name.startswith("krypenv") else f"krypenv.{name}")
     runner, found = doctest.DocTestRunner(verbose=False), doctest.DocTestFinder(exclude_empty=True)
     tests = found.find(module, module.__name__, globs=NAMES | vars(module))

@@ -10,23 +10,11 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 
 import numpy as np
+import pyspiel
 import pytest
 from make_playthroughs import SPIEL_FOLDER, SPIEL_GAMES, spiel_playthrough
-from support.fuzzing import NASTY_VALUES, NASTY_WORDS, Tally, attempt, mutate_text
-from support.spiel import TINY, play_at_random
-
-from krypenv import Game, IllegalMove, Rules
-from krypenv.cards import NUM_KINDS, card_name, parse_card
-from krypenv.envs.chance import CoursePlan, draw_weights
-from krypenv.envs.course import CHANCE, TERMINAL, Course
-from krypenv.inputs.words import to_install
-from krypenv.state import GAME
-from krypenv.training import duplicate_match
-
-pyspiel = pytest.importorskip("pyspiel")
-
-from open_spiel.python import rl_environment  # noqa: E402
-from open_spiel.python.algorithms import (  # noqa: E402
+from open_spiel.python import rl_environment
+from open_spiel.python.algorithms import (
     best_response,
     cfr,
     exploitability,
@@ -36,9 +24,18 @@ from open_spiel.python.algorithms import (  # noqa: E402
     mmd_dilated,
     outcome_sampling_mccfr,
 )
-from open_spiel.python.policy import UniformRandomPolicy  # noqa: E402
+from open_spiel.python.policy import UniformRandomPolicy
+from support.fuzzing import NASTY_VALUES, NASTY_WORDS, Tally, attempt, mutate_text
+from support.spiel import TINY, play_at_random
 
-from krypenv.envs import openspiel  # noqa: E402
+from krypenv import Game, IllegalMove, Rules
+from krypenv.cards import NUM_KINDS, card_name, parse_card
+from krypenv.envs import openspiel
+from krypenv.envs.chance import CoursePlan, draw_weights
+from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.inputs.words import to_install
+from krypenv.state import GAME
+from krypenv.training import duplicate_match
 
 GAMES = [
     *Rules.presets(),

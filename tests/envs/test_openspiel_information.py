@@ -4,20 +4,17 @@ from collections import Counter, defaultdict
 from itertools import combinations
 
 import numpy as np
+import pyspiel
 import pytest
+from open_spiel.python.observation import make_observation
 from support.relatives import BUILDING
 from support.spiel import TINY, play_at_random, walk
 
 from krypenv import Game, IllegalMove, Move, Rules
 from krypenv.cards import STOP, card_name
+from krypenv.envs import openspiel
+from krypenv.envs.openspiel_game import KrypState
 from krypenv.observation import HISTORY_COLUMNS
-
-pyspiel = pytest.importorskip("pyspiel")
-
-from open_spiel.python.observation import make_observation  # noqa: E402
-
-from krypenv.envs import openspiel  # noqa: E402
-from krypenv.envs.openspiel_game import KrypState  # noqa: E402
 
 
 def information_states(game):

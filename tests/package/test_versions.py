@@ -19,7 +19,7 @@ TOOLBOXES = {"rllib", "tianshou", "torchrl", "toolboxes"}
 FILES = {  # and the extras that are installed by each
     "constraints.txt": EXTRAS.keys() - TOOLBOXES,
     "constraints-lowest.txt": EXTRAS.keys() - TOOLBOXES - TOOLS,
-    "constraints-toolboxes.txt": TOOLBOXES | {"train", "dev", "data", "openspiel"},
+    "constraints-toolboxes.txt": TOOLBOXES | {"train", "dev", "data", "metagame", "openspiel"},
 }
 UNTESTED = {"torch"}  # below today's version
 
@@ -27,7 +27,8 @@ UNTESTED = {"torch"}  # below today's version
 def wanted(file):
     """What the package and its extras need, of those extras that are installed by a file."""
     extras = [EXTRAS[extra] for extra in FILES[file]]
-    return [Requirement(text) for texts in (PROJECT["dependencies"], *extras) for text in texts]
+    needs = [Requirement(text) for texts in (PROJECT["dependencies"], *extras) for text in texts]
+    return [need for need in needs if need.name != PROJECT["name"]]  # an extra may be made of others
 
 
 def pinned(file):

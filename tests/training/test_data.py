@@ -26,8 +26,6 @@ from krypenv.training.evaluation.analysis import analyze_record
 from krypenv.training.runs import tasks
 from krypenv.training.runs.journal import JOURNAL
 
-pa = pytest.importorskip("pyarrow", reason="pyarrow is an extra")
-
 RULES = {  # with who plays, and who sits on the other sides
     "krypkasino": ("random", ("greedy",)),
     "krypkasino players=4 teams=2": ("random", ()),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyspiel
 import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, hstack
@@ -19,6 +20,7 @@ from krypenv import Rules, agents
 from krypenv.agents.solved import FORMAT, KIND, STRATEGY, load_strategy
 from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.envs.openspiel import parameters_of
 from krypenv.inputs.artifacts import parse_artifact, write_artifact
 from krypenv.training import duplicate_match
 from krypenv.training.research.exact import resuming, strategies
@@ -53,9 +55,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def sequence_form(name: str) -> tuple[float, list[int]]:
     """The value of a game by linear programming over OpenSpiel's tree, and each seat's number of information sets."""
-    pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is an extra")
-    from krypenv.envs.openspiel import parameters_of
-
     rules = Rules.parse(name)
     game = pyspiel.load_game("krypenv", {**parameters_of(rules), "sorted_deals": True})
     sequences: list[dict] = [{None: 0}, {None: 0}]

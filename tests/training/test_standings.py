@@ -279,7 +279,6 @@ def clear_bounds(matrix):
 
 
 def test_alpha_rank_of_known_matrices():
-    pytest.importorskip("open_spiel")
     skills = np.array([1.0, 5.0, 2.0])
     assert alpha_rank(*clear_bounds(skills[:, None] - skills)) == pytest.approx([0, 1, 0], abs=1e-4)
     with_a_loser = np.zeros((4, 4))
@@ -289,7 +288,6 @@ def test_alpha_rank_of_known_matrices():
 
 
 def test_alpha_rank_takes_an_undecided_pair_for_even():
-    pytest.importorskip("open_spiel")
     margin = np.array([[0.0, 0.3], [-0.3, 0.0]])
     assert alpha_rank(margin, margin - 1, margin + 1) == pytest.approx([0.5, 0.5])
     assert alpha_rank(margin, margin - 0.2, margin + 0.2) == pytest.approx([1, 0], abs=1e-4)

@@ -212,7 +212,6 @@ def test_small_games_are_answered_in_a_smaller_one(tmp_path: Path, monkeypatch: 
 
 def test_baselines_race_in_a_smaller_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Algorithms begin at uniform play, or near it, and those that take a few steps come closer."""
-    pytest.importorskip("pyspiel", reason="OpenSpiel is an extra")
     game = "mini-sweep"
     for name, value in (
         ("GAMES", (game,)), ("ITERATIONS", (1, 4, 30)), ("DESCENTS", (1, 2)), ("STEPS", (1,)), ("TRIED_STEPS", 1),
@@ -281,7 +280,6 @@ class FirstAction:
 @pytest.mark.parametrize("preset", ["mini-sweep", "mini-mulle", "mini-copies"])
 def test_both_measures_of_exploitability_agree(preset: str) -> None:
     """Ours and OpenSpiel's, in points a game, for uniform play and for a policy that is far from it."""
-    pytest.importorskip("pyspiel", reason="OpenSpiel is an extra")
     tree = openspiel.load_small(Rules.preset(preset))
     theirs = openspiel.exploitability_of(tree, lambda state: {min(state.legal_actions()): 1.0})
     assert small.exploitability(FirstAction(), preset) == pytest.approx(theirs)  # type: ignore[arg-type]
@@ -291,7 +289,6 @@ def test_both_measures_of_exploitability_agree(preset: str) -> None:
 
 
 def test_measures_that_differ_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyspiel", reason="OpenSpiel is an extra")
     monkeypatch.setattr(openspiel, "exploitability_of", lambda game, policy: 1.0)
     with pytest.raises(ValueError, match=r"uniform play in mini-sweep is 2\.87\d+ here and 1\.0 in OpenSpiel"):
         baselines.measures_of("mini-sweep")

@@ -95,7 +95,7 @@ def test_a_killed_process_changes_nothing(name: str, tmp_path: Path, monkeypatch
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Connect to a cluster of three nodes with one processor each."""
-    ray = pytest.importorskip("ray", reason="ray is not installed")
+    import ray
     from ray.cluster_utils import Cluster
 
     for module in (sys.modules[__name__], arenas, killing):  # the workers can't import the tests

@@ -11,6 +11,8 @@ from support.tables import KEYS, hosted
 
 from krypenv.ui.browser.seats import PERSON
 
+pytestmark = pytest.mark.browser
+
 FOUR = "mini-double players=4 teams=2"
 LAST = "rules: mini-low; hand 0: 2S 3C; hand 1: 4C 5D; table: 6H; captured 1: rest"
 

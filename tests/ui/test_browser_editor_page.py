@@ -13,6 +13,8 @@ from support.tables import hosted
 
 from krypenv import Game, Rules
 
+pytestmark = pytest.mark.browser
+
 LAST = """rules: mini-low players=2  # a small game
 hand 0: 2S 3C; hand 1: 4C 5D
 table: 6H

@@ -14,6 +14,8 @@ from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.study.lessons import lessons_in
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture(scope="module")
 def browser():

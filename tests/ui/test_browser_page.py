@@ -18,6 +18,8 @@ from krypenv import Game
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.seats import PERSON
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture(scope="module")
 def browser():
