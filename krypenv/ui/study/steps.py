@@ -75,12 +75,11 @@ def seats_in(game: Core) -> list[str]:
     return players if all(players) else []
 
 
-def without_seed(game: Game) -> Game:
-    """Return a game that is over without the seed that would tell the deals of its session that are still to come."""
+def record_for_pages(game: Game) -> str:
+    """Return the record of a game that is over, without the seed: the table's next deals would follow from it."""
     twin = game.copy()
-    if not twin.session_over:
-        twin.seed = None
-    return twin
+    twin.seed = None
+    return twin.record()
 
 
 def by_rank(cards: list[str]) -> list[str]:

@@ -284,13 +284,13 @@ class _Visit:
 
     async def _show(self, subject: _Subject) -> None:
         from krypenv.ui.study.challenge import can_challenge
-        from krypenv.ui.study.steps import study_of, without_seed
+        from krypenv.ui.study.steps import record_for_pages, study_of
 
         game, words = subject.game, subject.words
         study = await asyncio.to_thread(study_of, game, words, subject.is_line)
         self.stop()
         self._subject, self._at = subject, len(game.moves) if subject.is_line else 0
-        told = {"record": without_seed(game).record(), "challenge": False}
+        told = {"record": record_for_pages(game), "challenge": False}
         if subject.is_line:
             told |= {"record": game.rewound().position(), "moves": [str(move) for move in game.moves]}
         else:
@@ -364,6 +364,7 @@ class _Visit:
 
     async def _play_again(self, subject: _Subject) -> None:
         from krypenv.ui.study.challenge import can_challenge, compared, play_again
+        from krypenv.ui.study.steps import record_for_pages
 
         if subject.seat is None or not can_challenge(subject.seat, subject.players):
             return await self._tell(type="say", say=self._all.say("challenge_no_agents"))
@@ -375,7 +376,7 @@ class _Visit:
 
         other = await play_again(subject.game, subject.seat, subject.players, analyst.agent, decide, tell)
         found = await asyncio.to_thread(compared, subject.game, other, subject.seat, subject.words)
-        await self._tell(type="challenge", by=analyst.name, record=other.record(), **found)
+        await self._tell(type="challenge", by=analyst.name, record=record_for_pages(other), **found)
 
 
 def _positions(game: Game) -> tuple[list[Game], list[str | None]]:
