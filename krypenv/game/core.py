@@ -379,17 +379,17 @@ class Core:
         """The totals by seat of the session's finished games, including this one once it is over."""
         return self._history.totals()
 
-    def next_game(self: AnyGame) -> AnyGame:
+    def next_game(self: AnyGame, deck: Iterable[str] | None = None) -> AnyGame:
         """Return the session's next game: the dealer is one seat to the left, and the totals carry over (R15).
 
-        With a seed it is the game that follows in a row of an `Engine`. Raises ValueError unless this game is over and
-        the session is not.
+        It is dealt from a deck of these names, or from the next shuffle, which with a seed is that of an `Engine`'s
+        row. Raises ValueError unless this game is over and the session is not, and for what is not the deck.
         """
         if not self.is_over:
             raise ValueError("the next game begins when this one is over")
         if self.session_over:
             raise ValueError(f"the session is over after game {self.game_number}")
-        return self._of(self._history.next_game(), self.seed)
+        return self._of(self._history.next_game(None if deck is None else parse_deck(self.rules, deck)), self.seed)
 
     def __repr__(self) -> str:
         turn = "over" if self.is_over else f"seat {self.turn} to play"

@@ -324,12 +324,15 @@ class History:
             place += 1
         return self.states["totals"][place][: self.rules.players].tolist()
 
-    def next_game(self) -> History:
-        """Return the first state of the session's next game (R15)."""
+    def next_game(self, deck: list[int] | None) -> History:
+        """Return the first state of the session's next game (R15), from a deck of kinds or the next shuffle."""
         following = History(self.rules)
         close_session(self.compiled, self.states, self.at)
         following.states[0] = self.states[self.at + 1]
         deal_next(following.compiled, following.states, borrow_scratch())
+        if deck is not None:
+            following.state["deck"][: len(deck)] = deck
+            begin_stack(following.compiled, following.states, borrow_scratch())
         return following
 
 

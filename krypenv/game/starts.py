@@ -35,6 +35,13 @@ def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
     return kinds
 
 
+def secret_deck(rules: Rules) -> list[str]:
+    """Return the deck's names in an order that follows from no seed: some of its cards tell nothing of the others."""
+    names = [card_name(kind) for kind in np.repeat(np.arange(NUM_KINDS), rules.deck_counts).tolist()]
+    secrets.SystemRandom().shuffle(names)
+    return names
+
+
 def chosen_seed(seed: int | None, is_drawn: bool) -> int | None:
     """Return a seed as an int; without one, draw it where it is to be drawn.
 

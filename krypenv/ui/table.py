@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 
 from krypenv import agents
 from krypenv.advice.values import Values, gives_values, values_of
 from krypenv.agents.base import Agent
 from krypenv.game.moves import Move
+from krypenv.game.starts import secret_deck
 from krypenv.inputs.words import is_whole, short_name, shown
 from krypenv.one_game import Game
 from krypenv.rules import Rules
@@ -25,7 +27,7 @@ class Table:
         seat: the person's seat.
         opponents: the agents at the other seats, as `krypenv.agents.make` reads them, from the person's left on; one
             alone plays all of them.
-        seed: of the agents' random choices.
+        seed: of the agents' random choices, each of which has one of its own.
 
     Attributes:
         game: the game that is being played, one of a session perhaps.
@@ -38,7 +40,9 @@ class Table:
     def __init__(self, game: Game, seat: int, opponents: Sequence[str], seed: int = 0) -> None:
         self.players = players_at(game.rules, seat, opponents)
         self.game, self.seat, self._seed = game, seat, seed
-        self._agents = {at: seated(spec, game.rules, seed + at) for at, spec in enumerate(self.players) if at != seat}
+        self._agents = {
+            at: seated(spec, game.rules, seed_at(seed, at)) for at, spec in enumerate(self.players) if at != seat
+        }
         self._helper: Agent | None = None
         self._valued: tuple[bytes, Values] | None = None  # a record, and the values of the moves after it
         self._sign(game)
@@ -94,18 +98,33 @@ class Table:
 
     def _ask(self, spec: str) -> Agent:
         if self._helper is None:
-            self._helper = seated(spec, self.game.rules, self._seed)
+            self._helper = seated(spec, self.game.rules, seed_at(self._seed, self.seat))
         return self._helper
 
     def next_game(self) -> None:
         """Begin the session's next game."""
-        game = self.game.next_game()
+        game = next_of(self.game)
         self._sign(game)
         self.game = game
 
     def record(self) -> bytes:
         """Return the game's record, as files have it."""
         return self.game.record().encode()
+
+
+def dealt(rules: Rules, seed: int | None = None) -> Game:
+    """Return a new game at a table; without a seed that a person chose, no card of its deck tells of another."""
+    return Game(rules, seed, secret_deck(rules) if seed is None else None)
+
+
+def next_of(game: Game) -> Game:
+    """Return the next game of a table's session; see `dealt`."""
+    return game.next_game(secret_deck(game.rules) if game.seed is None else None)
+
+
+def seed_at(seed: int, seat: int) -> int:
+    """Return the seed of a seat's agent, from which neither the table's seed, and so the deck, nor others' follow."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {seat}".encode()).digest()[:8], "big")
 
 
 def named_in(game: Game) -> tuple[int, list[str]] | None:

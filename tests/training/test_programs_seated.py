@@ -133,11 +133,11 @@ async def test_it_sits_at_the_table_in_the_browser(tmp_path):
     thinker, game = Thinker(), Game(RULES, seed=1)
     program = agents.typed(odd(tmp_path, "plays"))
     try:
-        await thinker.prepare(RULES, [program])
+        await thinker.prepare(RULES, {program: 0})
         assert await thinker.decide(program, 0, game) == str(game.legal_moves()[0])
         assert running(tmp_path)
         with pytest.raises(ValueError, match="nothing that a file names is imported or started"):
-            await thinker.prepare(RULES, [program.replace("plays", "stays")])
+            await thinker.prepare(RULES, {program.replace("plays", "stays"): 0})
     finally:
         thinker.close()
     assert has_ended(tmp_path)

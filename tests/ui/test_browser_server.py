@@ -159,7 +159,7 @@ async def test_an_agent_that_can_not_advise_says_why():
     try:
         with pytest.raises(AgentFailed, match="raised ValueError: unknown agent 'nobody'"):
             await thinker.advise("nobody", 0, game)
-        await thinker.prepare_advice("search(worlds=2)", game.rules)
+        await thinker.prepare_advice("search(worlds=2)", 0, game.rules)
         advice = await thinker.advise("search(worlds=2)", 0, game)
         assert {each.move for each in advice.moves} <= set(map(str, game.legal_moves()))
     finally:
@@ -260,10 +260,10 @@ def test_an_unknown_language_ends_the_table():
 async def test_agents_think_in_a_process_of_their_own():
     thinker, game = Thinker(), Game(Rules.preset("mini-low"), seed=1)
     try:
-        await thinker.prepare(game.rules, ["random", "greedy"])
+        await thinker.prepare(game.rules, {"random": 0, "greedy": 1})
         assert await thinker.decide("greedy", 0, game) in map(str, game.legal_moves())
         with pytest.raises(ValueError, match="unknown agent 'nobody'"):
-            await thinker.prepare(game.rules, ["nobody"])
+            await thinker.prepare(game.rules, {"nobody": 0})
         for process in thinker._pool._processes.values():
             process.kill()
         with pytest.raises(AgentFailed, match="was ended from outside"):

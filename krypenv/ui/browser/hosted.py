@@ -14,6 +14,7 @@ from krypenv.ui.browser.texts import CATALOGUES, say
 from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import check_language, starting
+from krypenv.ui.table import dealt, next_of
 from krypenv.ui.view import Story, refusal, view
 
 _TAG = "Seat{}"  # of a record: who sits there
@@ -77,6 +78,11 @@ class Hosted:
     def stamp(self) -> tuple[int, int]:
         """Which game of the table, and how many moves of it: what a request must name."""
         return self.number, self._made
+
+    @property
+    def first_seat(self) -> int:
+        """The first person's seat; 0 where nobody plays."""
+        return self.people[0] if self.people else 0
 
     @property
     def thinker(self) -> int | None:
@@ -161,11 +167,11 @@ class Hosted:
     def _next(self, seat: int, request: Request) -> str:
         if not self.game.is_over or self.game.session_over:
             return self.say("no_next")
-        self._begin(self.game.next_game(), is_new=False)
+        self._begin(next_of(self.game), is_new=False)
         return ""
 
     def _new(self, seat: int, request: Request) -> str:
-        return self._deal_anew(lambda: Game(self.game.rules))
+        return self._deal_anew(lambda: dealt(self.game.rules))
 
     def _again(self, seat: int, request: Request) -> str:
         return self._deal_anew(self.game.rewound)

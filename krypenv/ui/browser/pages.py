@@ -94,8 +94,8 @@ class Pages:
             self._loaded.set()
             self._begun(hosted)
             self._wake()
-            agents = [player for seat, player in enumerate(hosted.players) if seat not in hosted.people]
-            await self._thinker.prepare(hosted.game.rules, list(dict.fromkeys([*agents, hosted.adviser])))
+            agents = {player: seat for seat, player in enumerate(hosted.players) if seat not in hosted.people}
+            await self._thinker.prepare(hosted.game.rules, {hosted.adviser: hosted.first_seat, **agents})
         except (ValueError, OSError, AgentFailed) as error:
             self._ended = one_line(str(error))
             self._loaded.set()
@@ -106,7 +106,7 @@ class Pages:
         self._is_ready = True
         self.tell_all()
         with contextlib.suppress(AgentFailed):
-            await self._thinker.prepare_advice(hosted.adviser, hosted.game.rules)
+            await self._thinker.prepare_advice(hosted.adviser, hosted.first_seat, hosted.game.rules)
 
     def _load_and_compile(self) -> Hosted:
         """Make the game, and compile what pages will need, for which they are not to wait one by one."""

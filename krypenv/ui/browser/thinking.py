@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
@@ -46,32 +46,39 @@ class Advice(NamedTuple):
 
 
 class Thinker:
-    """One process in which all agents of a table think, one decision after another. A process that dies is replaced."""
+    """One process in which all agents of a table think, one decision after another. A process that dies is replaced.
+
+    Args:
+        seed: from which each seat's agents get a seed of their own.
+    """
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
         self._pool: ProcessPoolExecutor | None = None
 
-    async def prepare(self, rules: Rules, specs: list[Spec]) -> None:
-        """Make agents and have each decide once, which compiles; raises ValueError for one that can't sit here."""
-        error = await self._call(_prepare, rules, specs, self._seed)
+    async def prepare(self, rules: Rules, seats: Mapping[Spec, int]) -> None:
+        """Make agents and have each decide once, which compiles; raises ValueError for one that can't sit here.
+
+        Each is made for one of its seats.
+        """
+        error = await self._call(_prepare, rules, dict(seats), self._seed)
         if error:
             raise ValueError(error)
 
     async def decide(self, spec: Spec, seat: int, game: Game) -> str:
         """Return an agent's move, as records write it; raises AgentFailed with the reason if it has none."""
-        is_done, said = await self._call(_decide, spec, self._seed + seat, game)
+        is_done, said = await self._call(_decide, spec, self._seed, seat, game)
         if not is_done:
             raise AgentFailed(said)
         return str(said)
 
-    async def prepare_advice(self, spec: Spec, rules: Rules) -> None:
+    async def prepare_advice(self, spec: Spec, seat: int, rules: Rules) -> None:
         """Have an agent value moves once, which compiles; what goes wrong is told to who asks for a hint."""
-        await self._call(_prepare_advice, spec, rules, self._seed)
+        await self._call(_prepare_advice, spec, rules, self._seed, seat)
 
     async def advise(self, spec: Spec, seat: int, game: Game) -> Advice:
         """Return what an agent advises the seat to act; raises AgentFailed with the reason if it can't."""
-        is_done, said = await self._call(_advise, spec, self._seed + seat, game)
+        is_done, said = await self._call(_advise, spec, self._seed, seat, game)
         if not is_done:
             raise AgentFailed(said)
         assert isinstance(said, Advice)
@@ -120,13 +127,13 @@ def _end_with_the_server() -> None:
         os._exit(0)
 
 
-def _prepare(rules: Rules, specs: list[Spec], seed: int) -> str:
+def _prepare(rules: Rules, seats: dict[Spec, int], seed: int) -> str:
     """Return what is wrong with the agents, in a sentence; nothing if they can play."""
     from krypenv.ui.ahead import warm
 
-    for spec in specs:
+    for spec, seat in seats.items():
         try:
-            agent = _agent(spec, rules, seed)
+            agent = _agent(spec, rules, seed, seat)
         except ValueError as error:
             return str(error)
         try:
@@ -136,32 +143,32 @@ def _prepare(rules: Rules, specs: list[Spec], seed: int) -> str:
     return ""
 
 
-def _prepare_advice(spec: Spec, rules: Rules, seed: int) -> None:
+def _prepare_advice(spec: Spec, rules: Rules, seed: int, seat: int) -> None:
     """Have an agent value moves once, if it can."""
     from krypenv.ui.ahead import warm
 
     with contextlib.suppress(Exception):
-        warm(_agent(spec, rules, seed), rules, helps=True)
+        warm(_agent(spec, rules, seed, seat), rules, helps=True)
 
 
-def _decide(spec: Spec, seed: int, game: Game) -> tuple[bool, str]:
+def _decide(spec: Spec, seed: int, seat: int, game: Game) -> tuple[bool, str]:
     """Return an agent's move, or why it has none."""
     from krypenv.ui.table import decided
 
     try:
-        return True, str(decided(_agent(spec, game.rules, seed), game))
+        return True, str(decided(_agent(spec, game.rules, seed, seat), game))
     except Exception as error:
         _agent.cache_clear()  # a program that has ended is started again, if it is asked again
         return False, describe_error(error)
 
 
-def _advise(spec: Spec, seed: int, game: Game) -> tuple[bool, Advice | str]:
+def _advise(spec: Spec, seed: int, seat: int, game: Game) -> tuple[bool, Advice | str]:
     """Return what an agent advises in a game, or why it can't."""
     from krypenv.advice.values import MOST_ADVISED, gives_values, values_of
     from krypenv.ui.table import SWEEP_WORLDS, decided
 
     try:
-        agent = _agent(spec, game.rules, seed)
+        agent = _agent(spec, game.rules, seed, seat)
         if not gives_values(agent):
             return True, Advice((Advised(str(decided(agent, game))),))
         values = values_of(game, agent, SWEEP_WORLDS, seed)
@@ -174,7 +181,7 @@ def _advise(spec: Spec, seed: int, game: Game) -> tuple[bool, Advice | str]:
 
 
 @lru_cache(maxsize=64)
-def _agent(spec: Spec, rules: Rules, seed: int) -> Agent:
-    from krypenv.ui.table import seated
+def _agent(spec: Spec, rules: Rules, seed: int, seat: int) -> Agent:
+    from krypenv.ui.table import seated, seed_at
 
-    return seated(spec, rules, seed)
+    return seated(spec, rules, seed_at(seed, seat))

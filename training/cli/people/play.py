@@ -67,7 +67,7 @@ def run(settings: PlaySettings) -> None:
     from krypenv.agents import typed
     from krypenv.one_game import Game
     from krypenv.ui.narrator.words import check_language, language_of
-    from krypenv.ui.table import Table, check_players, named_in
+    from krypenv.ui.table import Table, check_players, dealt, named_in, next_of
     from krypenv.ui.terminal import Terminal
 
     it, at, load, seat, save = settings, settings.table, settings.table.load, settings.seat, settings.table.save
@@ -91,14 +91,14 @@ def run(settings: PlaySettings) -> None:
             if game.session_over:
                 raise ValueError(f"the game of {load} is over; krypenv show prints it")
             if game.is_over:
-                game = game.next_game()
+                game = next_of(game)
             ahead = begin_ahead(game.rules, opponents)
         else:
             rules = it.game.of_agents([])
             check_players(rules, seat or 0, opponents)
             ahead = begin_ahead(rules, opponents)
-            game = Game(rules, at.seed) if ahead is None else _welcomed(console, language, rules, at.seed)
-        of_agents = secrets.randbits(32) if at.seed is None else at.seed
+            game = dealt(rules, at.seed) if ahead is None else _welcomed(console, language, rules, at.seed)
+        of_agents = secrets.randbits(64) if at.seed is None else at.seed
         table = Table(game, 0 if seat is None else seat, opponents, of_agents)
         if save and not (load and is_same(save, load)):
             take(save, held)
@@ -132,10 +132,10 @@ def _begin_ahead(
 
 def _welcomed(console: Console, language: str, rules: Rules, seed: int | None) -> Game:
     """Return a new game, and write its rules before it is made, for that may compile."""
-    from krypenv.one_game import Game
     from krypenv.ui.board import make_room, stays_in_place
     from krypenv.ui.narrator.narrator import Narrator
     from krypenv.ui.rulebook import five_lines, shows
+    from krypenv.ui.table import dealt
     from krypenv.ui.terminal import told_to_wait
 
     if stays_in_place(console):
@@ -143,7 +143,7 @@ def _welcomed(console: Console, language: str, rules: Rules, seed: int | None) -
     words = Narrator(rules, language=language, symbols=shows(console, "♠"))
     console.print(five_lines(words, console.width), "", sep="\n", **_PLAIN)
     with told_to_wait(console, words.say("wait.dealing"), words.say("wait.compiling")):
-        return Game(rules, seed)
+        return dealt(rules, seed)
 
 
 def _luck_in(language: str, table: Table) -> str:

@@ -99,7 +99,7 @@ def run(settings: TableSettings) -> None:
     if it.study or it.edit:
         return _study(it, is_local)
     players = [] if it.table.load else it.players(rules_of(it))
-    thinker = Thinker(secrets.randbits(32) if it.table.seed is None else it.table.seed)
+    thinker = Thinker(secrets.randbits(64) if it.table.seed is None else it.table.seed)
     with bound(it.host, it.port) as listening, contextlib.ExitStack() as held:
         keys, files, serving = Keys.kept(_KEYS, is_local), _Files(it, players, held), Serving()
 
@@ -179,19 +179,19 @@ class _Files:
     def begin(self) -> Hosted:
         """Return the game to play: that of --load, the latest one that has not ended, or a new one."""
         from krypenv.agents import typed
-        from krypenv.one_game import Game
         from krypenv.ui.browser.hosted import Hosted
         from krypenv.ui.narrator.words import language_of
+        from krypenv.ui.table import dealt, next_of
 
         it, at, players = self._it, self._it.table, self._players
         found = self._loaded(at.load) if at.load else None if it.is_new or at.against or at.save else self._unfinished()
         if found:
             game, players = found
             if game.is_over:
-                game = game.next_game()
+                game = next_of(game)
             self.said = f"It goes on with the game of {printable(str(self.path))}."
         else:
-            game = Game(rules_of(it), at.seed)
+            game = dealt(rules_of(it), at.seed)
         marked = [typed(player) if player in at.against else player for player in players]
         hosted = Hosted(game, marked, typed(at.hint), self.keep, at.language or language_of())
         if at.save and not (self.path and is_same(at.save, self.path)):
