@@ -15,7 +15,7 @@ from krypenv.ui.browser.app import app_of
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.seats import PERSON
-from krypenv.ui.browser.serving import bound
+from krypenv.ui.browser.serving import bound, config_of
 from krypenv.ui.study.studies import Studies
 from support.studies import ANALYST
 from support.tables import KEYS, Here, Kept, sockets_of
@@ -39,7 +39,7 @@ def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0, studied=None):
     """The address of a table that is served in a thread."""
     thinker = thinker or Here()
     pages = Pages(load, keys, thinker, pause=pause)
-    with _served(app_of(pages, True, sockets_of(pages, keys, thinker, studied)), port) as address:
+    with served(app_of(pages, True, sockets_of(pages, keys, thinker, studied)), port) as address:
         yield address
 
 
@@ -47,15 +47,15 @@ def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0, studied=None):
 def study_at(load=None, port=0):
     """The address of a page that studies games, without a table, served in a thread."""
     studies = Studies(KEYS, Here(), ANALYST, load=load)
-    with _served(app_of(None, True, {"/study": studies.serve}), port) as address:
+    with served(app_of(None, True, {"/study": studies.serve}), port) as address:
         yield f"{address}study.html"
 
 
 @contextlib.contextmanager
-def _served(app, port=0):
+def served(app, port=0):
+    """The address of an application that is served in a thread."""
     with bound("127.0.0.1", port) as listening:
-        config = uvicorn.Config(app, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(config_of(app))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import socket
 import stat
+from urllib.request import urlopen
 
 import pytest
 from starlette.websockets import WebSocketDisconnect
+from support.browsers import table_at
 from support.tables import ADDRESS, KEYS, SOCKET, WAIT, Kept, hosted, page, serving, within
 
+from krypenv.ui.browser import guests as guests_room
+from krypenv.ui.browser import pages
 from krypenv.ui.browser.app import STATIC
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.requests import MOST_CHARACTERS, parse_request
@@ -134,6 +140,49 @@ def test_the_page_loads_nothing_from_elsewhere():
             text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
             assert not re.search(r"https?://|//[\w-]+\.\w|url\(|@import (?!{)|style=", text), path.name
         assert client.get("/../app.py").status_code == 404
+
+
+# ---------------------------------------------------------------------- too many guests
+
+
+def test_a_player_gets_in_whoever_watches_and_an_old_page_of_the_seat_gives_way(monkeypatch):
+    monkeypatch.setattr(pages, "MOST_PAGES", 4)
+    with serving(lambda: hosted(players=TWO)) as client, contextlib.ExitStack() as held:
+        watching = [held.enter_context(page(client, KEYS.watch)) for _ in range(4)]
+        other = held.enter_context(page(client, KEYS.seats[1]))
+        assert watching[0].read(lambda told: told["type"] == "closed")["say"].startswith("Too many pages")
+        mine = [held.enter_context(page(client, KEYS.seats[0])) for _ in range(5)]
+        for one in mine[:2]:
+            one.read(lambda told: told["type"] == "closed")
+        mine[-1].play()
+        assert other.until(lambda told: told["moves"] == 1)["here"] == [0, 1]
+
+
+def test_the_guest_who_has_most_gives_way_and_players_after_all_others():
+    def leaves(*guests):
+        places = [guests_room.Place(guest, lambda: None) for guest in guests]
+        return places.index(guests_room.first_to_leave(places))
+
+    assert leaves("a", "b", "b", "c") == 1
+    assert leaves(0, "a", "b") == 1
+    assert leaves(0, "a", 1, 1) == 2
+    assert leaves("::1") == 0
+
+
+def test_connections_that_never_ask_for_anything_keep_nobody_out(monkeypatch, caplog):
+    monkeypatch.setattr(guests_room, "LONGEST_REQUEST", 2.0)
+    with table_at(hosted) as address, contextlib.ExitStack() as held:
+        where = ("127.0.0.1", int(address.split(":")[2].strip("/")))
+        idle = [held.enter_context(socket.create_connection(where)) for _ in range(guests_room.MOST_CONNECTIONS + 30)]
+        for one in idle:
+            with contextlib.suppress(OSError):  # it had to leave
+                one.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert b"table.js" in urlopen(address, timeout=20).read()
+        for one in idle:
+            one.settimeout(20)
+            with contextlib.suppress(ConnectionError):
+                assert one.recv(1) == b"", "it is still open"
+    assert not caplog.records
 
 
 # ---------------------------------------------------------------------- addresses and keys

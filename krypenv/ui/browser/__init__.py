@@ -5,6 +5,7 @@ english   the page's texts in English
 swedish   the page's texts in Swedish
 texts     the texts by language
 requests  what a page may ask for
+guests    who gives way where too many come, and how long a request may take
 sockets   a page's end of a socket: its key, its messages, refusals
 hosted    the game at the table: who sits where, moves, undo, the next game, saving
 keys      the keys in the links to seats

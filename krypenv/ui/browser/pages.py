@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from krypenv.inputs.words import one_line
+from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pace import Pace
 from krypenv.ui.browser.requests import OF_PACE, Request, parse_request
-from krypenv.ui.browser.sockets import NOT_READ, Gone, Refused, received, welcome
+from krypenv.ui.browser.sockets import NOT_READ, Gone, received, welcome
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 MOST_PAGES = 50  # open at once
 _UNKNOWN_KEY = "This link leads to no seat of this table. Ask for a new link where the table was started."
-_FULL = "Too many pages of this table are open; close one."
 
 
 class Page:
@@ -77,6 +77,7 @@ class Pages:
         self._is_ready = False  # whether the agents have compiled what they need
         self._failed = ""  # why the agent to act can't
         self._ended = ""  # why the table has ended
+        self._room = Room(MOST_PAGES)
         self._pages: list[Page] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._playing: asyncio.Task[None] | None = None
@@ -136,12 +137,11 @@ class Pages:
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve a page until it is closed."""
-        await welcome(socket, partial(self._enter, socket))
+        await welcome(socket, self._room, partial(self._enter, socket))
 
-    async def _enter(self, socket: WebSocket, key: str) -> None:
+    async def _enter(self, socket: WebSocket, key: str, place: Place) -> None:
         hosted, seat = await self.seat_of(key)
-        if len(self._pages) >= MOST_PAGES:
-            raise Refused(_FULL)
+        place.sit(seat)
         await self._listen(Page(socket, seat), hosted)
 
     @property

@@ -13,6 +13,8 @@ from collections.abc import Callable
 import uvicorn
 from starlette.applications import Starlette
 
+from krypenv.ui.browser.guests import BACKLOG, Connection, leave_out_tracebacks
+
 MOST_BYTES = 1 << 18  # of a message on a socket: a game in any letters
 SOON = 2  # seconds that pages have to close when the server stops
 
@@ -51,6 +53,22 @@ def link(listening: socket.socket, host: str, key: str = "", page: str = "") -> 
     return f"http://{name}:{port}/{page}{f'#{key}' if key else ''}"
 
 
+def config_of(app: Starlette) -> uvicorn.Config:
+    """Return how an application is served to guests."""
+    leave_out_tracebacks()
+    return uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        http=Connection,
+        ws="websockets-sansio",
+        ws_max_size=MOST_BYTES,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=SOON,
+        lifespan="on",
+    )
+
+
 class Serving:
     """A server, which `stop` ends with a reason."""
 
@@ -66,16 +84,7 @@ class Serving:
 
     def run(self, app: Starlette, listening: socket.socket, opened: str = "") -> None:
         """Serve until Ctrl-C, and open a link in the browser; raises ValueError with the reason of `stop`."""
-        config = uvicorn.Config(
-            app,
-            log_level="error",
-            access_log=False,
-            ws="websockets-sansio",
-            ws_max_size=MOST_BYTES,
-            timeout_graceful_shutdown=SOON,
-            lifespan="on",
-        )
-        self._server = _Announcing(config, lambda: open_soon(opened) if opened else None)
+        self._server = _Announcing(config_of(app), lambda: open_soon(opened) if opened else None)
         self._server.run(sockets=[listening])
         if self._reason:
             raise ValueError(self._reason)

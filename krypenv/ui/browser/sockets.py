@@ -5,34 +5,30 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from starlette.websockets import WebSocket, WebSocketState
 
+from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.requests import parse_key
 
 WAIT_FOR_KEY = 10.0  # seconds that a page has for its first message
 NOT_READ = "The message was not understood: {}."
 
 
+Listen = Callable[[str, Place], Awaitable[None]]  # serves a page by its key and its place
+
+
 class Gone(Exception):
     """The page is closed."""
 
 
-class Refused(Exception):
-    """A page that gets no seat; the message is the reason, in a sentence."""
-
-
-async def welcome(socket: WebSocket, listen: Callable[[str], Awaitable[None]]) -> None:
-    """Serve a page until it is closed: `listen` is called with its key, and may raise Refused."""
+async def welcome(socket: WebSocket, room: Room, listen: Listen) -> None:
+    """Serve a page until it is closed: `listen` is called with its key and its place, and may raise Refused."""
     await socket.accept()
     with contextlib.suppress(asyncio.TimeoutError, Gone):
         try:
-            text = await asyncio.wait_for(received(socket), WAIT_FOR_KEY)
-            try:
-                key = parse_key(text)
-            except ValueError as error:
-                raise Refused(NOT_READ.format(error)) from None
-            await listen(key)
+            await room.admit(socket.client.host if socket.client else "", partial(_hear, socket, listen))
         except Refused as reason:
             with contextlib.suppress(RuntimeError):
                 await socket.send_json({"type": "closed", "say": str(reason)})
@@ -40,6 +36,15 @@ async def welcome(socket: WebSocket, listen: Callable[[str], Awaitable[None]]) -
     if socket.client_state == WebSocketState.CONNECTED:
         with contextlib.suppress(RuntimeError):
             await socket.close()
+
+
+async def _hear(socket: WebSocket, listen: Listen, place: Place) -> None:
+    text = await asyncio.wait_for(received(socket), WAIT_FOR_KEY)
+    try:
+        key = parse_key(text)
+    except ValueError as error:
+        raise Refused(NOT_READ.format(error)) from None
+    await listen(key, place)
 
 
 async def received(socket: WebSocket) -> str:

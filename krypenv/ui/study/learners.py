@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.websockets import WebSocket
 
 from krypenv.inputs import schema
+from krypenv.ui.browser.guests import Place, Room
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Page, Pages
 from krypenv.ui.browser.requests import REQUESTS, Request, a_message, parse_message
-from krypenv.ui.browser.sockets import NOT_READ, Refused, welcome
+from krypenv.ui.browser.sockets import NOT_READ, welcome
 from krypenv.ui.browser.texts import say
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from krypenv.ui.study.exercises import Exercise  # it loads the engine, for which no page is to wait
 
 MOST_LEARNERS = 20  # pages at once
-_FULL = "Too many pages learn at once; close one."
 _KINDS = {**REQUESTS, "lesson": a_message({"lesson": schema.whole(0, 100)})}
 
 
@@ -36,23 +36,20 @@ class Lessons:
 
     def __init__(self, pages: Pages, thinker: Thinker) -> None:
         self._pages, self._thinker = pages, thinker
-        self._learners = 0
+        self._room = Room(MOST_LEARNERS)
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve a page until it is closed."""
-        await welcome(socket, partial(self._enter, socket))
+        await welcome(socket, self._room, partial(self._enter, socket))
 
-    async def _enter(self, socket: WebSocket, key: str) -> None:
-        hosted, _ = await self._pages.seat_of(key)
-        if self._learners >= MOST_LEARNERS:
-            raise Refused(_FULL)
-        self._learners += 1
+    async def _enter(self, socket: WebSocket, key: str, place: Place) -> None:
+        hosted, seat = await self._pages.seat_of(key)
+        place.sit(seat)
         learner = Learner(hosted.language, self._thinker)
         learner.begin()
         try:
             await learner.welcome(socket)
         finally:
-            self._learners -= 1
             await learner.end()
 
 
@@ -83,7 +80,8 @@ class Learner(Pages):
 
     async def welcome(self, socket: WebSocket) -> None:
         """Let the page have the first seat."""
-        await self._enter(socket, "")
+        hosted, seat = await self.seat_of("")
+        await self._listen(Page(socket, seat), hosted)
 
     @property
     def _exercise(self) -> Exercise:

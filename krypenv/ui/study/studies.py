@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from krypenv.inputs.words import one_line, short_name
+from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.seats import names_of, people_of
-from krypenv.ui.browser.sockets import NOT_READ, Gone, Refused, received, welcome
+from krypenv.ui.browser.sockets import NOT_READ, Gone, received, welcome
 from krypenv.ui.browser.texts import CATALOGUES, say
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.study.visits import EDITING, parse_visit
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 LONGEST_NAME = 40  # characters of what a record calls a player
 MOST_VISITS = 20  # pages that study at once
 MOST_KEPT = 8  # games whose analyses are kept
-_FULL = "Too many pages study games; close one."
 
 
 class Analyst(NamedTuple):
@@ -81,28 +81,25 @@ class Studies:
     ) -> None:
         self._keys, self._pages, self._load, self._language = keys, pages, load, language
         self.thinker, self.analyst = thinker, analyst
-        self._visits = 0
+        self._room = Room(MOST_VISITS)
         self._found: dict[str, dict[int, dict[str, Any]]] = {}  # analyses, by record
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve a page until it is closed."""
-        await welcome(socket, partial(self._enter, socket))
+        await welcome(socket, self._room, partial(self._enter, socket))
 
-    async def _enter(self, socket: WebSocket, key: str) -> None:
+    async def _enter(self, socket: WebSocket, key: str, place: Place) -> None:
         seat = None
         if self._pages:
             hosted, seat = await self._pages.seat_of(key)
+            place.sit(seat)
             self._language = hosted.language
         elif not self._keys.opens(key):
             raise Refused(self.say("study_no_key"))
-        if self._visits >= MOST_VISITS:
-            raise Refused(_FULL)
-        self._visits += 1
         visit = _Visit(socket, self, seat)
         try:
             await visit.listen()
         finally:
-            self._visits -= 1
             visit.close()
 
     def say(self, key: str, **parts: Any) -> str:
