@@ -67,7 +67,7 @@ class Client:
 
     async def _until(self, page: Any, before: dict) -> dict:
         told = await self._told(page)
-        while (told["game"], told["moves"]) == (before["game"], before["moves"]):
+        while told["edit"] == before["edit"]:
             told = await self._told(page)
         return told
 
@@ -78,7 +78,7 @@ class Client:
 
     @staticmethod
     def _request(told: dict, do: str, **more: str) -> str:
-        return json.dumps({"do": do, "game": told["game"], "moves": told["moves"], **more})
+        return json.dumps({"do": do, "edit": told["edit"], **more})
 
 
 async def address_of(server: asyncio.subprocess.Process) -> str:

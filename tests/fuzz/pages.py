@@ -38,15 +38,14 @@ SEATS = (0, 0, 0, 0, 1, None)
 
 def some_message(hosted: Hosted, rng: random.Random) -> str:
     """Return what a page may send, right or wrong."""
-    number, moves = hosted.stamp
-    message: Any = {"do": rng.choice(tuple(REQUESTS)), "game": number, "moves": moves}
+    message: Any = {"do": rng.choice(tuple(REQUESTS)), "edit": hosted.edit}
     more = {"stand_in": {"seat": rng.randrange(6)}, "pace": {"pace": "fast"}, "pause": {"on": True}}
     message |= more.get(message["do"], {})
     if rng.random() < 0.05:
         message = {"do": "sit", "key": rng.choice(("", "x" * 22, *NASTY_WORDS))}
     elif message["do"] == "play" or rng.random() < 0.3:
         legal = [] if hosted.game.is_over else hosted.game.legal_moves()
-        message = {"do": "play", "game": number, "moves": moves}
+        message = {"do": "play", "edit": hosted.edit}
         message["move"] = str(rng.choice(legal)) if legal else "8S"
         if rng.random() < 0.5:
             message["move"] = mutate_text(message["move"], rng, ("x", "[9]", "=9", "+"))

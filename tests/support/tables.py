@@ -98,7 +98,7 @@ class Page:
 
     def ask(self, do, **more):
         """Ask for something, of the state that the page shows."""
-        self.send(**{"do": do, "game": self.told["game"], "moves": self.told["moves"], **more})
+        self.send(**{"do": do, "edit": self.told["edit"], **more})
 
     def send(self, **message):
         self.socket.send_text(json.dumps(message))

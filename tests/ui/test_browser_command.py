@@ -62,7 +62,7 @@ def play_one(socket, heard):
         told = heard()
     made = told["moves"]
     move = told["view"]["moves"][0]["move"]
-    socket.send(json.dumps({"do": "play", "game": told["game"], "moves": made, "move": move}))
+    socket.send(json.dumps({"do": "play", "edit": told["edit"], "move": move}))
     while told["moves"] <= made:
         told = heard()
     return told

@@ -34,16 +34,16 @@ TWO = (PERSON, PERSON)
         ("[]", "an object"),
         ("7" * 5000, f"at most {MOST_CHARACTERS:,} characters"),
         ("[" * 1500, "not JSON|deep"),
-        ('{"do": "win", "game": 1, "moves": 0}', "one of play, stand_in, .*, not 'win'"),
-        ('{"do": "play", "game": 1, "moves": 0}', "move is missing"),
-        ('{"do": "pace", "game": 1, "moves": 0, "pace": "brisk"}', "one of slow, normal, fast"),
-        ('{"do": "stand_in", "game": 1, "moves": 0, "seat": 9}', "a whole number from 0 to 5"),
-        ('{"do": "pause", "game": 1, "moves": 0, "on": 1}', "true or false"),
-        ('{"do": "undo", "game": 1, "moves": 0, "move": "8S"}', "'move' is not known; the keys are do, game, moves"),
-        ('{"do": "undo", "game": true, "moves": 0}', "a whole number"),
-        ('{"do": "undo", "moves": 0}', "game is missing"),
-        ('{"do": "undo", "game": 1, "moves": 0, "x": 1}', "'x' is not known"),
-        ('{"do": "play", "game": 1, "moves": 0, "move": 8}', "a text on one line"),
+        ('{"do": "win", "edit": 1}', "one of play, stand_in, .*, not 'win'"),
+        ('{"do": "play", "edit": 1}', "move is missing"),
+        ('{"do": "pace", "edit": 1, "pace": "brisk"}', "one of slow, normal, fast"),
+        ('{"do": "stand_in", "edit": 1, "seat": 9}', "a whole number from 0 to 5"),
+        ('{"do": "pause", "edit": 1, "on": 1}', "true or false"),
+        ('{"do": "undo", "edit": 1, "move": "8S"}', "'move' is not known; the keys are do, edit"),
+        ('{"do": "undo", "edit": true}', "a whole number"),
+        ('{"do": "undo"}', "edit is missing"),
+        ('{"do": "undo", "edit": 1, "x": 1}', "'x' is not known"),
+        ('{"do": "play", "edit": 1, "move": 8}', "a text on one line"),
         ("", "is not JSON"),
     ],
 )
@@ -73,7 +73,7 @@ def test_two_clicks_at_once_and_a_stale_page_change_nothing():
         assert stale["say"] == "The table has moved on; this is how it stands now."
         one.my_turn()
         assert one.told["moves"] == 2
-        one.send(do="undo", game=1, moves=1)
+        one.send(do="undo", edit=told["edit"])
         assert "moved on" in one.read(lambda told: "say" in told)["say"]
         assert one.told["moves"] == 2
 
@@ -110,7 +110,7 @@ def test_who_has_no_link_gets_no_seat():
         with page(client, KEYS.seats[0]) as one:
             assert one.told["view"]["seat"] == 0
         with client.websocket_connect(SOCKET, headers={"origin": ADDRESS}) as socket:
-            socket.send_text('{"do": "undo", "game": 1, "moves": 0}')
+            socket.send_text('{"do": "undo", "edit": 1}')
             assert within(WAIT, socket.receive_json)["type"] == "closed"
 
 

@@ -226,6 +226,50 @@ def test_pages_are_answered_while_an_agent_thinks_and_what_it_thought_of_in_vain
         assert one.told["view"]["log"][2]["seat"] == 1
 
 
+class Late(Here):
+    """Agents that answer when they are allowed to, each for the position that it was asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked, self.may_go = [], False
+
+    async def decide(self, spec, seat, game):
+        self.asked.append(game)
+        while not self.may_go:
+            await asyncio.sleep(0.01)
+        return str(game.legal_moves()[-1])
+
+
+def test_the_answer_for_a_position_that_was_taken_back_is_dropped_and_the_agent_asked_anew():
+    thinker, kept = Late(), Kept()
+    with serving(lambda: hosted(keep=kept, seed=2), thinker=thinker) as client, page(client) as one:
+        first, *_, last = one.my_turn()["view"]["moves"]
+        for move in (first, last):
+            one.ask("play", move=move["move"])
+            one.until(lambda told: told["moves"] == 1)
+            if move is first:
+                one.ask("undo")
+                one.until(lambda told: told["moves"] == 0)
+        thinker.may_go = True
+        one.my_turn()
+    old, new = thinker.asked
+    assert [str(game.moves[-1]) for game in (old, new)] == [first["move"], last["move"]]
+    assert Game.replay(kept.games[-1][-1]).moves == [*new.moves, new.legal_moves()[-1]]
+
+
+def test_a_request_of_a_page_that_missed_what_was_taken_back_changes_nothing():
+    with serving(hosted) as client, page(client) as one:
+        one.play()
+        before = one.my_turn()
+        one.ask("undo")
+        one.until(lambda told: told["moves"] == 0)
+        one.play()
+        one.my_turn()
+        one.send(do="undo", edit=before["edit"])
+        assert "moved on" in one.read(lambda told: "say" in told)["say"]
+        assert one.told["moves"] == 2
+
+
 def test_a_game_that_can_not_be_saved_goes_on():
     def keep(record, is_new):
         raise OSError(28, "No space left on device", "table.krk")

@@ -38,10 +38,13 @@ class Hosted:
         stand_ins: those for which an agent plays, as the person is gone: the one that gives hints.
         game: the game that is being played, one of a session perhaps.
         number: which game of this table it is, 1 for the first.
+        edit: how often the game has changed, undo included; a request or an answer for another edit is stale.
         fault: why the game can't be saved, in a sentence; empty if it can.
 
     Raises ValueError for a language that the narrator does not have.
     """
+
+    edit = 0
 
     def __init__(self, game: Game, players: Sequence[str], hint: str, keep: Keep, language: str = "en") -> None:
         self.players, self.adviser = list(players), hint
@@ -54,7 +57,7 @@ class Hosted:
         while game.pending:
             game.pop()
         sign(game, players)
-        self._made = len(game.moves)
+        self.edit += 1
         self._stories = {seat: Story(words) for seat, words in self._words.items()}
 
     def view(self, seat: int | None) -> dict[str, Any]:
@@ -73,11 +76,6 @@ class Hosted:
     def rules(self, seat: int | None) -> list[tuple[str, str]]:
         """Return what the game is, in five lines with their headings."""
         return self._words[seat].lines()
-
-    @property
-    def stamp(self) -> tuple[int, int]:
-        """Which game of the table, and how many moves of it: what a request must name."""
-        return self.number, self._made
 
     @property
     def first_seat(self) -> int:
@@ -130,7 +128,7 @@ class Hosted:
         """
         if not self.leads(seat) or (seat is None and request.do in OF_A_SEAT):
             return self.say("only_watching")
-        if request.do != "stand_in" and (request.game, request.moves) != self.stamp:
+        if request.do != "stand_in" and request.edit != self.edit:
             return self.say("stale")
         reason: str = getattr(self, f"_{request.do}")(seat, request)
         return reason
@@ -205,7 +203,7 @@ class Hosted:
 
     def save(self, is_new: bool = False) -> None:
         """Save the game, a new one to a new file; where it can't be saved, keep the reason for the people."""
-        self.fault, self._made = "", len(self.game.moves)
+        self.fault, self.edit = "", self.edit + 1
         try:
             self._keep(self.record(), is_new)
         except OSError as error:

@@ -189,13 +189,13 @@ class Pages:
             return page.tell(say=NOT_READ.format(error))
         if request.do in OF_PACE:
             return self._change_pace(page, hosted, request)
-        before, is_here = hosted.stamp, request.do == "stand_in" and request.seat in self._here()
+        before, is_here = hosted.edit, request.do == "stand_in" and request.seat in self._here()
         reason = hosted.say("is_here") if is_here else hosted.do(page.seat, request)
         if reason:
             page.tell(say=reason)
         elif request.do == "hint":
             self._start(self._think_of_hint(page, hosted))
-        elif before != hosted.stamp or request.do in ("go", "stand_in"):
+        elif before != hosted.edit or request.do in ("go", "stand_in"):
             self._failed = ""
             self.tell_all()
             self._wake()
@@ -223,10 +223,10 @@ class Pages:
     def _message(self, seat: int | None) -> dict[str, Any]:
         hosted = self._hosted
         assert hosted
-        number, moves = hosted.stamp
         return {
-            "game": number,
-            "moves": moves,
+            "edit": hosted.edit,
+            "game": hosted.number,
+            "moves": len(hosted.game.moves),
             "view": hosted.view(seat),
             "people": hosted.people,
             "here": sorted(self._here()),
@@ -259,10 +259,10 @@ class Pages:
         hosted = self._hosted
         assert hosted
         while (seat := hosted.thinker) is not None and not self._failed:
-            state = hosted.stamp, seat
+            state = hosted.edit, seat
 
             def is_wanted(state: tuple = state) -> bool:  # or a person has taken a move back, or has come back
-                return state == (hosted.stamp, hosted.thinker)
+                return state == (hosted.edit, hosted.thinker)
 
             if not hosted.people:
                 await self._is_watched.wait()
@@ -277,12 +277,12 @@ class Pages:
             self.tell_all()
 
     async def _think_of_hint(self, page: Page, hosted: Hosted) -> None:
-        stamp, seat = hosted.stamp, hosted.game.turn
+        edit, seat = hosted.edit, hosted.game.turn
         try:
             advice = await self._thinker.advise(hosted.adviser, seat, hosted.game.copy())
         except AgentFailed as error:
             return page.tell(say=hosted.say("agent_failed", who=hosted.helper, reason=one_line(str(error))))
-        if stamp == hosted.stamp:
+        if edit == hosted.edit:
             page.tell(hint=hosted.hint(seat, advice))
 
 

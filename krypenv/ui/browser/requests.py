@@ -20,7 +20,7 @@ def a_message(needed: Mapping[str, schema.Check], others: Mapping[str, schema.Ch
 
 
 def _of_a_game(**more: schema.Check) -> schema.Check:
-    return a_message({"game": schema.whole(0), "moves": schema.whole(0), **more})
+    return a_message({"edit": schema.whole(0), **more})
 
 
 REQUESTS: Mapping[str, schema.Check] = {
@@ -38,8 +38,7 @@ class Request(NamedTuple):
     """What a page asks for, and of which state of the table: a page that is behind changes nothing."""
 
     do: str  # one of REQUESTS
-    game: int  # which game of the table the page shows
-    moves: int  # how many moves of it
+    edit: int  # which state of the game the page shows, as `Hosted.edit` counts them
     move: str = ""  # as records write it
     seat: int = -1  # of a person for whom an agent is to play
     pace: str = ""  # one of PACES

@@ -66,7 +66,7 @@ class Learner(Pages):
         super().__init__(self._load_first, Keys.new(is_open=True), _Lent(thinker), pause)
         self._language, self._agents = language, thinker
         self._advising: asyncio.Task[None] | None = None
-        self._advised: tuple[int, int] | None = None  # the stamp of what was last advised
+        self._advised = 0  # the edit of what was last advised
 
     def _load_first(self) -> Hosted:
         from krypenv.ui.study.exercises import Exercise
@@ -119,17 +119,17 @@ class Learner(Pages):
         """Send the page the view of its seat, and have the guide think if it is to speak."""
         super().tell_all(**more)
         exercise = self._exercise if self._hosted else None
-        if exercise and exercise.wants_advice and self._advised != exercise.stamp:
-            self._advised = exercise.stamp
+        if exercise and exercise.wants_advice and self._advised != exercise.edit:
+            self._advised = exercise.edit
             self._advising = self._start(self._advise(exercise))
 
     async def _advise(self, exercise: Exercise) -> None:
         from krypenv.ui.study.guided import GUIDE, SEED, advise
 
-        stamp, game = exercise.stamp, exercise.game.copy()
+        edit, game = exercise.edit, exercise.game.copy()
         with contextlib.suppress(AgentFailed, ValueError):  # the guide is silent then
             advice = await self._agents.work(advise, game, GUIDE, SEED)
-            if stamp == exercise.stamp:
+            if edit == exercise.edit:
                 exercise.hear(advice)
                 super().tell_all()
 

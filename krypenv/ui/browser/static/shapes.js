@@ -104,6 +104,7 @@
  * What the server tells: the table as one seat sees it, and now and then something more.
  * @typedef {object} Told
  * @property {"table"} type
+ * @property {number} edit how often the game has changed, which every request names
  * @property {number} game which game of this table
  * @property {number} moves how many moves of it have been made
  * @property {View} view

@@ -51,7 +51,7 @@ function hear(message) {
   table ??= begun(message);
   table.told = message;
   if (message.rules) table.rules = message.rules;
-  const isSame = before?.game === message.game && before.moves === message.moves;
+  const isSame = before?.edit === message.edit;
   if (!isSame || table.isLost) forget(table); // a server that was started again may have another game
   if (message.say !== undefined) {
     table.say = message.say;
@@ -132,7 +132,7 @@ function keep(name, value) {
  */
 function ask(request) {
   if (!table || table.isLost || socket?.readyState !== WebSocket.OPEN) return;
-  socket.send(JSON.stringify({ game: table.told.game, moves: table.told.moves, ...request }));
+  socket.send(JSON.stringify({ edit: table.told.edit, ...request }));
 }
 
 // ---------------------------------------------------------------------- what the person does
