@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -87,6 +88,55 @@ def test_a_killed_table_takes_its_game_up_again(tmp_path):
         assert process.returncode == 0
         assert out.splitlines()[-1] == "The game is saved in table.krk; krypenv table goes on with it."
         assert err == ""
+
+
+@contextlib.contextmanager
+def full_disk(process):
+    """For the block, the process can write nothing to files."""
+    before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+    yield
+    with contextlib.suppress(ProcessLookupError):  # it has ended
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, before)
+
+
+def test_a_new_game_that_can_not_be_saved_leaves_the_last_one_s_file_and_gets_its_own_later(tmp_path):
+    with running(tmp_path, "--rules", "mini-low", "--against", "greedy") as (process, address):
+        with sitting(address) as (socket, heard):
+            play_one(socket, heard)
+            while (told := heard())["view"]["turn"] != 0:
+                pass
+            with full_disk(process):
+                socket.send(json.dumps({"do": "new", "edit": told["edit"]}))
+                while not (told := heard())["fault"]:
+                    pass
+                assert told["game"] == 2
+                assert re.fullmatch(r"The game can't be saved: \S*table-2.krk: File too large\.", told["fault"])
+            first = (tmp_path / "table.krk").read_bytes()
+            assert not (tmp_path / "table-2.krk").exists()
+            socket.send(json.dumps({"do": "go", "edit": told["edit"]}))
+            told = play_one(socket, heard)
+            assert told["fault"] == ""
+            assert Game.replay((tmp_path / "table-2.krk").read_text()).moves
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[0].splitlines()[-1].startswith("The game is saved in table-2.krk;")
+    assert (tmp_path / "table.krk").read_bytes() == first
+
+
+def test_a_table_that_ends_while_the_disk_is_full_says_that_its_game_is_not_saved(tmp_path):
+    with running(tmp_path, "--rules", "mini-low", "--against", "greedy") as (process, address):
+        with sitting(address) as (socket, heard):
+            while not (told := heard())["ready"]:
+                pass
+        move = told["view"]["moves"][0]["move"]
+        with sitting(address) as (socket, heard), full_disk(process):
+            socket.send(json.dumps({"do": "play", "edit": told["edit"], "move": move}))
+            while not heard()["fault"]:
+                pass
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (2, "krypenv: the game is not saved: table.krk: File too large\n")
+    assert "saved in table.krk; krypenv table goes on" not in out
+    assert not Game.replay((tmp_path / "table.krk").read_text()).moves, "the file is whole, as it was"
 
 
 def test_agents_end_with_a_server_that_is_killed(tmp_path):

@@ -122,7 +122,7 @@ def run(settings: TableSettings) -> None:
         except KeyboardInterrupt:
             if pages.is_loading:
                 stopping.end_at_once()  # what is being compiled would be waited for
-            typer.echo(f"\nThe game is saved in {files.path}; krypenv table goes on with it." if files.path else "")
+            typer.echo(files.end())
 
 
 def _study(it: TableSettings, is_local: bool) -> None:
@@ -167,13 +167,14 @@ class _Files:
     """The file of the game, and of each that is dealt anew.
 
     Attributes:
-        path: the file of the game that is played; None before it is known.
+        path: the file of the game that is played; None before it has one.
         said: what there is to say about it.
     """
 
     def __init__(self, it: TableSettings, players: list[str], held: contextlib.ExitStack) -> None:
         self._it, self._players, self._held = it, players, held
         self.path: Path | None = None
+        self._unsaved = b""  # the record that could not be saved the last time
         self.said = self._elsewhere = ""
 
     def begin(self) -> Hosted:
@@ -205,11 +206,24 @@ class _Files:
         return hosted
 
     def keep(self, record: bytes, is_new: bool) -> None:
-        """Save the game; a new one gets a file of its own."""
-        if is_new or not self.path:
-            self.path = own_name(record, self._held, _STEM)
-        else:
+        """Save the game; a new one gets a file of its own, now or when it can next be saved."""
+        self.path, self._unsaved = None if is_new else self.path, record
+        if self.path:
             write_whole(self.path, record)
+        else:
+            self.path = own_name(record, self._held, _STEM)
+        self._unsaved = b""
+
+    def end(self) -> str:
+        """Save what could not be saved before, and return where the game is; raise ValueError if it is nowhere."""
+        from krypenv.ui.saving import reason_of
+
+        if self._unsaved:
+            try:
+                self.keep(self._unsaved, is_new=False)
+            except OSError as error:
+                raise ValueError(f"the game is not saved: {reason_of(error)}") from None
+        return f"\nThe game is saved in {self.path}; krypenv table goes on with it." if self.path else ""
 
     def _loaded(self, name: str) -> tuple[Game, list[str]]:
         """Return the game of a record and who plays it; without a name for the agents, those of the record."""
