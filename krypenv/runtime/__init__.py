@@ -7,4 +7,5 @@ lean      kernels that only kernels call get no machine code of their own; Numba
 plain     the same kernels by Numba's public means, for a Numba with other internals
 jit       kernels: compiled once, and cached under a hash of all that they depend on
 threads   parts of one call on several threads
+workers   processes that never run the main module
 """

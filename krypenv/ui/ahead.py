@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import multiprocessing
 import platform
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from krypenv.runtime.workers import WORKERS
+
 if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
     from krypenv.agents.base import Agent
     from krypenv.rules import Rules
     from krypenv.ui.table import Table
@@ -39,13 +42,12 @@ class Ahead:
         self, rules: Rules, opponents: Sequence[str], helper: str, remark: Callable[[Table], str] | None = None
     ) -> None:
         self._left: set[str] = set()
-        self._process: multiprocessing.process.BaseProcess | None = None
+        self._process: BaseProcess | None = None
         mark = mark_of(rules, opponents, helper, remark is not None)
         if mark and mark.exists():
             return
-        context = multiprocessing.get_context("spawn")
-        self._reports, reports = context.Pipe(duplex=False)
-        self._process = context.Process(
+        self._reports, reports = WORKERS.Pipe(duplex=False)
+        self._process = WORKERS.Process(
             target=_compile, args=(reports, rules, list(opponents), helper, remark, mark), daemon=True
         )
         self._process.start()

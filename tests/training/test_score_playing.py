@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import math
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -232,6 +233,11 @@ class TestPlaying:
         ):
             with pytest.raises(ValueError, match=reason):
                 play_score(ScoreSettings(wrong, tmp_path / "a", ("two",), 2))
+        lock = threading.Lock()
         with pytest.raises(ValueError, match="mine can't be sent to other processes"):
-            play_score(ScoreSettings(("mine", maker), tmp_path / "a", ("two",), 2, place=Place(2)))
+            play_score(
+                ScoreSettings(
+                    ("mine", lambda *given: lock and maker(*given)), tmp_path / "a", ("two",), 2, place=Place(2)
+                )
+            )
         assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["folder"]

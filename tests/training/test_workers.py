@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -17,6 +19,7 @@ from support.arenas import RULES, Lowest
 from support.commands import krypenv
 from support.small_files import tiny_protocol
 
+from krypenv import agents
 from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.learn.imitation import imitate
@@ -87,6 +90,72 @@ def test_a_killed_process_changes_nothing(name: str, tmp_path: Path, monkeypatch
     died = let_a_worker_die(monkeypatch, tmp_path / "died")
     assert results_of(name, tmp_path / "there", "--workers", "2") == here
     assert died.exists()
+
+
+# ---------------------------------------------------------------------- a script without a guard, and a notebook
+
+SCRIPT = """
+from krypenv import Rules
+from krypenv.training import ArenaSettings, Settings, run_arena, train
+from krypenv.training.runs.parts import Place
+
+print("from the top", flush=True)
+
+class Mine:
+    name = "mine"
+    def __init__(self, rules, seed=0):
+        self.rules = rules
+    def act(self, observations, action_masks):
+        return pick(action_masks)
+
+def pick(action_masks):
+    return action_masks.argmax(axis=1)
+
+RULES = Rules.preset("mini-low")
+"""
+CALLS = {
+    "arena": "run_arena(ArenaSettings((Mine(RULES), ('pair', Mine), ('lambda', lambda *given: Mine(*given))), RULES, "
+    "'out', deals=4, chunk=2, place=Place(2)))",
+    "training": "train(Settings.of(rules='mini-low', demonstrations=60, teacher='search(worlds=2)', workers=2, "
+    "frames=300, deals=2, against=('greedy',), out='out', envs=8, opponent_envs=4, steps=8, metagame_deals=2, "
+    "curve_deals=2, batch=64, bc_epochs=1, context=8, card=8))",
+}
+
+
+@pytest.mark.parametrize("name", ["arena", pytest.param("training", marks=pytest.mark.slow)])
+def test_workers_leave_the_main_module_alone(name: str, tmp_path: Path) -> None:
+    """A script without a guard runs once, and what it defines plays in other processes."""
+    (tmp_path / "script.py").write_text(f"{SCRIPT}{CALLS[name]}")
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("from the top") == 1
+
+
+def test_an_agent_of_a_notebook_plays_in_other_processes(tmp_path: Path) -> None:
+    """A notebook's main module has no file."""
+    code = f"{SCRIPT}{CALLS['arena']}"
+    done = subprocess.run([sys.executable, "-"], input=code, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("from the top") == 1
+
+
+def test_what_can_not_be_sent_is_told_before_anything_starts(tmp_path: Path) -> None:
+    lock = threading.Lock()
+    locked = ("locked", lambda rules, seed: Lowest(rules, int(lock.locked())))
+    with pytest.raises(ValueError, match=r"^locked can't be sent to other processes: pickling it raised TypeError: "):
+        run_arena(ArenaSettings((locked, "random"), RULES, tmp_path / "arena", place=Place(2)))
+    assert not (tmp_path / "arena").exists()
+
+
+def test_a_class_of_the_main_module_is_not_named_to_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "Lowest", Lowest, raising=False)
+    named = agents.typed("__main__:Lowest")
+    with pytest.raises(
+        ValueError, match=r"^__main__:Lowest is a class of the main module, which other processes can't"
+    ):
+        run_arena(ArenaSettings((named, "random"), RULES, tmp_path / "arena", place=Place(2)))
+    assert not (tmp_path / "arena").exists()
+    assert run_arena(ArenaSettings((named, "random"), RULES, tmp_path / "arena", deals=2)).names[0] == "__main__:Lowest"
 
 
 # ---------------------------------------------------------------------- Ray

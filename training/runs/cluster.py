@@ -65,12 +65,6 @@ def check_cluster(address: str | None = None) -> None:
         _check_reachable(address or os.environ.get("RAY_ADDRESS", ""))
 
 
-def packer() -> Callable[[Any], bytes]:
-    """Return the function that pickles objects for a cluster; raises ValueError if Ray is not installed."""
-    dumps: Callable[[Any], bytes] = _ray().cloudpickle.dumps
-    return dumps
-
-
 def _ray() -> Any:
     try:
         import ray

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -24,8 +24,16 @@ class Executor:
     def __post_init__(self) -> None:
         limits.check("workers", self.workers, limits.WORKERS)
 
-    def check(self) -> None:
-        """Raise ValueError where there is no Ray or no cluster."""
+    def check(self, names: Any = None) -> None:
+        """Raise ValueError where there is no Ray or no cluster, or an agent's name means nothing to other processes.
+
+        `names` are plain values with the names of the agents.
+        """
+        if self.sends and (found := re.search(r"__main__:[\w.]+", str(names))):
+            raise ValueError(
+                f"{found[0]} is a class of the main module, which other processes can't import; put it into a module "
+                "of its own, or take one worker"
+            )
         if self.ray:
             from krypenv.training.runs.cluster import check_cluster
 
@@ -46,13 +54,10 @@ class Executor:
             return process_map(self.workers)
         return nullcontext(map)
 
-    def dumps(self) -> Callable[[Any], bytes] | None:
-        """Return what pickles items for the workers; None where all is done in this process."""
-        if self.ray:
-            from krypenv.training.runs.cluster import packer
-
-            return packer()
-        return pickle.dumps if self.workers > 1 else None
+    @property
+    def sends(self) -> bool:
+        """Whether items are sent to other processes."""
+        return self.ray or self.workers > 1
 
 
 HERE = Executor()  # one task after another, in this process

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +14,10 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from typing import Any
 
+import cloudpickle
 import numba
+
+from krypenv.runtime.workers import WORKERS
 
 RETRIES = 5  # times in a row that workers may die without a result
 
@@ -28,7 +32,7 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
     pools: list[ProcessPoolExecutor] = []
 
     def begin() -> ProcessPoolExecutor:
-        pools.append(ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin_worker))
+        pools.append(ProcessPoolExecutor(workers, WORKERS, _begin_worker))
         return pools[-1]
 
     def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -36,7 +40,7 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
         while left:
             pool = pools[-1] if pools and not deaths else begin()
             with _interrupts_held_back():  # the new processes inherit this and keep it
-                places = {pool.submit(function, item): place for place, item in left.items()}
+                places = {pool.submit(_do, _Sent(function, item)): place for place, item in left.items()}
             try:
                 for future in as_completed(places):
                     result = future.result()
@@ -60,6 +64,21 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
     finally:
         for pool in pools:
             pool.shutdown(cancel_futures=True)
+
+
+class _Sent:
+    """A function and its argument, pickled with the code of whatever the main module or a notebook defines."""
+
+    def __init__(self, function: Callable[[Any], Any], item: Any) -> None:
+        self.parts = function, item
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pickle.loads, (cloudpickle.dumps(self.parts),)  # a pair, on the other side
+
+
+def _do(sent: Any) -> Any:
+    function, item = sent
+    return function(item)
 
 
 @contextlib.contextmanager

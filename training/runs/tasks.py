@@ -80,9 +80,9 @@ def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterato
     """Open a folder for a run: a new folder, or one in which the same run was begun.
 
     Raises ValueError with one sentence, and changes nothing, where the folder holds another run, was changed, or
-    another process is writing to it; and before it makes the folder, where the executor can't be had.
+    another process is writing to it; and before it makes the folder, where the executor can't do the work.
     """
-    executor.check()
+    executor.check(header.identity)
     with writing_to(folder), ExitStack() as stack:
         file, journal = open_journal(folder, header)
         yield Run(folder, journal.results, journal.header.about, stack.enter_context(file), executor, stack)

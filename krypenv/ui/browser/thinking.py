@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krypenv.inputs.words import describe_error
+from krypenv.runtime.workers import WORKERS
 
 if TYPE_CHECKING:
     from krypenv.agents.base import Agent
@@ -98,8 +99,7 @@ class Thinker:
 
     async def _call(self, function: Any, *arguments: Any) -> Any:
         if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, context, initializer=_belong_to_the_server)
+            self._pool = ProcessPoolExecutor(1, WORKERS, initializer=_belong_to_the_server)
         pool = self._pool
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)

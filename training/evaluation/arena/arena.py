@@ -161,9 +161,9 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
     without `cheaters`, and for a folder that holds another arena or that another run is writing to.
     """
     header, executor = make_header(settings), settings.place.executor
-    if dumps := executor.dumps():
+    if executor.sends:
         for source in settings.agents:
-            check_sendable(source, dumps)
+            check_sendable(source)
     with open_run(Path(settings.out), header, executor) as run:
         played = num_games(run.results)
         progress(played, settings.num_games)

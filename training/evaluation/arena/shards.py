@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import numpy.typing as npt
 
@@ -86,10 +87,10 @@ def name_of(source: AgentSource) -> str:
     return source[0] if isinstance(source, (tuple, list)) else source.name
 
 
-def check_sendable(source: AgentSource, dumps: Callable[[Any], bytes]) -> None:
-    """Raise ValueError if a source can't be sent to another process, pickled by `dumps`."""
+def check_sendable(source: AgentSource) -> None:
+    """Raise ValueError if a source can't be sent to another process."""
     try:
-        dumps(source)
+        cloudpickle.dumps(source)
     except Exception as error:
         raise ValueError(
             f"{one_line(name_of(source))} can't be sent to other processes: pickling it {describe_error(error)}"

@@ -119,8 +119,8 @@ def play_score(settings: ScoreSettings, progress: Progress = lambda done, games:
         raise _there_already(path)
     tables = settings.chosen()
     executor = settings.place.executor
-    if dumps := executor.dumps():
-        check_sendable(settings.agent, dumps)
+    if executor.sends:
+        check_sendable(settings.agent)
     agent, about = identity_of(settings.agent, tables), {"command": settings.line, "machine": machine()}
     identity = {
         "protocol": VERSION, "agent": agent, "deals": settings.deals, "tables": [table.name for table in tables],

@@ -63,7 +63,7 @@ class TrainingRun:
         for name in (*settings.games.opponents, *settings.evaluation.against):
             agents.make_known(name, self.rules)  # refuse unknown ones now, not after the training
         if settings.start.demonstrations:
-            self._imitation()
+            self._imitation().place.executor.check(settings.start.teacher)
         torch.set_num_threads(settings.threads)
         past: dict[str, Any] = kept.progress if kept else {}
         self.seconds: float = past.get("seconds", 0.0)  # of training in earlier processes
