@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from pathlib import Path
 
 from krypenv.inputs.files import write_new, write_whole
@@ -29,6 +30,12 @@ class Saver:
         if record != self._kept:
             write_whole(self._file, record)
             self._kept = record
+
+    def explain(self, error: BaseException) -> Path:
+        """Write why an error was raised to a file beside the game's, and return its path."""
+        told = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        write_whole(self._file.with_name(f"{self._file.name}.log"), told.encode(errors="replace"))
+        return self.path.with_name(f"{self.path.name}.log")
 
     def copy(self, path: Path) -> None:
         """Save a copy of the game; raise FileExistsError for a file that is neither the game's own nor a copy of it."""

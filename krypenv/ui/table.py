@@ -13,10 +13,15 @@ from krypenv.game.starts import secret_deck
 from krypenv.inputs.words import is_whole, short_name, shown
 from krypenv.one_game import Game
 from krypenv.rules import Rules
+from krypenv.ui.narrator.words import starting
 
 PERSON = "person"
 SWEEP_WORLDS = 200  # in which it is counted how often the next seat sweeps
 _TAG = "Seat{}"  # of a record: who sits there
+
+
+class CantGoOn(ValueError):
+    """An agent has no move. The message says who, and no more: the cause may tell cards that the person can't see."""
 
 
 class Table:
@@ -63,9 +68,15 @@ class Table:
         return self.game.turn == self.seat
 
     def play_others(self) -> Iterator[Move]:
-        """Play the agents' moves up to the person's next decision, or to the end of the game; yield each."""
+        """Play the agents' moves up to the person's next decision, or to the end of the game; yield each.
+
+        Raises CantGoOn for an agent that fails.
+        """
         while not self.game.is_over and not self.is_yours:
-            move = decided(self._agents[self.game.turn], self.game)
+            try:
+                move = decided(self._agents[self.game.turn], self.game)
+            except Exception as error:
+                raise CantGoOn(f"{starting(self.names[self.game.turn])} can't go on") from error
             self.game.push(move)
             yield move
 

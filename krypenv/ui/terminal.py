@@ -19,7 +19,7 @@ from krypenv.ui.board import Board, make_room, stays_in_place
 from krypenv.ui.choices import Wrong, choices_of, parse_choice, reason
 from krypenv.ui.saving import Saver, reason_of
 from krypenv.ui.screen import Screen
-from krypenv.ui.table import Table
+from krypenv.ui.table import CantGoOn, Table
 
 COMMANDS = ("hint", "undo", "more", "back", "table", "rules", "why", "save", "quit")  # as catalogues name them
 HELP = "?"
@@ -80,6 +80,9 @@ class Terminal:
             except BaseException as stopped:
                 self._saver.keep()
                 self._say_where("saved.go_on")
+                if isinstance(stopped, CantGoOn):
+                    path = self._saver.explain(stopped)
+                    raise ValueError(f"{stopped}; why is in {path}, with cards that you can't see") from None
                 if not isinstance(stopped, Leave):
                     raise
             else:

@@ -423,6 +423,6 @@ def test_an_agent_that_fails_is_told_and_tried_again(browser):
     with table_at(hosted, thinker=Failing()) as address, opened(browser, address) as page:
         page.locator(".hand .card:not(.illegal)").first.click()
         page.locator(".move").first.click()
-        expect(page.locator(".status")).to_have_text("Greedy can't play: no idea.")
+        expect(page.locator(".status")).to_have_text("Greedy can't go on.")
         page.get_by_role("button", name="Try again").click()
         expect(page.locator(".log")).to_contain_text("Greedy played")

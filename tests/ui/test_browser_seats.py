@@ -154,6 +154,23 @@ async def test_the_pace_is_a_pause_between_moves():
     await asyncio.wait_for(pace.allow(lambda: True), 5)
 
 
+@pytest.mark.anyio
+async def test_a_forced_move_comes_no_sooner_than_a_choice():
+    async def thinking(seconds):
+        await asyncio.sleep(seconds)
+        return seconds
+
+    pace, lasted = Pace(0.0), []
+    for seconds in (0.2, 0.2, 0.0, 0.0):
+        begun = time.monotonic()
+        assert await pace.awaited(1, thinking(seconds)) == seconds
+        lasted.append(time.monotonic() - begun)
+    assert min(lasted) > 0.19
+    begun = time.monotonic()
+    await pace.awaited(0, thinking(0.0))
+    assert time.monotonic() - begun < 0.19, "each seat has its own"
+
+
 @pytest.fixture
 def anyio_backend():
     return "asyncio"

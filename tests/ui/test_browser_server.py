@@ -177,16 +177,20 @@ class Failing(Here):
     async def decide(self, spec, seat, game):
         if self.fails:
             self.fails = False
-            raise AgentFailed("raised ValueError: no idea")
+            raise AgentFailed("raised ValueError: 8S is illegal; seat 1 may KH or 2D")
         return await super().decide(spec, seat, game)
 
 
 def test_an_agent_that_fails_is_told_in_a_sentence_and_may_try_again():
-    kept = Kept()
-    with serving(lambda: hosted(keep=kept), thinker=Failing()) as client, page(client) as one:
+    kept, reported = Kept(), []
+    with (
+        serving(lambda: hosted(keep=kept), thinker=Failing(), report=reported.append) as client,
+        page(client) as one,
+    ):
         one.play()
         told = one.until(lambda told: told["stuck"])
-        assert told["fault"] == "Greedy can't play: raised ValueError: no idea."
+        assert told["fault"] == "Greedy can't go on."
+        assert reported == ["Greedy: raised ValueError: 8S is illegal; seat 1 may KH or 2D"]
         assert Game.replay(kept.games[-1][-1]).moves
         one.ask("go")
         one.until(lambda told: told["moves"] == 2)
@@ -289,14 +293,14 @@ def test_an_agent_that_can_not_sit_ends_the_table(players, reason):
     reasons = []
     with serving(lambda: hosted(players=players), stop=reasons.append) as client, page(client) as one:
         told = one.until(lambda told: told["ended"])
-        assert reason in told["ended"]
-    assert reasons == [told["ended"]]
+        assert told["ended"] == "The table can't begin. Why is said where it was started."
+    assert [reason in each for each in reasons] == [True]
 
 
 def test_an_unknown_language_ends_the_table():
     reasons = []
     with serving(lambda: hosted(language="tlh"), stop=reasons.append) as client, page(client) as one:
-        assert one.told == {"type": "closed", "say": "the languages are en, sv, not 'tlh'"}
+        assert one.told == {"type": "closed", "say": "The table can't begin. Why is said where it was started."}
     assert reasons == ["the languages are en, sv, not 'tlh'"]
 
 

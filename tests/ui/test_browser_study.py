@@ -202,9 +202,14 @@ def test_an_agent_that_fails_is_told_in_a_sentence():
         async def work(self, function, *arguments):
             raise ValueError("no idea")
 
-    with serving(hosted, thinker=Failing(), studied=ANALYST) as client, visit(client) as one:
+    reported = []
+    with (
+        serving(hosted, thinker=Failing(), studied=ANALYST, report=reported.append) as client,
+        visit(client) as one,
+    ):
         one.open(played(seed=8).record())
-        assert one.read("failed")["say"] == "Search can't play: no idea."
+        assert one.read("failed")["say"] == "Search can't go on."
+    assert reported == ["Search: no idea"]
 
 
 # ---------------------------------------------------------------------- the challenge
@@ -295,7 +300,7 @@ def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path, agen
         one.send(do="challenge")
         while (told := one.socket.receive_json())["type"] != "failed":
             assert told["type"] != "challenge"
-        assert told["say"].startswith("Search can't play: ")
+        assert told["say"] == "Search can't go on."
     assert not made.exists()
 
 

@@ -148,7 +148,7 @@ def test_whatever_ends_it_the_game_is_saved_and_where_is_said(error, where, monk
         monkeypatch.setattr(terminal, "_read", failing(terminal._read))
     else:
         monkeypatch.setattr(terminal, "_show", failing(terminal._show))
-    with contextlib.suppress(error):
+    with contextlib.suppress(error, ValueError):
         terminal.run()
     assert moves
     assert saved().moves == moves

@@ -15,7 +15,7 @@ TEXTS = {
     "is_here": "This person is here.",
     "no_pause": "Agents wait for nobody while people play; choose another pace.",
     "not_saved": "The game can't be saved: {reason}.",
-    "agent_failed": "{who} can't play: {reason}.",
+    "agent_failed": "{who} can't go on.",
     "your_turn": "Your turn.",
     "turn": "{who} is to play.",
     "thinks": "{who} is thinking …",

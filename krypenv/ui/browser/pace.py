@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from krypenv.ui.browser.requests import PACES
+
+Thought = TypeVar("Thought")
+REMEMBERED = 10  # decisions of a seat, by whose times it is waited
 
 
 class Pace:
@@ -23,6 +29,7 @@ class Pace:
         self._pause, self._steps = pause, 0
         self.name, self.is_paused = "normal", False
         self._news = asyncio.Event()
+        self._times: dict[int, deque[float]] = {}  # seconds that a seat's agent has thought, by seat
 
     def set(self, name: str) -> None:
         """Go on at another pace."""
@@ -41,6 +48,22 @@ class Pace:
     async def rest(self) -> None:
         """Wait as long as people need to see a move."""
         await asyncio.sleep(self._pause * PACES[self.name])
+
+    async def awaited(self, seat: int, thought: Awaitable[Thought], is_usual: bool = True) -> Thought:
+        """Return what a seat's agent has thought of, after the pause and no sooner than is usual for this seat.
+
+        So the time does not tell a forced move from a choice. What is usual is the second longest time of late, as a
+        single decision may have waited for something else; one that is not usual does not count.
+        """
+        pause, begun = self._pause * PACES[self.name], time.monotonic()
+        move = await thought
+        taken = time.monotonic() - begun
+        times = self._times.setdefault(seat, deque(maxlen=REMEMBERED))
+        if is_usual:
+            times.append(taken)
+        usual = sorted(times)[-2] if len(times) > 1 else 0.0
+        await asyncio.sleep(max(pause, usual) - taken)
+        return move
 
     def wake(self) -> None:
         """Have who waits for a step ask anew whether it is still wanted."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_PAGES = 50  # open at once
 _UNKNOWN_KEY = "This link leads to no seat of this table. Ask for a new link where the table was started."
+_NOT_BEGUN = "The table can't begin. Why is said where it was started."
 
 
 class Page:
@@ -58,6 +59,10 @@ class Pages:
         pause: seconds between the moves of agents, so that people see them.
         begun: called with the game when it can be played.
         stop: called with the reason if the table can't begin.
+        report: called with what goes wrong, for the host alone: it may tell what is hidden, and files.
+
+    Attributes:
+        report: as given.
     """
 
     def __init__(
@@ -68,9 +73,10 @@ class Pages:
         pause: float = 0.9,
         begun: Callable[[Hosted], object] = id,
         stop: Callable[[str], object] = id,
+        report: Callable[[str], object] = id,
     ) -> None:
         self._load, self._keys, self._thinker = load, keys, thinker
-        self._pace, self._begun, self._stop = Pace(pause), begun, stop
+        self._pace, self._begun, self._stop, self.report = Pace(pause), begun, stop, report
         self._hosted: Hosted | None = None
         self._loaded = asyncio.Event()
         self._is_watched = asyncio.Event()
@@ -98,11 +104,11 @@ class Pages:
             agents = {player: seat for seat, player in enumerate(hosted.players) if seat not in hosted.people}
             await self._thinker.prepare(hosted.game.rules, {hosted.adviser: hosted.first_seat, **agents})
         except (ValueError, OSError, AgentFailed) as error:
-            self._ended = one_line(str(error))
+            self._ended = _NOT_BEGUN
             self._loaded.set()
             self.tell_all()
             await self._pace.rest()  # so that the pages hear of it
-            self._stop(self._ended)
+            self._stop(one_line(str(error)))
             return
         self._is_ready = True
         self.tell_all()
@@ -268,12 +274,12 @@ class Pages:
                 await self._is_watched.wait()
             try:
                 thought = self._thinker.decide(hosted.agent(seat), seat, hosted.game.copy())
-                move, _ = await asyncio.gather(thought, self._pace.rest())
+                move = await self._pace.awaited(seat, thought, is_usual=self._is_ready)
                 if await self._pace.allow(is_wanted):
                     hosted.push(move)
             except (AgentFailed, ValueError) as error:
                 if is_wanted():
-                    self._failed = hosted.say("agent_failed", who=hosted.name(seat), reason=one_line(str(error)))
+                    self._failed = self._told_of(hosted.name(seat), error, hosted)
             self.tell_all()
 
     async def _think_of_hint(self, page: Page, hosted: Hosted) -> None:
@@ -281,9 +287,14 @@ class Pages:
         try:
             advice = await self._thinker.advise(hosted.adviser, seat, hosted.game.copy())
         except AgentFailed as error:
-            return page.tell(say=hosted.say("agent_failed", who=hosted.helper, reason=one_line(str(error))))
+            return page.tell(say=self._told_of(hosted.helper, error, hosted))
         if edit == hosted.edit:
             page.tell(hint=hosted.hint(seat, advice))
+
+    def _told_of(self, who: str, error: Exception, hosted: Hosted) -> str:
+        """Report why an agent can't go on, and return what pages are told of it."""
+        self.report(f"{who}: {one_line(str(error))}")
+        return hosted.say("agent_failed", who=who)
 
 
 async def _in_a_thread(work: Callable[[], Hosted]) -> Hosted:

@@ -15,7 +15,7 @@ TEXTS = {
     "is_here": "Den människan är här.",
     "no_pause": "Agenter pausar inte medan människor spelar; välj ett annat tempo.",
     "not_saved": "Spelet kan inte sparas: {reason}.",
-    "agent_failed": "{who} kan inte spela: {reason}.",
+    "agent_failed": "{who} kan inte fortsätta.",
     "your_turn": "Din tur.",
     "turn": "{who} ska spela.",
     "thinks": "{who} tänker …",

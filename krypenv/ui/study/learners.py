@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ class Lessons:
     async def _enter(self, socket: WebSocket, key: str, place: Place) -> None:
         hosted, seat = await self._pages.seat_of(key)
         place.sit(seat)
-        learner = Learner(hosted.language, self._thinker)
+        learner = Learner(hosted.language, self._thinker, report=self._pages.report)
         learner.begin()
         try:
             await learner.welcome(socket)
@@ -60,10 +61,13 @@ class Learner(Pages):
         language: of all texts.
         thinker: where agents think; it is left as it is in the end.
         pause: seconds between the moves of agents.
+        report: called with what goes wrong, for the host alone.
     """
 
-    def __init__(self, language: str, thinker: Thinker, pause: float = 0.9) -> None:
-        super().__init__(self._load_first, Keys.new(is_open=True), _Lent(thinker), pause)
+    def __init__(
+        self, language: str, thinker: Thinker, pause: float = 0.9, report: Callable[[str], object] = id
+    ) -> None:
+        super().__init__(self._load_first, Keys.new(is_open=True), _Lent(thinker), pause, report=report)
         self._language, self._agents = language, thinker
         self._advising: asyncio.Task[None] | None = None
         self._advised = 0  # the edit of what was last advised

@@ -68,6 +68,10 @@ class Studies:
         pages: the table, whose game may be studied once it is over; None if there is none.
         load: reads the record or the position that a page opens at first; None for the table's game.
         language: of the texts where there is no table.
+        report: called with what goes wrong, for the host alone.
+
+    Attributes:
+        thinker, analyst, report: as given.
     """
 
     def __init__(
@@ -78,9 +82,10 @@ class Studies:
         pages: Pages | None = None,
         load: Callable[[], Game] | None = None,
         language: str = "en",
+        report: Callable[[str], object] = id,
     ) -> None:
         self._keys, self._pages, self._load, self._language = keys, pages, load, language
-        self.thinker, self.analyst = thinker, analyst
+        self.thinker, self.analyst, self.report = thinker, analyst, report
         self._room = Room(MOST_VISITS)
         self._found: dict[str, dict[int, dict[str, Any]]] = {}  # analyses, by record
 
@@ -270,8 +275,8 @@ class _Visit:
                 await work
             except (AgentFailed, ValueError) as error:
                 name = self._all.analyst.name
-                reason = self._all.say("agent_failed", who=name, reason=one_line(str(error)))
-                await self._tell(type="failed", say=reason)
+                self._all.report(f"{name}: {one_line(str(error))}")
+                await self._tell(type="failed", say=self._all.say("agent_failed", who=name))
 
     async def _open(self, record: str | None, moves: Sequence[str]) -> None:
         subject = await asyncio.to_thread(self._all.subject, record, self._seat)

@@ -114,9 +114,10 @@ def run(settings: TableSettings) -> None:
 
         own, first = link(listening, it.host), link(listening, it.host, "", "learn.html" if it.learn else "")
         typer.echo(f"The table is at {own} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
-        pages = Pages(files.begin, keys, thinker, begun=tell, stop=serving.stop)
+        pages = Pages(files.begin, keys, thinker, begun=tell, stop=serving.stop, report=_report)
         try:
-            studies, lessons = Studies(keys, thinker, _analyst(it), pages), Lessons(pages, thinker)
+            studies = Studies(keys, thinker, _analyst(it), pages, report=_report)
+            lessons = Lessons(pages, thinker)
             app = app_of(pages, is_local, {"/study": studies.serve, "/learn": lessons.serve})
             serving.run(app, listening, first if is_local and it.open else "")
         except KeyboardInterrupt:
@@ -144,10 +145,16 @@ def _study(it: TableSettings, is_local: bool) -> None:
         own = link(listening, it.host, "" if is_local else keys.watch, "study.html")
         typer.echo(f"The {'game' if game else 'page'} is at {own} until you press Ctrl-C.")
         load = game.copy if game else None
-        studies = Studies(keys, thinker, _analyst(it), load=load, language=it.table.language or language_of())
+        language = it.table.language or language_of()
+        studies = Studies(keys, thinker, _analyst(it), load=load, language=language, report=_report)
         app = app_of(None, is_local, {"/study": studies.serve})
         with contextlib.suppress(KeyboardInterrupt), contextlib.closing(thinker):
             Serving().run(app, listening, own if it.open else "")
+
+
+def _report(said: str) -> None:
+    """Say in the terminal what is wrong at the table."""
+    typer.echo(said, err=True)
 
 
 def _analyst(it: TableSettings) -> Analyst:
