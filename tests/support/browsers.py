@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import threading
 import time
 
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
+from websockets.sync.client import connect
 
 from krypenv import Game
 from krypenv.ui.browser.app import app_of
@@ -66,6 +68,16 @@ def served(app, port=0):
         finally:
             server.should_exit = True
             thread.join()
+
+
+@contextlib.contextmanager
+def sitting(address, key="", path="socket", origin=None):
+    """A page without a browser: its socket, and what it is told, message by message."""
+    address = address.rstrip("/")
+    where = f"{address.replace('http', 'ws')}/{path}"
+    with connect(where, origin=origin or address, open_timeout=10) as socket:
+        socket.send(json.dumps({"do": "sit", "key": key}))
+        yield socket, lambda: json.loads(socket.recv(timeout=60))
 
 
 @contextlib.contextmanager

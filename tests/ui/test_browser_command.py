@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 import pytest
+from support.browsers import sitting
 from support.commands import krypenv
 from support.places import ROOT
-from websockets.sync.client import connect
 
 from krypenv import Game
 from krypenv.training.cli.people.table import TableSettings, rules_of
@@ -46,14 +46,6 @@ def running(folder, *words, **more):
         finally:
             watchdog.cancel()
             process.kill()
-
-
-@contextlib.contextmanager
-def sitting(address, key=""):
-    """A page without a browser: what it is told, message by message, and a way to ask."""
-    with connect(address.replace("http", "ws") + "/socket", origin=address, open_timeout=10) as socket:
-        socket.send(json.dumps({"do": "sit", "key": key}))
-        yield socket, lambda: json.loads(socket.recv(timeout=60))
 
 
 def play_one(socket, heard):
@@ -152,6 +144,20 @@ def test_agents_end_with_a_server_that_is_killed(tmp_path):
     while any(is_alive(each) for each in thinking):
         assert time.monotonic() < deadline, "agents think on though their server is gone"
         time.sleep(0.05)
+
+
+def test_a_new_game_keeps_no_file_of_the_game_before_open(tmp_path):
+    with running(tmp_path, "--rules", "mini-low", "--against", "greedy") as (process, address), sitting(address) as it:
+        socket, heard = it
+        told, files = heard(), []
+        while not told["ready"]:
+            told = heard()
+        for number in range(2, 7):
+            socket.send(json.dumps({"do": "new", "game": told["game"], "moves": told["moves"]}))
+            while told["game"] < number:
+                told = heard()
+            files.append(len(list(Path(f"/proc/{process.pid}/fd").iterdir())))
+    assert len(set(files)) == 1, files
 
 
 def children(number):

@@ -218,7 +218,8 @@ class _Files:
         if self.path:
             write_whole(self.path, record)
         else:
-            self.path = own_name(record, self._held, _STEM)
+            with self._held.pop_all():  # the file of the game before
+                self.path = own_name(record, self._held, _STEM)
         self._unsaved = b""
 
     def end(self) -> str:
