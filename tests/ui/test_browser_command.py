@@ -153,7 +153,7 @@ def test_a_new_game_keeps_no_file_of_the_game_before_open(tmp_path):
         while not told["ready"]:
             told = heard()
         for number in range(2, 7):
-            socket.send(json.dumps({"do": "new", "game": told["game"], "moves": told["moves"]}))
+            socket.send(json.dumps({"do": "new", "edit": told["edit"]}))
             while told["game"] < number:
                 told = heard()
             files.append(len(list(Path(f"/proc/{process.pid}/fd").iterdir())))

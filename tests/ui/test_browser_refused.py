@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import json
 import re
 import socket
 import stat
@@ -10,13 +12,14 @@ from urllib.request import urlopen
 
 import pytest
 from starlette.websockets import WebSocketDisconnect
-from support.browsers import table_at
-from support.tables import ADDRESS, KEYS, SOCKET, WAIT, Kept, hosted, page, serving, within
+from support.browsers import served, sitting, table_at
+from support.tables import ADDRESS, KEYS, SOCKET, WAIT, Here, Kept, hosted, page, serving, within
 
 from krypenv.ui.browser import guests as guests_room
 from krypenv.ui.browser import pages
-from krypenv.ui.browser.app import STATIC
+from krypenv.ui.browser.app import STATIC, app_of
 from krypenv.ui.browser.keys import Keys
+from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.requests import MOST_CHARACTERS, parse_request
 from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.serving import bound, is_loopback, link
@@ -183,6 +186,49 @@ def test_connections_that_never_ask_for_anything_keep_nobody_out(monkeypatch, ca
             with contextlib.suppress(ConnectionError):
                 assert one.recv(1) == b"", "it is still open"
     assert not caplog.records
+
+
+class Waiting(Here):
+    """Agents that advise nothing until they may, and how many are asked for advice at once."""
+
+    asked, most, may_go = 0, 0, False
+
+    async def advise(self, spec, seat, game):
+        self.asked += 1
+        self.most = max(self.most, self.asked)
+        while not self.may_go:
+            await asyncio.sleep(0.01)
+        self.asked -= 1
+        return await super().advise(spec, seat, game)
+
+
+def test_a_page_gets_one_hint_at_a_time():
+    thinker = Waiting()
+    with serving(hosted, thinker=thinker) as client, page(client) as one:
+        one.my_turn()
+        for _ in range(20):
+            one.ask("hint")
+        one.ask("play", move="king")
+        one.read(lambda told: "say" in told)
+        thinker.may_go = True
+        assert one.read(lambda told: "hint" in told)["hint"]["rows"]
+    assert thinker.most == 1
+
+
+def test_a_hint_that_is_asked_for_right_before_a_move_is_not_of_the_next_hand():
+    table = Pages(lambda: hosted(players=TWO), KEYS, Here(), pause=0.0)
+    with served(app_of(table, True)) as address, sitting(address, KEYS.seats[0]) as (socket, heard):
+        told = heard()
+        for message in ({"do": "hint"}, {"do": "play", "move": told["view"]["moves"][0]["move"]}):
+            socket.protocol.send_text(json.dumps({**message, "edit": told["edit"]}).encode())
+        socket.socket.sendall(b"".join(socket.protocol.data_to_send()))  # both at once
+        while told["moves"] < 1:
+            told = heard()
+        socket.send(json.dumps({"do": "undo", "edit": told["edit"]}))
+        while "say" not in told:
+            assert "hint" not in told
+            told = heard()
+        assert "hint" not in told
 
 
 # ---------------------------------------------------------------------- addresses and keys

@@ -20,6 +20,7 @@ from krypenv.ui.browser.sockets import NOT_READ, Gone, received, welcome
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 
 if TYPE_CHECKING:
+    from krypenv.one_game import Game
     from krypenv.ui.browser.hosted import Hosted  # it loads the engine, for which no page is to wait
 
 MOST_PAGES = 50  # open at once
@@ -32,6 +33,8 @@ class Page:
 
     def __init__(self, socket: WebSocket, seat: int | None) -> None:
         self.socket, self.seat = socket, seat
+        self.asked: tuple[int, Game] | None = None  # of which edit, and its game, it wants a hint
+        self.thinking: asyncio.Task[None] | None = None  # of its hints
         self._news = asyncio.Event()
         self._more: dict[str, Any] = {}
 
@@ -177,6 +180,8 @@ class Pages:
                 self._answer(page, hosted, await received(page.socket))
         finally:
             sender.cancel()
+            if page.thinking:
+                page.thinking.cancel()
             self._pages.remove(page)
             if not self._pages:
                 self._is_watched.clear()
@@ -200,7 +205,9 @@ class Pages:
         if reason:
             page.tell(say=reason)
         elif request.do == "hint":
-            self._start(self._think_of_hint(page, hosted))
+            page.asked = hosted.edit, hosted.game.copy()
+            if page.thinking is None or page.thinking.done():
+                page.thinking = self._start(self._give_hints(page, hosted))
         elif before != hosted.edit or request.do in ("go", "stand_in"):
             self._failed = ""
             self.tell_all()
@@ -282,14 +289,17 @@ class Pages:
                     self._failed = self._told_of(hosted.name(seat), error, hosted)
             self.tell_all()
 
-    async def _think_of_hint(self, page: Page, hosted: Hosted) -> None:
-        edit, seat = hosted.edit, hosted.game.turn
-        try:
-            advice = await self._thinker.advise(hosted.adviser, seat, hosted.game.copy())
-        except AgentFailed as error:
-            return page.tell(say=self._told_of(hosted.helper, error, hosted))
-        if edit == hosted.edit:
-            page.tell(hint=hosted.hint(seat, advice))
+    async def _give_hints(self, page: Page, hosted: Hosted) -> None:
+        """Give a page the hints that it asks for, one at a time, each of the game as it was then."""
+        while page.asked:
+            (edit, game), page.asked = page.asked, None
+            try:
+                advice = await self._thinker.advise(hosted.adviser, game.turn, game)
+            except AgentFailed as error:
+                page.tell(say=self._told_of(hosted.helper, error, hosted))
+                continue
+            if edit == hosted.edit:
+                page.tell(hint=hosted.hint(game.turn, advice))
 
     def _told_of(self, who: str, error: Exception, hosted: Hosted) -> str:
         """Report why an agent can't go on, and return what pages are told of it."""
