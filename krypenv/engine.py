@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from krypenv.observation import history_shape, history_size
 from krypenv.rewards import FloatArray, Payments
 from krypenv.rules import Rules, check_rules
 from krypenv.runtime.jit import for_kernels, handle
-from krypenv.runtime.threads import NUMBA_THREADS, called_at_once, never_at_once
+from krypenv.runtime.threads import NUMBA_THREADS, called_at_once, count_threads, never_at_once
 from krypenv.state import State, allocate, mix
 from krypenv.stepping import (
     LOOK,
@@ -165,7 +164,7 @@ class Engine:
         self.rules, self.turn = rules, [None]
         self.num_games = len(state)
         self.features = bool(features)
-        self.threads = check_whole("threads", threads, 0, MAX_THREADS) or os.cpu_count() or 1
+        self.threads = count_threads(check_whole("threads", threads, 0, MAX_THREADS))
         self.state = state
         self._state = handle(state)
         self.compiled = compile_rules(rules)

@@ -29,6 +29,7 @@ def play() -> dict[str, Any]:
     import krypenv.agents
     import krypenv.training  # noqa: F401
     from krypenv.runtime import jit
+    from krypenv.runtime.threads import count_threads
 
     loaded = [module for name, module in list(sys.modules.items()) if name.startswith("krypenv.")]
     named = [value for module in loaded for value in vars(module).values() if hasattr(value, "py_func")]
@@ -36,6 +37,7 @@ def play() -> dict[str, Any]:
     return {
         "import": imported - began,
         "first step": stepped - imported,
+        "processors": count_threads(0),  # those granted
         "threads": numba.get_num_threads(),
         "is_off": jit.JIT_IS_OFF,
         "plain": jit.WHY_PLAIN,

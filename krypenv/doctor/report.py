@@ -53,7 +53,7 @@ def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     return {
         "versions": {"krypenv": _version_of("krypenv") or "not installed", "Python": platform.python_version(), **core},
         "installation": _installation(wrong),
-        "machine": {"system": platform.platform(), "processors": f"{os.cpu_count()}"},
+        "machine": {"system": platform.platform()},
         "variables": {
             name: value
             for name, value in sorted(os.environ.items())
@@ -192,7 +192,7 @@ def _play(wrong: list[str]) -> Section:
         wrong.append(f"the self-test failed: {told['error']}")
         return {"failed": told["error"]}
     seconds = {name: f"{told[name]:.2f} s" for name in ("import", "first step")}
-    return seconds | {"threads": str(told["threads"])} | _kernels(told)
+    return seconds | {name: str(told[name]) for name in ("processors", "threads")} | _kernels(told)
 
 
 def _kernels(told: dict[str, Any]) -> Section:

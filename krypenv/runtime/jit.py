@@ -18,6 +18,10 @@ from numba.extending import intrinsic
 
 from krypenv.runtime import plain
 from krypenv.runtime.plain import SPARES as SPARES
+from krypenv.runtime.threads import count_threads
+
+if "NUMBA_NUM_THREADS" not in os.environ:  # Numba heeds affinities, but no quotas
+    config.NUMBA_NUM_THREADS = min(config.NUMBA_NUM_THREADS, count_threads(0))  # type: ignore[attr-defined]
 
 JIT_IS_OFF = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]  # Numba makes the attributes of its configuration at run time
 OLDEST, NEWEST = (0, 66), (0, 68)  # versions of Numba that `krypenv.runtime.lean` was tried with

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, wraps
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
+CGROUPS = Path("/sys/fs/cgroup")
+OWN_CGROUP = Path("/proc/self/cgroup")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -113,8 +118,30 @@ def cut(arrays: tuple[np.ndarray, ...], part: int, parts: int) -> tuple[np.ndarr
 
 
 def count_threads(threads: int) -> int:
-    """Return the number of threads that an option asks for; 0 means all processors."""
-    return threads or os.cpu_count() or 1
+    """Return the number of threads or workers that an option asks for; 0 means all processors granted here."""
+    return threads or max(1, math.ceil(min(_processors(), _quota())))
+
+
+def _processors() -> int:
+    """Return on how many processors this process may run."""
+    processors = os.cpu_count() or 1
+    return min(processors, len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else processors
+
+
+def _quota() -> float:
+    """Return how many processors' time the control groups of this process grant, of version 2 or 1."""
+    folder = CGROUPS / _text(OWN_CGROUP).rpartition("0::/")[2]
+    limits = [_text(each / "cpu.max") for each in (folder, *folder.parents)]
+    limits.append(f"{_text(CGROUPS / 'cpu/cpu.cfs_quota_us')} {_text(CGROUPS / 'cpu/cpu.cfs_period_us')}")
+    pairs = filter(None, (re.fullmatch(r"(\d+) ([1-9]\d*)", limit) for limit in limits))
+    return min((int(quota) / int(period) for quota, period in map(re.Match.groups, pairs)), default=math.inf)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
 
 
 @cache

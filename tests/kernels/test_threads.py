@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from krypenv.runtime.threads import cut, share
+from krypenv import Engine, Rules
+from krypenv.runtime import threads
+from krypenv.runtime.threads import count_threads, cut, share
+from krypenv.training.runs.parts import AllProcessors
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5])
@@ -75,3 +81,54 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     os.kill(child, 9)
     os.waitpid(child, 0)
     pytest.fail("the forked process waits for threads that it does not have")
+
+
+# ---------------------------------------------------------------------- processors
+
+
+@pytest.mark.parametrize(
+    ("files", "granted"),
+    [
+        ({}, 6),
+        ({"cpu.max": "max 100000\n"}, 6),
+        ({"cpu.max": "200000 100000\n"}, 2),
+        ({"cpu.max": "max 100000\n", "job/cpu.max": "350000 100000\n", "job/step/cpu.max": "max 100000\n"}, 4),
+        ({"job/cpu.max": "10000 100000\n"}, 1),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 6),
+        ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 3),
+        ({"cpu.max": "nonsense"}, 6),
+    ],
+)
+def test_all_processors_are_those_that_are_granted(
+    files: dict[str, str], granted: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "own").write_text("1:cpu:/\n0::/job/step\n")
+    monkeypatch.setattr(threads, "CGROUPS", tmp_path)
+    monkeypatch.setattr(threads, "OWN_CGROUP", tmp_path / "own")
+    monkeypatch.setattr(os, "cpu_count", lambda: 24)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(6)), raising=False)
+    assert count_threads(0) == granted
+    assert count_threads(7) == 7
+    assert Engine(Rules.preset("mini-low"), 8, threads=0).threads == granted
+    assert AllProcessors(0).executor.workers == granted
+
+
+def test_a_system_without_affinities_grants_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "CGROUPS", tmp_path)
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    for told, granted in ((24, 24), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda told=told: told)
+        assert count_threads(0) == granted
+
+
+def test_numba_keeps_to_a_quota() -> None:
+    code = (
+        "from krypenv.runtime import threads; threads._quota = lambda: 1.0; from krypenv import Engine; import numba; "
+        "print(numba.config.NUMBA_NUM_THREADS)"
+    )
+    free = {name: value for name, value in os.environ.items() if name != "NUMBA_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", code], env=free, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"

@@ -14,7 +14,10 @@ from krypenv.doctor import report as doctor
 from krypenv.inputs.words import to_install
 from krypenv.training.cli.commands import app
 
-HEALTHY = {"import": 0.3, "first step": 0.5, "threads": 2, "is_off": False, "plain": "", "now": 0, "folders": []}
+HEALTHY = {
+    "import": 0.3, "first step": 0.5, "processors": 1, "threads": 2, "is_off": False, "plain": "", "now": 0,
+    "folders": [],
+}  # fmt: skip
 
 
 def python(*words, **options):

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 import krypenv
+from krypenv.runtime.threads import count_threads
 
 
 def machine() -> dict[str, Any]:
@@ -19,7 +20,7 @@ def machine() -> dict[str, Any]:
     models = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
     return {
         "cpu": models[0].partition(":")[2].strip() if models else platform.processor(),
-        "cores": os.cpu_count(),
+        "cores": count_threads(0),
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "system": platform.system(),
         "python": platform.python_version(),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from krypenv.rules import Rules
+from krypenv.runtime.threads import count_threads
 from krypenv.training.runs import limits, panels
 from krypenv.training.runs.executors import Executor, executor_of
 from krypenv.training.runs.options import Part, an_output, hyperparameter, part, setting
@@ -126,7 +126,7 @@ class Place(Part):
     @property
     def executor(self) -> Executor:
         """The executor that is asked for."""
-        return executor_of(self.workers or os.cpu_count() or 1, self.ray, self.ray_address)
+        return executor_of(count_threads(self.workers), self.ray, self.ray_address)
 
 
 @dataclass(frozen=True)
