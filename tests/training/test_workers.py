@@ -20,7 +20,7 @@ from support.commands import krypenv
 from support.small_files import tiny_protocol
 
 from krypenv import agents
-from krypenv.training import ArenaSettings, run_arena
+from krypenv.training import ArenaSettings, Settings, run_arena, train
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.learn.imitation import imitate
 from krypenv.training.research.ablation import settings as ablation
@@ -154,7 +154,10 @@ def test_a_class_of_the_main_module_is_not_named_to_workers(tmp_path: Path, monk
         ValueError, match=r"^__main__:Lowest is a class of the main module, which other processes can't"
     ):
         run_arena(ArenaSettings((named, "random"), RULES, tmp_path / "arena", place=Place(2)))
-    assert not (tmp_path / "arena").exists()
+    monkeypatch.setattr(sys.modules["__main__"], "Teacher", type(agents.make("rollout", RULES)), raising=False)
+    with pytest.raises(ValueError, match=r"^__main__:Teacher is a class of the main module"):
+        train(Settings.of(teacher="__main__:Teacher", demonstrations=2, workers=2, out=str(tmp_path / "run")))
+    assert not [each.name for each in tmp_path.iterdir()]
     assert run_arena(ArenaSettings((named, "random"), RULES, tmp_path / "arena", deals=2)).names[0] == "__main__:Lowest"
 
 
