@@ -48,6 +48,7 @@ def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
     assert card["rules"] == "krypkasino players=2"
     assert settings_of(card["command"]) == Settings.of(out=str(finished), **SMALL)
     assert card["frames"] == 640
+    assert card["settings"]["device"] == ("cuda" if torch.cuda.is_available() else "cpu"), "the one that was used"
     assert set(card) >= {"seed", "commit", "observation_version", "features_version", "network", "settings", "seconds"}
     for name in ("curve.png", "metagame.png"):
         assert (finished / name).read_bytes().startswith(b"\x89PNG")
@@ -223,6 +224,13 @@ def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path) ->
         with pytest.raises(ValueError, match=reason):
             train(Settings.of(**{**other, **fields}))
         assert not (tmp_path / "other").exists()
+
+
+def test_a_device_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match=r"^device is cuda, and torch finds no CUDA here; give cpu, or auto for "):
+        train(Settings.of(**SMALL, out=str(tmp_path / "run"), device="cuda"))
+    assert not (tmp_path / "run").exists()
 
 
 # ---------------------------------------------------------------------- Kasino and Mulle

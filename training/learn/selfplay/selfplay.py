@@ -95,7 +95,7 @@ class TrainingRun:
         """Return a fresh learner with its environments."""
         settings, ppo = self.settings, self.settings.ppo
         parts = [(at, part) for at, part in enumerate(settings.parts) if part.envs]
-        return SelfPlayPPO(
+        model = SelfPlayPPO(
             [self._make_games(*part, seed_of(settings.seed, 0, at)) for at, part in parts],
             ppo.critic,
             {"shape": settings.network.shape},
@@ -104,6 +104,9 @@ class TrainingRun:
             learning_rate=lambda left: ppo.learning_rate * max(left, LAST_RATE), clip_range=ppo.clip,
             vf_coef=ppo.vf_coef, seed=settings.seed, device=settings.device,
         )  # fmt: skip
+        if settings.device not in ("auto", model.device.type):  # Stable-Baselines3 falls back to the CPU
+            raise ValueError(f"device is {settings.device}, and torch finds no CUDA here; give cpu, or auto for either")
+        return model
 
     @property
     def elapsed(self) -> float:
@@ -270,7 +273,7 @@ class TrainingRun:
             self.model.network.arrays(),
             self.rules,
             also=[str(rules) for rules in self.settings.all_rules()[1:]],
-            settings=self.settings.flat(),
+            settings=self.settings.flat() | {"device": self.model.device.type},
             command=command,
             seed=self.settings.seed,
             frames=self.model.num_timesteps,
