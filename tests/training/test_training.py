@@ -21,7 +21,7 @@ from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.training import duplicate_match
 from krypenv.training.evaluation.arena.model_card import limits_of
 from krypenv.training.evaluation.matches.duplicate import MatchResult
-from krypenv.training.learn.imitation.imitate import ImitationSettings, make_policy, save_start
+from krypenv.training.learn.imitation.imitate import ImitationSettings, make_policy, run_imitation, save_start
 from krypenv.training.learn.ladder import KRYPKASINO, OTHERS
 from krypenv.training.learn.learner.torch_network import tensors_of
 from krypenv.training.learn.selfplay import selfplay
@@ -231,6 +231,23 @@ def test_a_device_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(ValueError, match=r"^device is cuda, and torch finds no CUDA here; give cpu, or auto for "):
         train(Settings.of(**SMALL, out=str(tmp_path / "run"), device="cuda"))
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_training_gives_torch_its_threads_back(tmp_path: Path) -> None:
+    before, nothing = torch.get_num_threads(), str(tmp_path / "nothing")
+    torch.set_num_threads(3)
+    try:
+        train(Settings.of(**{**SMALL, "frames": 64}, out=str(tmp_path / "run")), quiet=True)
+        assert torch.get_num_threads() == 3
+        with pytest.raises(ValueError, match="is no model"):
+            train(Settings.of(**SMALL, out=str(tmp_path / "other"), init_from=nothing))
+        assert torch.get_num_threads() == 3
+        with pytest.raises(ValueError, match="is no model"):
+            run_imitation(ImitationSettings(out=str(tmp_path / "start"), init_from=nothing))
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 # ---------------------------------------------------------------------- Kasino and Mulle

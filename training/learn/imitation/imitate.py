@@ -25,7 +25,13 @@ from krypenv.training.learn.imitation.cloning import BehaviourCloning, clone_beh
 from krypenv.training.learn.imitation.demonstrations import TeachingPlan, header_of, make_demonstrations
 from krypenv.training.learn.ladder import KRYPKASINO, ladder_of
 from krypenv.training.learn.learner.policy import CardPolicy
-from krypenv.training.learn.learner.torch_network import CardNetwork, NetworkAgent, arrays_of, tensors_of
+from krypenv.training.learn.learner.torch_network import (
+    CardNetwork,
+    NetworkAgent,
+    arrays_of,
+    tensors_of,
+    torch_threads_kept,
+)
 from krypenv.training.runs import check_run, limits, panels
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.options import Command, Part, an_output, part, setting
@@ -181,6 +187,7 @@ def _rehearse(settings: ImitationSettings, console: Console) -> None:
         imitate(small, make_policy(small), Path(folder), Console(quiet=True))
 
 
+@torch_threads_kept()
 def run_imitation(settings: ImitationSettings) -> list[MatchResult]:
     """Make demonstrations, train a network on them, write the model, and return its evaluation.
 

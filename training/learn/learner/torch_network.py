@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -111,6 +112,16 @@ class CardNetwork(nn.Module):
         network = cls(shape_of(arrays), inputs).eval()
         network.load_state_dict(tensors_of(arrays))
         return network
+
+
+@contextlib.contextmanager
+def torch_threads_kept() -> Iterator[None]:
+    """Give torch at the end of the block as many threads as it had before."""
+    threads = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 class NetworkAgent(NetworkPlayer):

@@ -27,7 +27,7 @@ from krypenv.training.learn.imitation.cloning import BehaviourCloning
 from krypenv.training.learn.imitation.imitate import Demonstrating, ImitationSettings, imitate, load_start
 from krypenv.training.learn.ladder import ladder_of
 from krypenv.training.learn.learner.ppo import SelfPlayPPO
-from krypenv.training.learn.learner.torch_network import NetworkAgent
+from krypenv.training.learn.learner.torch_network import NetworkAgent, torch_threads_kept
 from krypenv.training.learn.selfplay.checkpoint import (
     CHECKPOINT,
     Kept,
@@ -328,6 +328,7 @@ def _opened(settings: Settings) -> Iterator[TrainingRun]:
             yield new
 
 
+@torch_threads_kept()
 def train(settings: Settings, quiet: bool = False) -> list[MatchResult]:
     """Train as the settings say, print the evaluation and the paths of the results, and return the evaluation.
 
