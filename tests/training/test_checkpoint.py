@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from krypenv.inputs.artifacts import write_artifact
 from krypenv.training.learn.imitation import demonstrations, imitate
@@ -92,6 +93,16 @@ def test_a_run_that_is_gone_on_with_ends_like_the_unbroken_one(unbroken: Path, t
     assert again.settings == Settings.of(**TINY)
     again.train(Console(quiet=True))
     assert_same_end(tmp_path, unbroken)
+
+
+@pytest.mark.parametrize("update", [0, 3, UPDATES])
+def test_tensorboard_shows_each_step_of_a_killed_run_once(unbroken: Path, tmp_path: Path, update: int) -> None:
+    shutil.copytree(unbroken / "tensorboard", tmp_path / "tensorboard")
+    shutil.copy(unbroken / f"after-{update}", tmp_path / CHECKPOINT)
+    open_training(Settings(resume=str(tmp_path))).train(Console(quiet=True))
+    log = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    steps = {name: [event.step for event in log.Scalars(name)] for name in ("train/loss", "margin/random")}
+    assert steps == {"train/loss": [64 * (number + 1) for number in range(UPDATES)], "margin/random": [0, 64 * UPDATES]}
 
 
 def test_a_checkpoint_is_read_back_as_it_was_written(unbroken: Path, tmp_path: Path) -> None:

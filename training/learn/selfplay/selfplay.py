@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 from rich.console import Console
-from stable_baselines3.common.logger import configure
+from stable_baselines3.common.logger import KVWriter, Logger
+from torch.utils.tensorboard import SummaryWriter
 
 from krypenv import __version__, agents
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
@@ -48,6 +49,23 @@ from krypenv.training.runs.tables import write_json
 
 IMITATION = "imitation"  # folder of the demonstrations within that of a run
 LAST_RATE = 0.05  # part of the learning rate at the end
+
+
+class _Board(KVWriter):
+    """The log for TensorBoard, in which nothing that an earlier process logged from a step on is shown."""
+
+    def __init__(self, folder: str, first: int) -> None:
+        self.writer = SummaryWriter(folder, purge_step=first)
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        """Write the figures of a step."""
+        for name, value in key_values.items():
+            self.writer.add_scalar(name, value, step)
+        self.writer.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.writer.close()
 
 
 class TrainingRun:
@@ -136,7 +154,8 @@ class TrainingRun:
         self._began = time.perf_counter()
         if not self.is_warm:
             self._warm_up(console)
-        self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
+        board, logged = str(self.folder / "tensorboard"), self.model.num_timesteps if self.curve else -1
+        self.model.set_logger(Logger(board, [_Board(board, logged + 1)]))
         if not self.curve:
             self._add_point()
         last_point = self.curve[-1].seconds
@@ -155,7 +174,8 @@ class TrainingRun:
                     last_saved = self.elapsed
                     self.save()
                 show(self.done, self._status())
-        self._add_point()
+        if self.curve[-1].frames < self.model.num_timesteps:
+            self._add_point()
         self.save()
 
     def _count_due(self) -> int:
