@@ -10,6 +10,7 @@ import time
 
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
+from starlette.websockets import WebSocketClose
 from websockets.sync.client import connect
 
 from krypenv import Game
@@ -23,6 +24,21 @@ from support.studies import ANALYST
 from support.tables import KEYS, Here, Kept, sockets_of
 
 INSTALL = "chromium is missing; on Debian: apt-get install --no-install-recommends chromium"
+
+
+def behind_a_proxy(app, prefix="", host="", takes_sockets=True):
+    """An application behind a proxy that shows it below a path, calls it by another host, or passes no sockets on."""
+
+    async def pass_on(scope, receive, send):
+        if scope["type"] == "websocket" and not takes_sockets:
+            return await WebSocketClose()(scope, receive, send)
+        if scope["type"] != "lifespan":
+            headers = [pair for pair in scope["headers"] if not (host and pair[0] == b"host")]
+            headers += [(b"host", host.encode())] if host else []
+            scope = {**scope, "path": scope["path"].removeprefix(prefix), "headers": headers}
+        await app(scope, receive, send)
+
+    return pass_on
 
 
 @contextlib.contextmanager

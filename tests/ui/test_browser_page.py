@@ -10,12 +10,27 @@ from collections import Counter
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import box_of, card, chromium, drag, of_position, opened, play_first, table_at, wait_for_turn
+from support.browsers import (
+    behind_a_proxy,
+    box_of,
+    card,
+    chromium,
+    drag,
+    of_position,
+    opened,
+    play_first,
+    served,
+    table_at,
+    wait_for_turn,
+)
 from support.decisions import BUILDS, CHOICE, FORCED, MANY
-from support.tables import KEYS, Here, Kept, hosted
+from support.studies import ANALYST
+from support.tables import KEYS, Here, Kept, hosted, sockets_of
 
 from krypenv import Game
+from krypenv.ui.browser.app import app_of
 from krypenv.ui.browser.hosted import Hosted
+from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.seats import PERSON
 
 pytestmark = pytest.mark.browser
@@ -151,6 +166,41 @@ def test_a_page_forgets_what_was_chosen_when_another_game_lies_on_the_table(brow
         card(page, "8 of spades").click()
         page.locator(".move").click()
         expect(page.locator(".log")).to_contain_text("You played 8♠ and took 6♦+2♥: a sweep.")
+
+
+WHY = {
+    "en": ("does not know the address of this page", "a proxy on the way", "can't be reached"),
+    "sv-SE": ("känner inte till sidans adress", "en proxy på vägen", "går inte att nå"),
+}
+
+
+@pytest.mark.parametrize("name", ["", "study.html"])
+@pytest.mark.parametrize("language", WHY)
+def test_a_page_that_gets_no_connection_says_why(browser, language, name):
+    unknown, no_socket, gone = WHY[language]
+    app = lambda: app_of(Pages(hosted, KEYS, Here()), True)  # noqa: E731
+    page = browser.new_page(locale=language)
+    with served(behind_a_proxy(app(), host="127.0.0.1:1")) as address:
+        page.goto(address + name)
+        expect(page.get_by_role("alert")).to_contain_text(unknown)
+        expect(page.get_by_role("alert")).to_contain_text(f"--origin {address}")
+    with served(behind_a_proxy(app(), takes_sockets=False)) as address:
+        page.goto(address + name)
+        expect(page.get_by_role("alert")).to_contain_text(no_socket)
+    expect(page.get_by_role("alert")).to_contain_text(gone)
+    page.close()
+
+
+def test_a_table_below_a_path_is_played_learned_and_studied(browser):
+    table = Pages(hosted, KEYS, Here(), pause=0.0)
+    app = app_of(table, True, sockets_of(table, KEYS, Here(), ANALYST))
+    with served(behind_a_proxy(app, prefix="/cards")) as address:
+        with opened(browser, f"{address}cards/") as page:
+            play_first(page)
+            page.locator("[data-focus=learn]").click()
+            page.locator("#lesson h2").first.wait_for()
+        with opened(browser, f"{address}cards/study.html", has_rules=False) as page:
+            page.locator("[role=status], [data-focus=edit]").first.wait_for()
 
 
 # ---------------------------------------------------------------------- decisions

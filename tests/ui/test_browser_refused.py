@@ -11,9 +11,13 @@ import stat
 from urllib.request import urlopen
 
 import pytest
+from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from support.browsers import served, sitting, table_at
+from support.studies import ANALYST
 from support.tables import ADDRESS, KEYS, SOCKET, WAIT, Here, Kept, hosted, page, serving, within
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from krypenv.ui.browser import guests as guests_room
 from krypenv.ui.browser import pages
@@ -22,7 +26,7 @@ from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.requests import MOST_CHARACTERS, parse_request
 from krypenv.ui.browser.seats import PERSON
-from krypenv.ui.browser.serving import bound, is_loopback, link
+from krypenv.ui.browser.serving import address_of, bound, is_loopback, link, origin_of
 
 TWO = (PERSON, PERSON)
 
@@ -119,16 +123,63 @@ def test_who_has_no_link_gets_no_seat():
 
 def test_other_sites_and_other_addresses_are_refused():
     with serving(hosted) as client:
-        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", ""):
+        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", "", "http://["):
             with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers={"origin": origin}):
                 pass
         assert client.get("/", headers={"host": "evil.example"}).status_code == 421
-        assert client.get("/", headers={"host": "localhost:8765"}).status_code == 200
+        for host in ("localhost:8765", "127.0.0.2:8765", "[::1]:8765"):
+            assert client.get("/", headers={"host": host}).status_code == 200
         rebound = {"host": "evil.example", "origin": "http://evil.example"}
         with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers=rebound):
             pass
     with serving(hosted, is_local=False) as client:
         assert client.get("/", headers={"host": "table.example"}).status_code == 200
+
+
+def test_an_origin_is_told_to_the_host_once_and_may_be_allowed():
+    told = []
+    table = Pages(hosted, KEYS, Here(), pause=0.0)
+    public, own = "https://cards.example", {"host": "127.0.0.1:8765"}
+    with TestClient(app_of(table, True, report=told.append), ADDRESS) as client:
+        for origin in (public, public, "http://[", *(f"http://{at}.example" for at in range(50))):
+            with pytest.raises(WebSocketDisconnect), page(client, origin=origin):
+                pass
+        assert client.post("/socket", headers={"origin": public, **own}).status_code == 403
+        assert client.get("/", headers={"host": "other.example"}).status_code == 421
+    assert [said for said in told if public in said] == [
+        f"A page of {public} was refused; if that is this table's address, add --origin {public}"
+    ]
+    assert len(told) <= 10
+    with TestClient(app_of(Pages(hosted, KEYS, Here(), pause=0.0), True, origins=[public]), ADDRESS) as client:
+        with page(client, origin=public) as one:
+            assert one.told["view"]["seat"] == 0
+        assert client.post("/socket", headers={"origin": public, **own}).status_code == 405
+
+
+def test_the_origin_of_an_address():
+    assert origin_of("https://cards.example") == origin_of("https://CARDS.example/table/") == "https://cards.example"
+    assert origin_of("http://[::1]:80/") == "http://[::1]:80"
+    for address in ("cards.example", "ftp://cards.example", "http://[", "https://a b", "https://x/\n", "null", ""):
+        with pytest.raises(ValueError, match="--origin is the table's address in browsers, as in"):
+            origin_of(address)
+
+
+@pytest.mark.parametrize("path", ["socket", "study", "learn"])
+def test_frames_that_are_no_text_are_refused_without_a_traceback(path, capfd):
+    with table_at(hosted, studied=ANALYST) as address:
+        for send in (lambda socket: socket.protocol.send_text(b"\xff\xfe"), lambda socket: socket.send(b"\xff")):
+            for is_first in (True, False):
+                with connect(f"{address.replace('http', 'ws')}{path}", origin=address.rstrip("/")) as socket:
+                    if not is_first:
+                        socket.send('{"do": "sit", "key": ""}')
+                        socket.recv(timeout=WAIT)
+                    send(socket)
+                    with contextlib.suppress(OSError):
+                        socket.socket.sendall(b"".join(socket.protocol.data_to_send()))
+                    with contextlib.suppress(ConnectionClosed):
+                        while "not understood" not in socket.recv(timeout=WAIT):
+                            pass
+    assert capfd.readouterr().err == ""
 
 
 def test_the_page_loads_nothing_from_elsewhere():
@@ -172,7 +223,7 @@ def test_the_guest_who_has_most_gives_way_and_players_after_all_others():
     assert leaves("::1") == 0
 
 
-def test_connections_that_never_ask_for_anything_keep_nobody_out(monkeypatch, caplog):
+def test_connections_that_never_ask_for_anything_keep_nobody_out(monkeypatch, capfd):
     monkeypatch.setattr(guests_room, "LONGEST_REQUEST", 2.0)
     with table_at(hosted) as address, contextlib.ExitStack() as held:
         where = ("127.0.0.1", int(address.split(":")[2].strip("/")))
@@ -185,7 +236,7 @@ def test_connections_that_never_ask_for_anything_keep_nobody_out(monkeypatch, ca
             one.settimeout(20)
             with contextlib.suppress(ConnectionError):
                 assert one.recv(1) == b"", "it is still open"
-    assert not caplog.records
+    assert capfd.readouterr().err == ""
 
 
 class Waiting(Here):
@@ -239,7 +290,7 @@ def test_a_busy_port_is_told_in_a_sentence():
         port = first.getsockname()[1]
         with pytest.raises(ValueError, match=rf"port {port} is busy; give another one by --port"):
             bound("127.0.0.1", port)
-        assert link(first, "127.0.0.1", "secret") == f"http://127.0.0.1:{port}/#secret"
+        assert link(address_of(first, "127.0.0.1"), "secret") == f"http://127.0.0.1:{port}/#secret"
     with pytest.raises(ValueError, match="no address"):
         bound("no such host", 0)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -16,10 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketClose
 
 from krypenv.ui.browser.pages import Pages
+from krypenv.ui.browser.serving import is_loopback, origin_of
 
 STATIC = Path(__file__).parent / "static"
-LOCAL = ("127.0.0.1", "localhost", "[::1]")  # hosts of links to this machine
+MOST_NAMED = 10  # refused origins that the host is told of
 Serve = Callable[[WebSocket], Awaitable[None]]  # what serves a page until it is closed
+NOT_HERE = "This is not the address of the table; who started it can allow it by --origin.\n"
 NO_SOCKETS: Mapping[str, Serve] = {}
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -32,10 +33,21 @@ HEADERS = {
 }
 
 
-def app_of(pages: Pages | None, is_local: bool, sockets: Mapping[str, Serve] = NO_SOCKETS) -> Starlette:
-    """Return the application of a table; a local one answers only to links to this machine.
+def app_of(
+    pages: Pages | None,
+    is_local: bool,
+    sockets: Mapping[str, Serve] = NO_SOCKETS,
+    origins: Collection[str] = (),
+    report: Callable[[str], object] = id,
+) -> Starlette:
+    """Return the application of a table.
 
-    `sockets` serve further pages, by their paths. Without a table, the first page is the one that studies games.
+    Args:
+        pages: the table; without one, the first page is the one that studies games.
+        is_local: whether it answers only to links to this machine.
+        sockets: what serves further pages, by their paths.
+        origins: of pages that a proxy passes on.
+        report: called with a sentence on each other origin that is refused, once.
     """
 
     @contextlib.asynccontextmanager
@@ -50,10 +62,10 @@ def app_of(pages: Pages | None, is_local: bool, sockets: Mapping[str, Serve] = N
     if pages:
         routes.append(WebSocketRoute("/socket", pages.serve))
     else:
-        routes.append(Route("/", lambda _: RedirectResponse("/study.html")))
+        routes.append(Route("/", lambda _: RedirectResponse("study.html")))
     routes += [WebSocketRoute(path, serve) for path, serve in sockets.items()]
     app = Starlette(routes=[*routes, Mount("/", StaticFiles(directory=STATIC, html=True))], lifespan=lifespan)
-    app.add_middleware(Guard, hosts=LOCAL if is_local else ())
+    app.add_middleware(Guard, is_local=is_local, origins=origins, report=report)
     return app
 
 
@@ -62,11 +74,14 @@ class Guard:
 
     Args:
         app: what is guarded.
-        hosts: the hosts that links may name; none for any. It keeps out a site that calls itself by our address.
+        is_local: whether links may name this machine only. It keeps out a site that calls itself by our address.
+        origins: of pages that are not of the host that a request names, but allowed.
+        report: called with a sentence on each other origin that is refused, once.
     """
 
-    def __init__(self, app: ASGIApp, hosts: tuple[str, ...] = ()) -> None:
-        self._app, self._hosts = app, hosts
+    def __init__(self, app: ASGIApp, is_local: bool, origins: Collection[str], report: Callable[[str], object]) -> None:
+        self._app, self._is_local, self._origins, self._report = app, is_local, origins, report
+        self._refused: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -74,14 +89,24 @@ class Guard:
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        is_known = not self._hosts or _without_port(host) in self._hosts
-        if scope["type"] == "websocket":
-            is_own = urlsplit(headers.get("origin", "")).netloc == host != ""
-            refused: ASGIApp = WebSocketClose(1008, "This page is not of this table.")
-        else:
-            is_own = True
-            refused = PlainTextResponse("This is not the address of the table.\n", 421)
-        await (self._app if is_known and is_own else refused)(scope, receive, _adding_headers(send))
+        is_known = not self._is_local or is_loopback(_without_port(host))
+        origin = headers.get("origin", "") if is_known else f"http://{host}"
+        is_plain = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")  # it tells no secret
+        is_own = is_plain or origin in self._origins or (host and origin in (f"http://{host}", f"https://{host}"))
+        app = self._app
+        if not (is_known and is_own):
+            self._name(origin)
+            status, said = (403, "This page is not of this table.") if is_known else (421, NOT_HERE)
+            app = WebSocketClose(1008, said) if scope["type"] == "websocket" else PlainTextResponse(said, status)
+        await app(scope, receive, _adding_headers(send))
+
+    def _name(self, origin: str) -> None:
+        """Tell the host once of an origin that may be the table's, behind a proxy."""
+        with contextlib.suppress(ValueError):
+            named = origin_of(origin)
+            if named not in self._refused and len(self._refused) < MOST_NAMED:
+                self._refused.add(named)
+                self._report(f"A page of {named} was refused; if that is this table's address, add --origin {named}")
 
 
 def _adding_headers(send: Send) -> Send:

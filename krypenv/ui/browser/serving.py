@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import ipaddress
 import os
+import re
 import socket
 import threading
 import webbrowser
@@ -13,9 +14,12 @@ from collections.abc import Callable
 import uvicorn
 from starlette.applications import Starlette
 
+from krypenv.inputs.words import shown
 from krypenv.ui.browser.guests import BACKLOG, Connection, leave_out_tracebacks
 
 MOST_BYTES = 1 << 18  # of a message on a socket: a game in any letters
+_ADDRESS = re.compile(r"(https?://(?:[\w.-]{1,253}|\[[\da-fA-F:.]+\])(?::\d{1,5})?)(?:/[!-~]*)?", re.ASCII)
+_EXAMPLE = "https://cards.example or https://cards.example/table/"
 SOON = 2  # seconds that pages have to close when the server stops
 
 
@@ -36,21 +40,34 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address."""
+    """Return whether only this machine reaches an address, which links name in brackets if it is of IPv6."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
 
 
-def link(listening: socket.socket, host: str, key: str = "", page: str = "") -> str:
+def origin_of(address: str) -> str:
+    """Return the origin of a page, as browsers send it, from its address; raises ValueError with one sentence."""
+    found = _ADDRESS.fullmatch(address)
+    if not found:
+        raise ValueError(f"--origin is the table's address in browsers, as in {_EXAMPLE}, not {shown(address)}")
+    return found[1].lower()
+
+
+def address_of(listening: socket.socket, host: str) -> str:
+    """Return the address of the first page."""
+    port = listening.getsockname()[1]
+    name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/"
+
+
+def link(address: str, key: str = "", page: str = "") -> str:
     """Return the link to a seat, or to another page.
 
     The key follows a #, so browsers keep it to themselves and send it in no address.
     """
-    port = listening.getsockname()[1]
-    name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}/{page}{f'#{key}' if key else ''}"
+    return f"{address.rstrip('/')}/{page}{f'#{key}' if key else ''}"
 
 
 def config_of(app: Starlette) -> uvicorn.Config:

@@ -53,6 +53,9 @@ class TableSettings(Command):
     )
     edit: bool = setting(False, "set up a position and study it, instead of playing", panel=GAME_RECORDS)
     host: str = setting("127.0.0.1", "address to serve at; 0.0.0.0 lets others in, by their links", panel=OUTPUT)
+    origin: tuple[str, ...] = setting(
+        (), "address at which a proxy shows the table; repeatable", panel=OUTPUT, metavar="URL"
+    )
     port: int = setting(8765, "port to serve at; 0 for any free one", limits.Bounds(0, 65535), OUTPUT)
     open: bool = setting(True, "open the page in the browser", panel=OUTPUT)
 
@@ -90,14 +93,15 @@ def run(settings: TableSettings) -> None:
     from krypenv.ui.browser.app import app_of
     from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.pages import Pages
-    from krypenv.ui.browser.serving import Serving, bound, is_loopback, link, open_soon
+    from krypenv.ui.browser.serving import Serving, address_of, bound, is_loopback, link, open_soon, origin_of
     from krypenv.ui.browser.thinking import Thinker
     from krypenv.ui.study.learners import Lessons
     from krypenv.ui.study.studies import Studies
 
-    it, is_local = settings, is_loopback(settings.host)
+    it, is_local = settings, is_loopback(settings.host) and not settings.origin
     if it.study or it.edit:
         return _study(it, is_local)
+    origins = list(map(origin_of, it.origin))
     players = [] if it.table.load else it.players(rules_of(it))
     thinker = Thinker(secrets.randbits(64) if it.table.seed is None else it.table.seed)
     with bound(it.host, it.port) as listening, contextlib.ExitStack() as held:
@@ -107,18 +111,20 @@ def run(settings: TableSettings) -> None:
             typer.echo(files.said)
             if not is_local or len(hosted.people) > 1:
                 for seat in hosted.people:
-                    typer.echo(f"the link of {hosted.name(seat)}: {link(listening, it.host, keys.seats[seat])}")
-            typer.echo(f"to watch: {link(listening, it.host, keys.watch)}")
+                    typer.echo(f"the link of {hosted.name(seat)}: {link(address, keys.seats[seat])}")
+            typer.echo(f"to watch: {link(address, keys.watch)}")
             if it.open and not is_local:
-                open_soon(link(listening, it.host, keys.seats[hosted.people[0]] if hosted.people else keys.watch))
+                open_soon(link(address, keys.seats[hosted.people[0]] if hosted.people else keys.watch))
 
-        own, first = link(listening, it.host), link(listening, it.host, "", "learn.html" if it.learn else "")
-        typer.echo(f"The table is at {own} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
+        address = it.origin[0] if it.origin else address_of(listening, it.host)
+        first = link(address, "", "learn.html" if it.learn else "")
+        typer.echo(f"The table is at {address} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
         pages = Pages(files.begin, keys, thinker, begun=tell, stop=serving.stop, report=_report)
         try:
             studies = Studies(keys, thinker, _analyst(it), pages, report=_report)
             lessons = Lessons(pages, thinker)
-            app = app_of(pages, is_local, {"/study": studies.serve, "/learn": lessons.serve})
+            sockets = {"/study": studies.serve, "/learn": lessons.serve}
+            app = app_of(pages, is_local, sockets, origins, _report)
             serving.run(app, listening, first if is_local and it.open else "")
         except KeyboardInterrupt:
             if pages.is_loading:
@@ -130,7 +136,7 @@ def _study(it: TableSettings, is_local: bool) -> None:
     """Serve the page on which a game or a position is studied, or a position is set up, without a table."""
     from krypenv.ui.browser.app import app_of
     from krypenv.ui.browser.keys import Keys
-    from krypenv.ui.browser.serving import Serving, bound, link
+    from krypenv.ui.browser.serving import Serving, address_of, bound, link, origin_of
     from krypenv.ui.browser.thinking import Thinker
     from krypenv.ui.narrator.words import language_of
     from krypenv.ui.study.steps import StillPlayed, read_study
@@ -142,12 +148,13 @@ def _study(it: TableSettings, is_local: bool) -> None:
         raise ValueError(f"the game of {it.study} is not over, so its hands stay closed; play it to its end") from None
     thinker, keys = Thinker(it.table.seed or 0), Keys.new(is_local)
     with bound(it.host, it.port) as listening:
-        own = link(listening, it.host, "" if is_local else keys.watch, "study.html")
+        address = it.origin[0] if it.origin else address_of(listening, it.host)
+        own = link(address, "" if is_local else keys.watch, "study.html")
         typer.echo(f"The {'game' if game else 'page'} is at {own} until you press Ctrl-C.")
         load = game.copy if game else None
         language = it.table.language or language_of()
         studies = Studies(keys, thinker, _analyst(it), load=load, language=language, report=_report)
-        app = app_of(None, is_local, {"/study": studies.serve})
+        app = app_of(None, is_local, {"/study": studies.serve}, list(map(origin_of, it.origin)), _report)
         with contextlib.suppress(KeyboardInterrupt), contextlib.closing(thinker):
             Serving().run(app, listening, own if it.open else "")
 

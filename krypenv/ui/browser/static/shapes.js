@@ -130,8 +130,6 @@
 
 /** @typedef {"slow" | "normal" | "fast"} Pace */
 
-/** @typedef {{ type: "closed", say: string }} Closed */
-
 /**
  * What a person has chosen so far: a card of the hand, and what goes with it.
  * @typedef {object} Chosen

@@ -1,5 +1,6 @@
 // The page on which a game is studied: its connection to the server, keys and files.
 
+import { connect } from "./connection.js";
 import { setTexts, t } from "./dom.js";
 import { nameOf } from "./editor_places.js";
 import { whenReleased } from "./pressed.js";
@@ -9,7 +10,6 @@ import { drawStudy, drawStudyEnd, readAloud } from "./study_drawing.js";
 /** @typedef {import("./study_types.js").Editing} Editing */
 /** @typedef {import("./study_types.js").State} State */
 
-const RETRY = 1000; // milliseconds between attempts to connect
 const LARGEST = 65536; // characters of a record or a position
 const DROPPED = "krypenv dropped record"; // what another page hands over
 const MISTAKES = ["?", "??"];
@@ -47,36 +47,16 @@ const editing = {
   leave: null,
   read: (file) => void read(file),
 };
-/** @type {WebSocket} */
-let socket;
 let isDrawn = true;
 
 // ---------------------------------------------------------------------- the connection
 
-function connect() {
-  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  socket = new WebSocket(`${scheme}//${location.host}/study`);
-  let isRefused = false;
-  socket.addEventListener("open", () => ask({ do: "sit", key: location.hash.slice(1) }));
-  socket.addEventListener("message", (event) => {
-    const message = JSON.parse(event.data);
-    if (message.type === "closed") {
-      isRefused = true;
-      drawStudyEnd(message.say);
-    } else hear(message);
-  });
-  socket.addEventListener("close", () => {
-    if (isRefused) return;
-    if (state.isEditing) editing.say = t("lost");
-    else if (state.study) state.say = t("lost");
-    if (state.isEditing || state.study) draw();
-    setTimeout(connect, RETRY);
-  });
-}
+const ask = connect("study", hear, lose, drawStudyEnd);
 
-/** @param {Record<string, unknown>} request */
-function ask(request) {
-  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(request));
+function lose() {
+  if (state.isEditing) editing.say = t("lost");
+  else if (state.study) state.say = t("lost");
+  if (state.isEditing || state.study) draw();
 }
 
 /** @param {any} message */
@@ -245,5 +225,3 @@ document.addEventListener("paste", (event) => {
   const text = event.clipboardData?.getData("text/plain") ?? "";
   if (text.trim() && text.length <= LARGEST) take(text);
 });
-
-connect();

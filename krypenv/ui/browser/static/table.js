@@ -1,46 +1,31 @@
 // The page: its connection to the server, what the person does, and drawing what the server tells.
 
 import { chosenBy, fitting, nothing, settled, written } from "./choosing.js";
+import { connect } from "./connection.js";
 import { askIfSure, showPile, showRules } from "./dialogs.js";
 import { setTexts } from "./dom.js";
 import { draw, drawEnd, drawMiddle } from "./drawing.js";
 import { whenReleased } from "./pressed.js";
 
-/** @import { Acts, Closed, Pace, Table, Target, Told } from "./shapes.js" */
+/** @import { Acts, Pace, Table, Target, Told } from "./shapes.js" */
 
 const PACE = "krypenv pace"; // under which this browser keeps how fast agents are to play
-const RETRY = 1000; // milliseconds between attempts to connect
 
 /** @type {Table | null} */
 let table = null;
-/** @type {WebSocket | null} */
-let socket = null;
 
 // ---------------------------------------------------------------------- the connection
 
-function connect() {
-  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const opened = new WebSocket(`${scheme}//${location.host}/${document.documentElement.dataset.socket ?? "socket"}`);
-  let isRefused = false;
-  socket = opened;
-  opened.addEventListener("open", () => opened.send(JSON.stringify({ do: "sit", key: location.hash.slice(1) })));
-  opened.addEventListener("message", (event) => {
-    /** @type {Told | Closed} */
-    const message = JSON.parse(event.data);
-    if (message.type === "closed") {
-      isRefused = true;
-      drawEnd(message.say);
-    } else whenReleased(() => hear(message));
-  });
-  opened.addEventListener("close", () => {
-    if (isRefused) return;
-    if (table) {
-      table.isLost = true;
-      draw(table);
-    }
-    setTimeout(connect, RETRY);
-  });
-}
+const send = connect(
+  document.documentElement.dataset.socket ?? "socket",
+  (message) => whenReleased(() => hear(message)),
+  () => {
+    if (!table) return;
+    table.isLost = true;
+    draw(table);
+  },
+  drawEnd,
+);
 
 /** @param {Told} message */
 function hear(message) {
@@ -131,8 +116,7 @@ function keep(name, value) {
  * @param {{ do: string, move?: string, seat?: number, pace?: Pace, on?: boolean }} request
  */
 function ask(request) {
-  if (!table || table.isLost || socket?.readyState !== WebSocket.OPEN) return;
-  socket.send(JSON.stringify({ edit: table.told.edit, ...request }));
+  if (table && !table.isLost) send({ edit: table.told.edit, ...request });
 }
 
 // ---------------------------------------------------------------------- what the person does
@@ -261,11 +245,9 @@ function toggle(table, set, each) {
 
 // A lesson beside the table asks through the table's connection.
 document.addEventListener("ask", (event) => {
-  if (event instanceof CustomEvent && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(event.detail));
+  if (event instanceof CustomEvent) send(event.detail);
 });
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && table?.chosen.card) acts.clear();
 });
-
-connect();
