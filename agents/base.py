@@ -63,8 +63,9 @@ class Agent(Protocol):
         name: the string that `krypenv.agents.make` makes the agent from.
         rules: the rules that it plays by.
 
-    An agent may also have `remembers`, False if earlier calls change nothing; `needs_history`, True if it reads the
-    history block; and `probabilities(observations, action_masks)`, which returns those of its actions, (B, A) float64.
+    An agent may also have `remembers`, False if earlier calls change nothing; `needs_features` and `needs_history`,
+    True if it reads these blocks, which come after the observation; and `probabilities(observations, action_masks)`,
+    which returns those of its actions, (B, A) float64.
 
     Several threads may call an agent of the package at once: its calls take turns (`krypenv.runtime.threads.in_turn`).
     """
@@ -75,7 +76,8 @@ class Agent(Protocol):
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return a legal action for each row, (B,) int64.
 
-        `observations` are (B, N) int8, with or without the features block, and `action_masks` (B, 105) int8.
+        `observations` are (B, N) int8, where the agent is seated with the blocks that it asks for and no others
+        (`krypenv.features.observation_for`), and `action_masks` (B, 105) int8.
         """
         ...
 

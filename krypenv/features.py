@@ -6,6 +6,9 @@ entries describe the one with the lowest cost: points and own sweeps, minus the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numba
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +27,11 @@ from krypenv.kernels.outlook import borrow_outlook, chance_of_sweep, look
 from krypenv.kernels.scoring import is_mulle
 from krypenv.kernels.unions import add_value
 from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
-from krypenv.observation import LAYOUT, has_extra_features, history_shape, slices_of
+from krypenv.observation import LAYOUT, has_extra_features, history_shape, history_size, slices_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, other_kernel, parallel_kernel
+
+Rows = npt.NDArray[np.int8]
 
 _ENTRIES: tuple[tuple[str, int, str], ...] = (
     ("creeps", 1, "1 if the card captures nothing"),
@@ -74,18 +79,55 @@ def width_of(rules: Rules, features: bool) -> int:
     return rules.observation_size + rows * columns
 
 
-def history_in(rules: Rules, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+def blocks_in(rules: Rules, observations: Rows) -> tuple[Rows, Rows, Rows]:
+    """Return the observation, the features and the history in (B, N) int8 as views; absent blocks have no columns.
+
+    Raises ValueError for a width that no observation has under these rules.
+    """
+    first, features, history = rules.observation_size, width_of(rules, True), history_size(rules)
+    width = observations.shape[1] if observations.ndim == 2 else None
+    for end in (first, features):
+        if width in (end, end + history):
+            return observations[:, :first], observations[:, first:end], observations[:, end:]
+    raise ValueError(
+        f"observations under {rules} are (B, {first}), with features (B, {features}), each with {history} more columns "
+        f"for the history, not {observations.shape}"
+    )
+
+
+def history_in(rules: Rules, observations: Rows) -> Rows:
     """Return the history block of observations, (B, N) to (B, M, W), with or without features; M is 0 if they lack it.
+
+    Raises ValueError for a width that no observation has under these rules.
 
     >>> rules = Rules.preset("krypkasino", players=2)
     >>> history_in(rules, Engine(rules, 4, history=True).observation).shape
     (4, 12, 110)
     """
-    rows, columns = history_shape(rules)
-    size = rows * columns
-    if observations.shape[1] - size not in (width_of(rules, False), width_of(rules, True)):
-        rows = size = 0
-    return observations[:, observations.shape[1] - size :].reshape(len(observations), rows, columns)
+    history = blocks_in(rules, observations)[2]
+    columns = history_shape(rules)[1]
+    return history.reshape(len(history), history.shape[1] // columns, columns)
+
+
+def want_history(agents: Iterable[Any]) -> bool:
+    """Return whether one of some agents asks for the history block (`needs_history`)."""
+    return any(getattr(agent, "needs_history", False) for agent in agents)
+
+
+def observation_for(agent: Any, rules: Rules, observations: Rows, masks: Rows) -> Rows:
+    """Return observations, (B, N) int8 with any blocks, as an agent sees them: with the blocks that it asks for alone.
+
+    `needs_features` asks for the features block, which is computed if it is missing, and `needs_history` for the
+    history block, which an engine writes only with `history=True`.
+    """
+    first, features, history = blocks_in(rules, observations)
+    parts = [first]
+    if getattr(agent, "needs_features", False):
+        parts.append(features if features.shape[1] else append_features(rules, first, masks)[:, first.shape[1] :])
+    if getattr(agent, "needs_history", False):
+        parts.append(history)
+    width = sum(part.shape[1] for part in parts)
+    return observations if width == observations.shape[1] else np.concatenate(parts, axis=1)
 
 
 @kernel
@@ -276,12 +318,18 @@ def _write_all(
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
     """Return observations with their features block, (B, `width_of(rules, True)`) int8, from those without and masks.
 
-    Observations that have the block already are returned unchanged. Raises ValueError if they are not observations.
+    Observations that have the block already are returned unchanged. Raises ValueError for other widths, and if they are
+    not observations.
     """
     size = rules.observation_size
-    if np.ndim(observations) == 2 and np.shape(observations)[1] > size:
+    if np.shape(observations)[1:] == (width_of(rules, True),):
         return observations
     observations, masks = check_decisions(rules, observations, masks)
+    if observations.shape[1] != size:
+        raise ValueError(
+            f"features follow observations (B, {size}), and these are {observations.shape}; "
+            "an agent with needs_features = True is given them"
+        )
     out = np.empty((len(observations), width_of(rules, True)), np.int8)
     out[:, :size] = observations
     _write_all(compile_rules(rules), out, masks, borrow_outlook(), borrow_scratch())

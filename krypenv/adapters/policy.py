@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import action_name
-from krypenv.features import append_features
+from krypenv.features import observation_for
 from krypenv.inputs.words import one_line, shown
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules, check_rules
@@ -46,22 +46,17 @@ class PolicyFunction:
             raise ValueError(f"a policy is a function of observations and masks, not {shown(fn)}")
         if not isinstance(name, str):
             raise ValueError(f"the name of a policy is a string, not {shown(name)}")
-        self.fn, self.rules, self.name, self.features = fn, check_rules(rules), name, features
+        self.fn, self.rules, self.name, self.needs_features = fn, check_rules(rules), name, features
         self.files: list[Path] = []
         self.lock = Lock()
 
     @in_turn
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        """Return an action for each row, (B,) int64, from (B, N or more) and (B, A) int8; see `krypenv.agents.Agent`.
-
-        What follows the observation is not read: the features are computed anew.
-        """
+        """Return an action for each row, (B,) int64, from (B, N) and (B, A) int8; see `krypenv.agents.Agent`."""
         observations, masks = check_decisions(self.rules, observations, action_masks)
         if len(masks) == 0:
             return np.zeros(0, np.int64)
-        seen = observations[:, : self.rules.observation_size]
-        seen = append_features(self.rules, seen, masks) if self.features else seen.copy()
-        found = _as_array(self.fn(seen, masks.copy()))
+        found = _as_array(self.fn(observation_for(self, self.rules, observations, masks).copy(), masks.copy()))
         count, actions = masks.shape
         if found.shape == masks.shape and found.dtype.kind in "iuf":
             return self._best(found, masks)

@@ -11,6 +11,7 @@ from krypenv.advice.estimates import Estimate
 from krypenv.advice.sweeps import sample_worlds, sweep_chances
 from krypenv.agents.moves.people import as_move
 from krypenv.agents.search.sampler import Examined
+from krypenv.features import observation_for
 from krypenv.game.moves import Move
 from krypenv.one_game import Game
 from krypenv.state import allocate
@@ -87,7 +88,9 @@ def examined(
         state[0] = game.state
         found = Examined(*agent.examine_on(state, *also))
     else:
-        found = Examined(*agent.examine(game.observation(), game.action_mask(), *also))
+        mask = game.action_mask()
+        seen = observation_for(agent, game.rules, game.observation(history=True)[None], mask[None])[0]
+        found = Examined(*agent.examine(seen, mask, *also))
     return [_made(game, row) for row in found.moves], found
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from krypenv.arguments import MOST_GAMES, check_switch
 from krypenv.engine import Engine, IntArray, mix_array, row_seeds
 from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
-from krypenv.features import width_of
+from krypenv.features import observation_for, want_history, width_of
 from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observing import note_play, write_history, write_observation
@@ -102,7 +102,7 @@ class LearnerGames:
         threads: threads of the engine.
         seed: a number or an array of B, as in `Engine`.
         history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.
-            Opponents that read them (`needs_history`) get them too, whatever the learner gets.
+            Opponents see the blocks that they ask for (`krypenv.agents.Agent`), whatever the learner sees.
 
     Attributes:
         engine: the engine; between steps the learner is to act in every row.
@@ -147,8 +147,7 @@ class LearnerGames:
         self._wanted = as_pool(opponents)
         self._seeds = row_seeds(seed, num_games)
         self.pool = self._make_pool()
-        told = any(getattr(opponent, "needs_history", False) for opponent, _ in self.pool)
-        self.engine = Engine(rules, num_games, self._seeds, features, threads, history=history or told)
+        self.engine = Engine(rules, num_games, self._seeds, features, threads, history=history or self._is_told())
         self._start = width_of(rules, features)  # of the history
         self._width = self._start + history_size(rules, history)
         self._share()
@@ -175,10 +174,22 @@ class LearnerGames:
         self._share()  # copied by themselves, the arrays would no longer be those of the engine
 
     def set_opponents(self, opponents: Opponents) -> None:
-        """Replace the pool. Who sits where is drawn again, and the new players take over the games in progress."""
+        """Replace the pool. Who sits where is drawn again, and the new players take over the games in progress.
+
+        If they are the first that ask for the history, new episodes begin instead, as it has no earlier plays.
+        """
         self._wanted = as_pool(opponents)
         self.pool = self._make_pool()
-        self._seat_players(self._all_rows)
+        if self._is_told() and not self.engine.history:
+            engine = self.engine
+            self.engine = Engine(self.rules, self.num_games, self._seeds, engine.features, engine.threads, history=True)
+            self._share()
+            self.restart(self._all_rows)
+        else:
+            self._seat_players(self._all_rows)
+
+    def _is_told(self) -> bool:
+        return want_history(opponent for opponent, _ in self.pool)
 
     def _make_pool(self) -> list[tuple[Opponent, float]]:
         """Return the opponents; those that are named start afresh with the seed of the first row."""
@@ -293,10 +304,10 @@ class LearnerGames:
     def _choose(self, opponent: Opponent, rows: IntArray) -> npt.NDArray[Any]:
         if isinstance(opponent, str):
             return self.engine.sample_actions(rows)
-        seen = self.engine.observation[rows]
-        if not getattr(opponent, "needs_history", False):
-            seen = seen[:, : self._start]
-        return ask_opponent(opponent, seen, self.action_mask[rows])
+        masks = self.action_mask[rows]
+        return ask_opponent(
+            opponent, observation_for(opponent, self.rules, self.engine.observation[rows], masks), masks
+        )
 
     def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
         foresee_ends(

@@ -9,10 +9,15 @@ import numpy.typing as npt
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
+from krypenv.envs.course import Course
 from krypenv.envs.openspiel_game import KrypGame, KrypState, load
-from krypenv.envs.opponents import RANDOM, Player, make_named
+from krypenv.envs.openspiel_observer import write_plays
+from krypenv.envs.opponents import RANDOM, Player, ask_opponent, make_named
+from krypenv.features import observation_for
 from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.decision_checks import check_decisions
+from krypenv.kernels.observing import plays_of_deal
+from krypenv.observation import history_shape
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
 from krypenv.worlds.determinize import determinize
@@ -34,14 +39,23 @@ class AgentBot(pyspiel.Bot):
 
     def step(self, state: KrypState) -> int:
         """Return the agent's action for the seat to act."""
-        course = state.course
-        return int(np.asarray(self.agent.act(course.observation(course.turn)[None], course.mask()[None]))[0])
+        course, masks = state.course, state.course.mask()[None]
+        seen = observation_for(self.agent, course.rules, _with_history(course), masks)
+        return int(ask_opponent(self.agent, seen, masks)[0])
 
     def restart(self) -> None:
         """Do nothing: agents go by what they see."""
 
     def restart_at(self, state: KrypState) -> None:
         """Do nothing: agents go by what they see."""
+
+
+def _with_history(course: Course) -> npt.NDArray[np.int8]:
+    """Return what the seat to act sees, with the plays of the deal that are known, (1, N) int8."""
+    rules, plays = course.rules, course.plays[len(course.beginning.plays) :]
+    history = np.zeros(history_shape(rules), np.int8)
+    write_plays(rules, plays, course.turn, history[plays_of_deal(course.plan.compiled[0], course.state) - len(plays) :])
+    return np.concatenate([course.observation(course.turn), history.ravel()])[None]
 
 
 def make_bot(game: KrypGame, name: str, seed: int = 0) -> AgentBot:

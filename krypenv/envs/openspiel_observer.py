@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pyspiel
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import Course
+from krypenv.game.history import Play
 from krypenv.inputs.words import shown
 from krypenv.observation import history_columns, history_width
+from krypenv.rules import Rules
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -87,15 +90,7 @@ class Observer:
             if seat == NO_SEAT and "laid" in parts:
                 parts["laid"][number, kind] += 1
         if "plays" in parts:
-            columns = history_columns(course.rules)
-            for row, (seat, (card, takes, _, build, builds)) in zip(parts["plays"], course.plays, strict=False):
-                row[(seat - player) % course.rules.players] = 1
-                row[columns["card"].start + card] = 1
-                np.add.at(row[columns["takes"]], list(takes), 1)
-                if build:
-                    row[columns["build"].start + build] = 1
-                if builds:
-                    row[columns["builds"]][list(builds)] = 1
+            write_plays(course.rules, course.plays, player, parts["plays"])
 
     def string_from(self, state: Any, player: int) -> str:
         """Return what a player observes of a state as text."""
@@ -107,3 +102,16 @@ class Observer:
         else:
             text = course.text(player, self._public, self._is_private)
         return f"{text}\n{course}" if self._shows_all else text
+
+
+def write_plays(rules: Rules, plays: Sequence[tuple[int, Play]], player: int, rows: npt.NDArray[Any]) -> None:
+    """Write plays as a player sees them into rows of zeros, one each, with `krypenv.observation.history_columns`."""
+    columns = history_columns(rules)
+    for row, (seat, (card, takes, _, build, builds)) in zip(rows, plays, strict=False):
+        row[(seat - player) % rules.players] = 1
+        row[columns["card"].start + card] = 1
+        np.add.at(row[columns["takes"]], list(takes), 1)
+        if build:
+            row[columns["build"].start + build] = 1
+        if builds:
+            row[columns["builds"]][list(builds)] = 1

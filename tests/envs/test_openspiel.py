@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pyspiel
@@ -25,6 +26,7 @@ from open_spiel.python.algorithms import (
     outcome_sampling_mccfr,
 )
 from open_spiel.python.policy import UniformRandomPolicy
+from support.arenas import Picky
 from support.fuzzing import NASTY_VALUES, NASTY_WORDS, Tally, attempt, mutate_text
 from support.spiel import TINY, play_at_random
 
@@ -245,6 +247,26 @@ def test_agents_play_there_as_bots():
     assert sum(margins) == pytest.approx(0)
     with pytest.raises(ValueError, match="sees what is hidden"):
         openspiel.make_bot(game, "oracle-hand")
+
+
+@pytest.mark.parametrize("blocks", [{}, {"features": True}, {"history": True}, {"features": True, "history": True}])
+@pytest.mark.parametrize("text", ["krypkasino players=3", "kasino-finland", "mulle-glimne"])
+def test_an_agent_there_sees_what_it_asks_for(text, blocks):
+    class Noted(Picky):
+        def act(self, observations, action_masks):
+            self.seen = observations.copy()
+            return super().act(observations, action_masks)
+
+    rules = Rules.parse(text)
+    agent = Noted(rules, **blocks)
+    bot = openspiel.AgentBot(agent)
+    decisions, last = play_at_random(openspiel.load(rules), 3)
+    game = Game(rules, deck=[card_name(kind) for kind in last.course.state["deck"][: rules.deck_size]])
+    for course, action in decisions:
+        bot.step(SimpleNamespace(course=course))
+        assert np.array_equal(agent.seen[0], game.observation(**blocks))
+        game.act(action)
+    assert game.is_over
 
 
 @pytest.mark.parametrize("bot", ["ismcts", "mcts", "random"])

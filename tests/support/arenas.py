@@ -5,7 +5,9 @@ import os
 
 import numpy as np
 
-from krypenv import Rules
+from krypenv import Rules, agents
+from krypenv.features import width_of
+from krypenv.observation import history_size
 from krypenv.training import ArenaSettings, run_arena
 
 RULES = Rules.preset("krypkasino")
@@ -47,6 +49,34 @@ class Highest(Lowest):
 
     def act(self, observations, action_masks):
         return action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(axis=1)
+
+
+class Picky(Lowest):
+    """The lowest legal action; asks for the blocks of its options, and refuses observations of another width."""
+
+    name = "picky"
+    believes = True
+
+    def __init__(self, rules, seed=0, *, features=False, history=False, worlds=2):
+        super().__init__(rules)
+        self.needs_features, self.needs_history, self.worlds = features, history, worlds
+        self.width = width_of(rules, features) + history_size(rules, history)
+
+    def act(self, observations, action_masks):
+        assert observations.shape == (len(action_masks), self.width)
+        assert observations.dtype == np.int8
+        return super().act(observations, action_masks)
+
+    def probabilities(self, observations, action_masks):
+        return np.eye(action_masks.shape[1])[self.act(observations, action_masks)]
+
+    def log_weights(self, observation, hands):
+        assert observation.shape == (self.width,)
+        return np.zeros(len(hands))
+
+    def examine(self, observation, action_mask, *also):
+        assert observation.shape == (self.width,)
+        return agents.make(f"search(worlds={self.worlds})", self.rules).examine(observation, action_mask, *also)
 
 
 def has_fault(observations):

@@ -12,8 +12,8 @@ from krypenv.agents.base import Agent
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.cards import STOP
 from krypenv.families.presets import MOST_PLAYERS, PRESETS
-from krypenv.features import append_features
-from krypenv.training.evaluation.matches.mixed_table import play_table, want_history
+from krypenv.features import append_features, want_history
+from krypenv.training.evaluation.matches.mixed_table import play_table
 
 AGENTS = (
     "greedy", "tactician", "tactician(shed=True)", "search(worlds=3)", "search(worlds=2, plies=1)",

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from krypenv.advice.values import examined
 from krypenv.engine import Engine
+from krypenv.features import want_history
 from krypenv.game.moves import Move
 from krypenv.one_game import Game
 from krypenv.rules import Rules
@@ -19,7 +20,7 @@ from krypenv.training.evaluation.arena.shards import make_agent
 from krypenv.training.evaluation.luck.of_game import luck_of_game
 from krypenv.training.evaluation.matches.duplicate import make_player
 from krypenv.training.evaluation.matches.margins import leads_over_others
-from krypenv.training.evaluation.matches.mixed_table import by_side, play_table, want_history
+from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
 
 Rows = dict[str, list[Any]]  # by column
 

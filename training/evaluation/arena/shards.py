@@ -14,6 +14,7 @@ import numpy.typing as npt
 from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.engine import Engine
+from krypenv.features import want_history
 from krypenv.inputs.words import one_line, shown
 from krypenv.rewards import all_points
 from krypenv.rules import Rules
@@ -25,7 +26,6 @@ from krypenv.training.evaluation.matches.mixed_table import (
     check_agent,
     describe_error,
     play_table,
-    want_history,
 )
 
 LONGEST = 300  # characters of the reason for a forfeit

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from krypenv.agents import Agent
 from krypenv.engine import Engine
+from krypenv.features import want_history
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.margins import FloatArray, of_own_side, own_margins
-from krypenv.training.evaluation.matches.mixed_table import Played, by_side, join_tables, play_table, want_history
+from krypenv.training.evaluation.matches.mixed_table import Played, by_side, join_tables, play_table
 from krypenv.training.runs import Progress
 
 CHUNK = 8192  # games in play at once, at most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from krypenv.agents import Agent
 from krypenv.cards import action_name
 from krypenv.engine import Engine
+from krypenv.features import observation_for
 from krypenv.inputs.words import describe_error, one_line, shown
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.meter import Meter
@@ -129,11 +130,6 @@ def join_tables(parts: Sequence[Played]) -> Played:
     )
 
 
-def want_history(agents: Iterable[Agent]) -> bool:
-    """Return whether one of some agents asks for the history block."""
-    return any(getattr(agent, "needs_history", False) for agent in agents)
-
-
 def by_side(seats: IntArray, sides: int) -> IntArray:
     """Return the sums over the seats of each side, (B, P) to (B, S); seat s is on side s mod S (R16)."""
     return seats.reshape(len(seats), -1, sides).sum(axis=1)
@@ -174,12 +170,16 @@ def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
 def answer(agent: Agent, sees: np.ndarray, masks: np.ndarray, cheats: bool = False) -> IntArray:
     """Return an agent's answer to M rows, (M,) int64, given their observations or, with `cheats`, their states.
 
+    Of the observations the agent sees what it asks for (`observation_for`).
+
     Raises Fault if the agent raises or the answer is not one whole number per row. KeyboardInterrupt and MemoryError
     are not faults and propagate.
     """
     try:
-        act = agent.act_on if cheats else agent.act  # type: ignore[attr-defined]
-        actions = np.asarray(act(sees, masks.copy()))
+        if cheats:
+            actions = np.asarray(agent.act_on(sees, masks.copy()))  # type: ignore[attr-defined]
+        else:
+            actions = np.asarray(agent.act(observation_for(agent, agent.rules, sees, masks), masks.copy()))
         shape, kind = actions.shape, actions.dtype
     except BaseException as error:  # an agent may also raise SystemExit
         if type(error) is KeyboardInterrupt or isinstance(error, MemoryError):

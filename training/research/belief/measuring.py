@@ -13,10 +13,11 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.cards import NO_CARD
 from krypenv.engine import Engine
+from krypenv.features import observation_for, want_history
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, interval, margin_cells
-from krypenv.training.evaluation.matches.mixed_table import legal_answer, want_history
+from krypenv.training.evaluation.matches.mixed_table import legal_answer
 from krypenv.training.research.belief.gains import BINS, Gain, calibration_error, gain_of
 from krypenv.training.research.belief.hidden_hands import hidden_hands, others_hands, surprise_of
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, stream
@@ -81,7 +82,8 @@ def measure(player: Any, engine: Engine, rows: np.ndarray, found: Sequence[GameS
         hidden = hidden_hands(engine.rules, seen, rng)
         if len(hidden.hands) > 1:
             truth = others_hands(engine.rules, engine.state[row : row + 1])[0]
-            gain = gain_of(partial(player.log_weights, seen), hidden, truth)
+            told = observation_for(player, engine.rules, seen[None], engine.action_mask[row : row + 1])[0]
+            gain = gain_of(partial(player.log_weights, told), hidden, truth)
             found[row].add(int(truth.sum()), gain, surprise_of(engine.rules, seen, truth))
 
 

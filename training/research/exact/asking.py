@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent
+from krypenv.features import observation_for
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.mixed_table import legal_answer
 from krypenv.training.research.exact.deal_tree import Forest
@@ -57,7 +58,8 @@ def _told_by(agent: Any, rules: Rules, forest: Forest, owner: IntArray, seat: in
     own = np.flatnonzero(forest.seat == seat)
     for start in range(0, len(own), AT_ONCE):
         infosets = own[start : start + AT_ONCE]
-        told = agent.probabilities(forest.seen[infosets], _masks(rules, forest, infosets))
+        masks = _masks(rules, forest, infosets)
+        told = agent.probabilities(observation_for(agent, rules, forest.seen[infosets], masks), masks)
         choices = np.flatnonzero(np.isin(owner, infosets))
         policy[choices] = told[np.searchsorted(infosets, owner[choices]), forest.actions[choices]]
     return policy

@@ -13,6 +13,7 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.agents.champion import shipped_model
 from krypenv.engine import Engine
+from krypenv.features import observation_for, want_history
 from krypenv.inputs.words import describe_error
 from krypenv.rules import Rules
 from krypenv.state import State
@@ -21,7 +22,6 @@ from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray, own_margins, without_luck
-from krypenv.training.evaluation.matches.mixed_table import want_history
 from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Setup, Task
 
 CHUNK = 100  # deals of a task
@@ -142,7 +142,9 @@ def watch(rules: str, agent: str, first: int, deals: int, seed: int) -> Iterator
 def step(engine: Engine, player: Agent, rows: npt.NDArray[Any]) -> None:
     """Play a decision in some games; raises ValueError for an agent that fails."""
     try:
-        engine.step(player.act(engine.observation[rows], engine.action_mask[rows]), rows)
+        masks = engine.action_mask[rows]
+        seen = observation_for(player, engine.rules, engine.observation[rows], masks)
+        engine.step(player.act(seen, masks), rows)
     except Exception as error:
         raise ValueError(f"{player.name} {describe_error(error)}") from None
 

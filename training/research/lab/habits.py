@@ -17,7 +17,7 @@ from krypenv.agents.scripted import Greedy, Tactician
 from krypenv.agents.search.sampler import Sampler
 from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.engine import Engine
-from krypenv.features import COLUMNS, WIDTH, append_features
+from krypenv.features import COLUMNS, WIDTH, append_features, want_history
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
 from krypenv.training.research.lab.chunks import Change
@@ -74,6 +74,7 @@ class WithHabit:
 
     def __init__(self, base: Agent, habit: Habit, name: str) -> None:
         self.base, self.habit, self.name, self.rules = base, habit, name, base.rules
+        self.needs_history = want_history((base,))
         self._values = None if isinstance(base, Greedy | Tactician) else values_of(base)
 
     def act(self, observations: Int8Array, action_masks: Int8Array) -> npt.NDArray[np.int64]:

@@ -16,11 +16,12 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, PICTURES
 from krypenv.engine import Engine
+from krypenv.features import want_history
 from krypenv.rules import Rules
 from krypenv.state import State
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import FloatArray, leads_over_others
-from krypenv.training.evaluation.matches.mixed_table import by_side, play_table, want_history
+from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
 from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, step, stream
 from krypenv.training.research.lab.habits import values_of
 from krypenv.training.research.lab.studying import Setup, Task

@@ -23,6 +23,7 @@ from krypenv import agents
 from krypenv.agents.base import format_spec
 from krypenv.agents.neural.learned import trained_rules
 from krypenv.engine import Engine
+from krypenv.features import want_history
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
@@ -33,7 +34,7 @@ from krypenv.training.evaluation.matches.margins import (
     margin_cells,
     without_luck,
 )
-from krypenv.training.evaluation.matches.mixed_table import by_side, play_table, want_history
+from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
 from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, instead, meter_of, play_match, stream
 from krypenv.training.research.lab.intervals import P, effects_of, figures_of
 from krypenv.training.research.lab.replication import sign_of

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 
 from krypenv import agents
 from krypenv.agents import Agent
+from krypenv.features import want_history
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import interval
@@ -40,6 +41,7 @@ class ByPlace:
 
     def __init__(self, first: Agent, later: Agent) -> None:
         self.name, self.rules, self.agents = f"{first.name} and {later.name}", first.rules, (first, later)
+        self.needs_history = want_history(self.agents)
 
     def act(self, observations: Int8Array, action_masks: Int8Array) -> npt.NDArray[np.int64]:
         """Return an action for each row, (B,) int64."""

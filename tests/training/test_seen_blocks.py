@@ -1,0 +1,183 @@
+"""An agent sees the blocks of an observation that it asks for, and no others, whoever sits beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from support.arenas import HIGH, Picky, arena
+from support.small_files import tiny_protocol
+
+from krypenv import Engine, Game, Rules, agents
+from krypenv.adapters.sb3 import KrypkasinoVecEnv
+from krypenv.agents.own import typed
+from krypenv.envs.learner import LearnerGames
+from krypenv.features import append_features, blocks_in, history_in, observation_for, want_history, width_of
+from krypenv.observation import history_size
+from krypenv.training import duplicate_match
+from krypenv.training.data.rows import Games, play_rows
+from krypenv.training.evaluation.analysis.analysis import analyze_record
+from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
+from krypenv.training.research.belief.measuring import watch_games
+from krypenv.training.research.exact.solving import measure
+from krypenv.training.research.exact.strategies import solve_into
+from krypenv.training.research.exploit.exploiter_games import margins_against
+from krypenv.training.research.exploit.policy_aware_search import PolicyAwareSearch
+from krypenv.ui.table import Table
+
+TWO, SMALL = Rules.preset("krypkasino", players=2), Rules.preset("mini-sweep")
+ASKS = {"nothing": {}, "features": {"features": True}, "history": {"history": True}}
+ASKS["both"] = ASKS["features"] | ASKS["history"]
+NAMED = [name + "(worlds=2)" * (name in ("rollout", "ismcts", "search", "champion")) for name in agents.names()]
+every_ask = pytest.mark.parametrize("ask", ASKS)
+
+
+def picky(ask: str) -> str:
+    """The agent by its name."""
+    options = ", ".join(f"{name}={value}" for name, value in ASKS[ask].items())
+    return typed(f"support.arenas:Picky({options})")
+
+
+@pytest.fixture(scope="module")
+def equilibrium(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of an equilibrium of the small game, which needs the history."""
+    folder = tmp_path_factory.mktemp("solved") / "sweep"
+    solve_into(folder, SMALL, 0.5, 10)
+    return str(folder)
+
+
+# ---------------------------------------------------------------------- who seats agents
+
+
+def _match(rules: Rules, own: str, other: str, folder: Path) -> None:
+    duplicate_match(own, other, rules, deals=1)
+    duplicate_match(other, own, rules, deals=1)
+
+
+def _arena(rules: Rules, own: str, other: str, folder: Path) -> None:
+    played = arena(folder / "arena", own, other, HIGH, rules=rules, deals=2, cheaters=True)
+    assert not played.forfeits
+
+
+def _exploit(rules: Rules, own: str, other: str, folder: Path) -> None:
+    player, target = (agents.make(each, rules) for each in (own, other))
+    margins_against(player, target, rules, deal_seeds(0, 1))
+    if not want_history((player,)):  # the plays before a sampled world are not known
+        search = PolicyAwareSearch(player, player, rules, worlds=2, proposals=2)
+        margins_against(search, target, rules, deal_seeds(0, 1))
+
+
+def _belief(rules: Rules, own: str, other: str, folder: Path) -> None:
+    watch_games(str(rules), own, 0, 2, 0, other)
+
+
+def _data(rules: Rules, own: str, other: str, folder: Path) -> None:
+    play_rows(Games(rules, 0, deal_seeds(0, 2), (own, other), ("own", "other"), ((0, 1), (1, 0)), 0, (own, own)))
+
+
+def _learner(rules: Rules, own: str, other: str, folder: Path) -> None:
+    for blocks in ASKS.values():
+        games = LearnerGames(rules, 8, "random", [own, other], **blocks)
+        assert games.observation.shape[1] == Picky(rules, **blocks).width
+        for _ in range(20):
+            games.step(games.action_mask.argmax(axis=1))
+        late = LearnerGames(rules, 8, "random", **blocks)
+        late.step(late.action_mask.argmax(axis=1))
+        late.set_opponents([own, other])
+        for _ in range(20):
+            late.step(late.action_mask.argmax(axis=1))
+
+
+def _environments(rules: Rules, own: str, other: str, folder: Path) -> None:
+    for blocks in ASKS.values():
+        env = gymnasium.make("Krypkasino-v0", rules=rules, opponents=[own, other], **blocks)
+        many = KrypkasinoVecEnv(rules, 4, opponents=[own, other], **blocks)
+        _, told = env.reset(seed=0)
+        many.reset()
+        ended = False
+        while not ended:
+            _, _, ended, _, told = env.step(int(told["action_mask"].argmax()))
+            many.step(many.action_masks().argmax(axis=1))
+
+
+def _table(rules: Rules, own: str, other: str, folder: Path) -> None:
+    for opponents in ((own,), (other,)):
+        table = Table(Game(rules, seed=1), 0, opponents)
+        while not table.game.is_over:
+            list(table.play_others())
+            if not table.game.is_over:
+                table.game.push(table.hint(own))
+
+
+SEATS: dict[str, Callable[[Rules, str, str, Path], None]] = {
+    "match": _match, "arena": _arena, "exploit": _exploit, "belief": _belief, "data": _data, "learner": _learner,
+    "environments": _environments, "table": _table,
+}  # fmt: skip
+
+
+@every_ask
+@pytest.mark.parametrize("seat", SEATS)
+def test_beside_an_equilibrium(seat: str, ask: str, equilibrium: str, tmp_path: Path) -> None:
+    SEATS[seat](SMALL, picky(ask), equilibrium, tmp_path)
+
+
+@every_ask
+@pytest.mark.parametrize("seat", SEATS)
+def test_beside_the_champion(seat: str, ask: str, tmp_path: Path) -> None:
+    SEATS[seat](TWO, picky(ask), "champion(worlds=2)", tmp_path)
+
+
+@pytest.mark.parametrize("other", NAMED)
+def test_beside_every_named_agent(other: str, tmp_path: Path) -> None:
+    cheats = getattr(agents.make(other, TWO), "cheats", False)
+    for seat in ("match", "arena") if cheats else SEATS:
+        SEATS[seat](TWO, picky("nothing"), other, tmp_path)
+
+
+@every_ask
+def test_an_agent_alone(ask: str, tmp_path: Path) -> None:
+    """A score, the exact exploitability, and an analysis."""
+    with tiny_protocol():
+        play_score(ScoreSettings(picky(ask), tmp_path / "score.json", ("two",), 2))
+    lowest = typed("support.arenas:Lowest")
+    assert measure(picky(ask), SMALL).exploitability == measure(lowest, SMALL).exploitability
+    game = Game(TWO, seed=2)
+    for _ in range(6):
+        game.push(game.legal_moves()[0])
+    assert len(analyze_record(game, picky(ask), worlds=2).plays) == 6
+
+
+# ---------------------------------------------------------------------- the cut itself
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "kasino-finland", "mulle players=3"])
+def test_an_agent_s_view_is_what_an_engine_with_its_blocks_writes(text: str) -> None:
+    rules = Rules.parse(text)
+    engines = {ask: Engine(rules, 64, seed=3, **blocks) for ask, blocks in ASKS.items()}
+    for _ in range(20):
+        actions = engines["nothing"].sample_actions()
+        for engine in engines.values():
+            engine.step(actions)
+    for given in engines.values():
+        for ask, engine in engines.items():
+            if given.history or not engine.history:
+                seen = observation_for(Picky(rules, **ASKS[ask]), rules, given.observation, given.action_mask)
+                assert np.array_equal(seen, engine.observation)
+
+
+def test_a_width_that_no_observation_has_is_refused() -> None:
+    engine = Engine(TWO, 4, history=True)
+    seen, masks = engine.observation, engine.action_mask
+    with pytest.raises(ValueError, match="features follow observations"):
+        append_features(TWO, seen, masks)
+    for wrong in (seen[:, :-1], seen[:, : TWO.observation_size + 1], seen[:, :10], seen[0]):
+        for ask in (blocks_in, history_in, lambda *rows: observation_for(Picky(TWO), *rows, masks)):
+            with pytest.raises(ValueError, match=r"observations under krypkasino .* are \(B, 433\)"):
+                ask(TWO, wrong)
+        with pytest.raises(ValueError, match=r"observations \(B, 433"):
+            append_features(TWO, wrong, masks)
+    assert (width_of(TWO, False), width_of(TWO, True), history_size(TWO)) == (433, 1369, 1320)
