@@ -16,22 +16,23 @@ from typing import Any
 LARGEST = 1 << 32  # bytes of a file
 LARGEST_JSON = 1 << 26  # of one of JSON
 DEEPEST_JSON = 50  # values within values
+PRIVATE = 0o600  # the mode of a file for its owner alone
 _LONGEST_START = 40  # characters of a file's name that its partial file keeps
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write a file so that at any moment it has either the old or the new content; make the folders above it.
 
-    Where the path is a link, the file that it leads to is written, and the link stays. Raises OSError with the file's
-    name, and leaves nothing behind, if it can't be written.
+    Its mode is the given one without what the umask forbids. Where the path is a link, the file that it leads to is
+    written, and the link stays. Raises OSError with the file's name, and leaves nothing behind, if it can't be written.
     """
     with naming(path):
         target = _target(path)
-        with _partial(target, data) as partial:
+        with _partial(target, data, mode) as partial:
             os.replace(partial, target)
 
 
-def write_new(path: Path, data: bytes) -> None:
+def write_new(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write a file as `write_whole` does, but only if there is nothing at its path: no other process gets this name.
 
     Raises FileExistsError with the file's name if there is something, be it a link that leads nowhere.
@@ -40,7 +41,7 @@ def write_new(path: Path, data: bytes) -> None:
         target = _target(path)
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        with _partial(target, data) as partial:
+        with _partial(target, data, mode) as partial:
             try:
                 os.link(partial, target)
             except FileExistsError:
@@ -66,7 +67,7 @@ def _target(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _partial(target: Path, data: bytes) -> Iterator[Path]:
+def _partial(target: Path, data: bytes, mode: int) -> Iterator[Path]:
     """Write a file beside the target, under a name that nobody can have foreseen; after the block it is gone.
 
     A name that is known before can be a link that somebody else has laid, to a file that would then be overwritten.
@@ -74,7 +75,7 @@ def _partial(target: Path, data: bytes) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(f".{target.name[:_LONGEST_START]}.{secrets.token_hex(8)}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    number = os.open(path, flags, 0o666)  # less what the umask forbids
+    number = os.open(path, flags, mode)
     try:
         with open(number, "wb") as file:
             file.write(data)

@@ -1,4 +1,7 @@
-"""The files of a game that is being played: its own, saved as it goes, and copies that the person asks for."""
+"""The files of a game that is being played: its own, saved as it goes, and copies that the person asks for.
+
+They hold the whole deck, so only their owner may read them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 import traceback
 from pathlib import Path
 
-from krypenv.inputs.files import write_new, write_whole
+from krypenv.inputs.files import PRIVATE, write_new, write_whole
 from krypenv.ui.table import Table
 
 
@@ -28,24 +31,24 @@ class Saver:
         """Save the game as it stands, unless it stands there already; raise OSError if it can't be saved."""
         record = self._table.record()
         if record != self._kept:
-            write_whole(self._file, record)
+            write_whole(self._file, record, PRIVATE)
             self._kept = record
 
     def explain(self, error: BaseException) -> Path:
         """Write why an error was raised to a file beside the game's, and return its path."""
         told = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        write_whole(self._file.with_name(f"{self._file.name}.log"), told.encode(errors="replace"))
+        write_whole(self._file.with_name(f"{self._file.name}.log"), told.encode(errors="replace"), PRIVATE)
         return self.path.with_name(f"{self.path.name}.log")
 
     def copy(self, path: Path) -> None:
         """Save a copy of the game; raise FileExistsError for a file that is neither the game's own nor a copy of it."""
         record = self._table.record()
         try:
-            write_new(path, record)
+            write_new(path, record, PRIVATE)
         except FileExistsError:
             if os.path.realpath(path) not in {os.path.realpath(self._file), *self._copies}:
                 raise
-            write_whole(path, record)
+            write_whole(path, record, PRIVATE)
         self._copies.add(os.path.realpath(path))
 
 

@@ -81,8 +81,8 @@ class Terminal:
                 self._saver.keep()
                 self._say_where("saved.go_on")
                 if isinstance(stopped, CantGoOn):
-                    path = self._saver.explain(stopped)
-                    raise ValueError(f"{stopped}; why is in {path}, with cards that you can't see") from None
+                    told = self._saver.explain(stopped)
+                    raise ValueError(f"{stopped}; why is in {told}, with cards that you can't see") from None
                 if not isinstance(stopped, Leave):
                     raise
             else:

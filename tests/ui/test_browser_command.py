@@ -65,7 +65,7 @@ def test_a_killed_table_takes_its_game_up_again(tmp_path):
     with running(tmp_path, "--rules", "mini-low", "--against", "greedy", "--seed", 5) as (process, address):
         with sitting(address) as (socket, heard):
             told = play_one(socket, heard)
-        links = (tmp_path / ".table-links.json").read_text()
+        links = (tmp_path / ".table.krk-links.json").read_text()
         process.kill()
         process.wait()
     saved = Game.replay((tmp_path / "table.krk").read_text())
@@ -74,7 +74,7 @@ def test_a_killed_table_takes_its_game_up_again(tmp_path):
         assert process.stdout.readline() == "It goes on with the game of table.krk.\n"
         with sitting(address) as (_, heard):
             assert heard()["view"]["log"][: len(told["view"]["log"])] == told["view"]["log"]
-        assert (tmp_path / ".table-links.json").read_text() == links
+        assert (tmp_path / ".table.krk-links.json").read_text() == links
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
         assert process.returncode == 0
@@ -241,12 +241,33 @@ def test_each_of_two_people_gets_a_link(tmp_path):
         said = [process.stdout.readline() for _ in range(4)]
     assert said[0] == "The game is saved in table.krk as it goes.\n"
     links = [re.search(r"(http\S+)/#(\S+)$", line) for line in said[1:]]
+    assert Game.replay((tmp_path / "table.krk").read_text()).seed is None
     assert [line.partition(": ")[0] for line in said[1:]] == [
         "the link of Player 1",
         "the link of Player 2",
         "to watch",
     ]
     assert len({link[2] for link in links}) == 3
+
+
+def test_links_outlive_the_server_and_end_with_the_game(tmp_path):
+    def links_of(*words):
+        with running(tmp_path, *words) as (process, _):
+            said = [process.stdout.readline() for _ in range(4)]
+        return [line.partition("#")[2] for line in said[1:]]
+
+    new = ["--rules", "mini-low", "--people", 2]
+    first = links_of(*new)
+    assert all(first)
+    assert links_of("--load", "table.krk") == first
+    assert not set(links_of(*new)) & set(first), "a new game has new keys"
+    for name in ("table.krk", ".table.krk-links.json", "table-2.krk", ".table-2.krk-links.json"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    (tmp_path / ".table.krk-links.json").chmod(0o644)
+    with running(tmp_path, "--load", "table.krk") as (process, _):
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, len(err.splitlines())) == (2, 1)
+    assert "only you may read" in err
 
 
 def test_the_first_page_comes_before_the_engine(tmp_path):

@@ -90,7 +90,7 @@ def test_an_illegal_move_is_answered_by_why_and_a_strangers_move_by_whose_turn_i
         serving(lambda: hosted(players=TWO)) as client,
         page(client, KEYS.seats[1]) as two,
         page(client, KEYS.watch) as third,
-        page(client) as one,
+        page(client, KEYS.seats[0]) as one,
     ):
         two.ask("play", move=two.told["view"]["hand"][0])
         assert two.read(lambda told: "say" in told)["say"] == "It is not your turn: player 1 is to play."
@@ -304,6 +304,7 @@ def test_what_is_a_loopback_address():
 def test_keys_are_kept_for_their_owner_alone(tmp_path):
     path = tmp_path / "links.json"
     keys = Keys.kept(path, is_open=False)
+    keys.keep(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert Keys.kept(path, is_open=False) == keys
     assert len({*keys.seats, keys.watch}) == 7
@@ -312,6 +313,36 @@ def test_keys_are_kept_for_their_owner_alone(tmp_path):
     for key in ("", keys.seats[1], keys.watch[:-1]):
         with pytest.raises(LookupError):
             keys.seat(key, [0, 2])
-    path.write_text('{"seats": [], "watch": ""}')
+
+
+@pytest.mark.parametrize("told", [{"seats": [], "watch": ""}, {"seats": ["s" * 22] * 6, "watch": "w" * 22}])
+def test_keys_that_are_none_or_not_distinct_are_refused(tmp_path, told):
+    path = tmp_path / "links.json"
+    path.touch(0o600)
+    path.write_text(json.dumps(told))
     with pytest.raises(ValueError, match=r"links.json holds no keys of a table: .*; remove it"):
         Keys.kept(path, is_open=False)
+
+
+def test_keys_that_others_may_know_are_refused(tmp_path, monkeypatch):
+    path, link = tmp_path / "links.json", tmp_path / "link.json"
+    Keys.new(is_open=False).keep(path)
+    link.symlink_to(path)
+    refused = pytest.raises(ValueError, match=r"is to be a file that only you may read; remove it, and there are new")
+    with refused:
+        Keys.kept(link, is_open=False)
+    path.chmod(0o640)
+    with refused:
+        Keys.kept(path, is_open=False)
+    path.chmod(0o600)
+    monkeypatch.setattr("os.geteuid", lambda: path.stat().st_uid + 1)
+    with refused:
+        Keys.kept(path, is_open=False)
+
+
+def test_a_page_without_a_key_gets_the_seat_of_who_plays_alone_and_no_other():
+    with serving(lambda: hosted(players=TWO)) as client, page(client) as one:
+        assert "leads to no seat" in one.told["say"]
+    assert KEYS.seat("", [1]) == 1
+    assert KEYS.opens("")
+    assert not KEYS._replace(is_open=False).opens("")

@@ -180,10 +180,10 @@ def test_a_signal_saves_the_game_though_an_agent_catches_every_exception(number,
 def test_a_full_disk_is_told_once_and_asked_about_when_leaving(monkeypatch):
     table, plain, is_full = some_table(), saving.write_whole, []
 
-    def full(path, data):
+    def full(path, data, mode):
         if is_full:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "game.krk")
-        plain(path, data)
+        plain(path, data, mode)
 
     def lines():
         yield "1"

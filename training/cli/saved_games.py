@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from krypenv.inputs.files import write_new
+from krypenv.inputs.files import PRIVATE, write_new
 from krypenv.training.cli.outputs import check_files
 from krypenv.training.runs.folders import writing_to
 
@@ -35,7 +35,7 @@ def own_name(record: bytes, held: contextlib.ExitStack, stem: str = "game") -> P
         with contextlib.ExitStack() as found, contextlib.suppress(FileExistsError, Taken):
             if not os.path.lexists(path):
                 found.enter_context(alone(path))
-                write_new(path, record)
+                write_new(path, record, PRIVATE)
                 held.enter_context(found.pop_all())
                 return path
     raise AssertionError  # names do not end

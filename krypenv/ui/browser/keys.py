@@ -6,12 +6,13 @@ import contextlib
 import json
 import os
 import secrets
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from krypenv.inputs import schema
-from krypenv.inputs.files import naming, read_json
+from krypenv.inputs.files import PRIVATE, naming, read_json, write_whole
 
 MOST_SEATS = 6
 _A_KEY = schema.matching(r"[\w-]{22,64}", "a key")
@@ -23,7 +24,7 @@ class Keys(NamedTuple):
 
     seats: tuple[str, ...]  # by seat
     watch: str  # of who only watches
-    is_open: bool = False  # whether a page without a key gets the first person's seat
+    is_open: bool = False  # whether a page without a key gets the seat of a person who plays alone
 
     @classmethod
     def new(cls, is_open: bool) -> Keys:
@@ -32,25 +33,34 @@ class Keys(NamedTuple):
 
     @classmethod
     def kept(cls, path: Path, is_open: bool) -> Keys:
-        """Return the keys in a file that only its owner may read, so that links outlive the server; make it if need be.
+        """Return the keys in a file, so that links outlive the server; new ones if there is no file.
 
-        Raises OSError with the file's name, and ValueError for a file that holds no keys.
+        Raises OSError with the file's name, and ValueError for a file that others may have read or written, or that
+        holds no keys.
         """
-        if path.exists():
-            found = read_json(path)
-            try:
-                _KEYS(found, "")
-            except ValueError as error:
-                raise ValueError(f"{path} holds no keys of a table: {error}; remove it") from None
-            return cls(tuple(found["seats"]), found["watch"], is_open)
-        keys = cls.new(is_open)
-        with naming(path), open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump({"seats": keys.seats, "watch": keys.watch}, file)
-        return keys
+        with naming(path):
+            if not os.path.lexists(path):
+                return cls.new(is_open)
+            about = path.lstat()
+        is_own = not hasattr(os, "geteuid") or (about.st_uid == os.geteuid() and not about.st_mode & 0o077)
+        if not is_own or not stat.S_ISREG(about.st_mode):
+            raise ValueError(f"{path} is to be a file that only you may read; remove it, and there are new links")
+        found = read_json(path)
+        try:
+            _KEYS(found, "")
+            if len({found["watch"], *found["seats"]}) <= MOST_SEATS:
+                raise ValueError("two of them are the same")
+        except ValueError as error:
+            raise ValueError(f"{path} holds no keys of a table: {error}; remove it") from None
+        return cls(tuple(found["seats"]), found["watch"], is_open)
+
+    def keep(self, path: Path) -> None:
+        """Write the keys to a file that only its owner may read; raises OSError with its name."""
+        write_whole(path, json.dumps({"seats": self.seats, "watch": self.watch}).encode(), PRIVATE)
 
     def seat(self, key: str, people: Sequence[int]) -> int | None:
         """Return the seat that a key leads to, None for who watches; raises LookupError if it leads nowhere."""
-        if not key and self.is_open:
+        if not key and self.is_open and len(people) <= 1:
             return people[0] if people else None
         given = key.encode()
         if secrets.compare_digest(given, self.watch.encode()):
@@ -61,7 +71,9 @@ class Keys(NamedTuple):
         raise LookupError(key)
 
     def opens(self, key: str) -> bool:
-        """Return whether a key is one of these, whatever it leads to."""
+        """Return whether a key is one of these, whatever it leads to, or none is needed."""
+        if not key:
+            return self.is_open
         with contextlib.suppress(LookupError):
             self.seat(key, range(MOST_SEATS))
             return True

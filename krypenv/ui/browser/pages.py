@@ -57,7 +57,7 @@ class Pages:
 
     Args:
         load: makes the game; called in a thread, for it loads the engine. ValueError ends the table.
-        keys: which key leads to which seat.
+        keys: which key leads to which seat; `begun` may still change them.
         thinker: where agents think.
         pause: seconds between the moves of agents, so that people see them.
         begun: called with the game when it can be played.
@@ -65,7 +65,7 @@ class Pages:
         report: called with what goes wrong, for the host alone: it may tell what is hidden, and files.
 
     Attributes:
-        report: as given.
+        keys, report: as given.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Pages:
         stop: Callable[[str], object] = id,
         report: Callable[[str], object] = id,
     ) -> None:
-        self._load, self._keys, self._thinker = load, keys, thinker
+        self._load, self.keys, self._thinker = load, keys, thinker
         self._pace, self._begun, self._stop, self.report = Pace(pause), begun, stop, report
         self._hosted: Hosted | None = None
         self._loaded = asyncio.Event()
@@ -101,8 +101,8 @@ class Pages:
         try:
             hosted = await _in_a_thread(self._load_and_compile)
             self._hosted = hosted
-            self._loaded.set()
             self._begun(hosted)
+            self._loaded.set()
             self._wake()
             agents = {player: seat for seat, player in enumerate(hosted.players) if seat not in hosted.people}
             await self._thinker.prepare(hosted.game.rules, {hosted.adviser: hosted.first_seat, **agents})
@@ -164,7 +164,7 @@ class Pages:
         if self._hosted is None:
             raise Refused(self._ended)
         try:
-            return self._hosted, self._keys.seat(key, self._hosted.people)
+            return self._hosted, self.keys.seat(key, self._hosted.people)
         except LookupError:
             raise Refused(_UNKNOWN_KEY) from None
 

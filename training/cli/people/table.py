@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import typer
 
-from krypenv.inputs.files import write_whole
+from krypenv.inputs.files import PRIVATE, write_whole
 from krypenv.inputs.words import one_line, printable
 from krypenv.runtime import stopping
 from krypenv.training.cli.outputs import check_files, read_text
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from krypenv.ui.study.studies import Analyst
 
 _STEM = "table"  # of the names of files
-_KEYS = Path(f".{_STEM}-links.json")  # so that links lead to their seats when the table is started again
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,6 @@ def run(settings: TableSettings) -> None:
     latest one of this folder that has not ended.
     """
     from krypenv.ui.browser.app import app_of
-    from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.pages import Pages
     from krypenv.ui.browser.serving import Serving, address_of, bound, is_loopback, link, open_soon, origin_of
     from krypenv.ui.browser.thinking import Thinker
@@ -105,27 +103,30 @@ def run(settings: TableSettings) -> None:
     players = [] if it.table.load else it.players(rules_of(it))
     thinker = Thinker(secrets.randbits(64) if it.table.seed is None else it.table.seed)
     with bound(it.host, it.port) as listening, contextlib.ExitStack() as held:
-        keys, files, serving = Keys.kept(_KEYS, is_local), _Files(it, players, held), Serving()
+        files, serving, page = _Files(it, players, held, is_local), Serving(), "learn.html" if it.learn else ""
 
         def tell(hosted: Hosted) -> None:
+            keys = pages.keys = files.keys
+            needs_key = not is_local or len(hosted.people) > 1
             typer.echo(files.said)
-            if not is_local or len(hosted.people) > 1:
+            if needs_key:
                 for seat in hosted.people:
                     typer.echo(f"the link of {hosted.name(seat)}: {link(address, keys.seats[seat])}")
             typer.echo(f"to watch: {link(address, keys.watch)}")
-            if it.open and not is_local:
-                open_soon(link(address, keys.seats[hosted.people[0]] if hosted.people else keys.watch))
+            if it.open and needs_key:
+                key = keys.seats[hosted.people[0]] if hosted.people else keys.watch
+                open_soon(link(address, key, page))
 
         address = it.origin[0] if it.origin else address_of(listening, it.host)
-        first = link(address, "", "learn.html" if it.learn else "")
         typer.echo(f"The table is at {address} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
-        pages = Pages(files.begin, keys, thinker, begun=tell, stop=serving.stop, report=_report)
+        pages = Pages(files.begin, files.keys, thinker, begun=tell, stop=serving.stop, report=_report)
         try:
-            studies = Studies(keys, thinker, _analyst(it), pages, report=_report)
+            studies = Studies(files.keys, thinker, _analyst(it), pages, report=_report)
             lessons = Lessons(pages, thinker)
             sockets = {"/study": studies.serve, "/learn": lessons.serve}
             app = app_of(pages, is_local, sockets, origins, _report)
-            serving.run(app, listening, first if is_local and it.open else "")
+            needs_no_key = is_local and it.people <= 1
+            serving.run(app, listening, link(address, "", page) if needs_no_key and it.open else "")
         except KeyboardInterrupt:
             if pages.is_loading:
                 stopping.end_at_once()  # what is being compiled would be waited for
@@ -177,16 +178,26 @@ def rules_of(it: TableSettings) -> Rules:
     return dataclasses.replace(it.game, rules=it.game.rules or KRYPKASINO).parse()
 
 
+def _keys_of(path: Path) -> Path:
+    """Return the file of a game's keys, beside its own."""
+    return path.with_name(f".{path.name}-links.json")
+
+
 class _Files:
-    """The file of the game, and of each that is dealt anew.
+    """The file of the game, and of each that is dealt anew, with one for its keys beside it.
 
     Attributes:
+        keys: of the links, which go on with a game and with those that are dealt anew at its table.
         path: the file of the game that is played; None before it has one.
         said: what there is to say about it.
     """
 
-    def __init__(self, it: TableSettings, players: list[str], held: contextlib.ExitStack) -> None:
-        self._it, self._players, self._held = it, players, held
+    def __init__(self, it: TableSettings, players: list[str], held: contextlib.ExitStack, is_local: bool) -> None:
+        from krypenv.ui.browser.keys import Keys
+
+        self._it, self._players, self._held, self._is_local = it, players, held, is_local
+        self.keys = Keys.new(is_local)
+        self._kept_keys: Path | None = None  # the file of the keys
         self.path: Path | None = None
         self._unsaved = b""  # the record that could not be saved the last time
         self.said = self._elsewhere = ""
@@ -195,6 +206,7 @@ class _Files:
         """Return the game to play: that of --load, the latest one that has not ended, or a new one."""
         from krypenv.agents import typed
         from krypenv.ui.browser.hosted import Hosted
+        from krypenv.ui.browser.keys import Keys
         from krypenv.ui.narrator.words import language_of
         from krypenv.ui.table import dealt, next_of
 
@@ -209,25 +221,33 @@ class _Files:
             game = dealt(rules_of(it), at.seed)
         marked = [typed(player) if player in at.against else player for player in players]
         hosted = Hosted(game, marked, typed(at.hint), self.keep, at.language or language_of())
-        if at.save and not (self.path and is_same(at.save, self.path)):
+        if self.path:
+            self.keys = Keys.kept(_keys_of(self.path), self._is_local)
+        elif at.save:
             take(at.save, self._held)
             self.path = at.save
-        if self.path:
-            write_whole(self.path, hosted.record())
-        else:
-            self.path = own_name(hosted.record(), self._held, _STEM)
+        self._write(hosted.record())
         self.said = self.said or f"{self._elsewhere}The game is saved in {printable(str(self.path))} as it goes."
         return hosted
 
     def keep(self, record: bytes, is_new: bool) -> None:
         """Save the game; a new one gets a file of its own, now or when it can next be saved."""
         self.path, self._unsaved = None if is_new else self.path, record
+        self._write(record)
+        self._unsaved = b""
+
+    def _write(self, record: bytes) -> None:
         if self.path:
-            write_whole(self.path, record)
+            write_whole(self.path, record, PRIVATE)
         else:
             with self._held.pop_all():  # the file of the game before
                 self.path = own_name(record, self._held, _STEM)
-        self._unsaved = b""
+        path = _keys_of(self.path)
+        if path != self._kept_keys:
+            self.keys.keep(path)
+            if self._kept_keys:
+                self._kept_keys.unlink(missing_ok=True)
+            self._kept_keys = path
 
     def end(self) -> str:
         """Save what could not be saved before, and return where the game is; raise ValueError if it is nowhere."""
