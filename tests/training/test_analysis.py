@@ -11,6 +11,7 @@ from support.games import lay
 
 from krypenv import Game, Rules, agents
 from krypenv.advice.estimates import Estimate
+from krypenv.agents.champion import MODELS
 from krypenv.notation import NotationError
 from krypenv.training.cli.commands import main
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record
@@ -307,6 +308,14 @@ def test_open_hands_are_labelled():
 def test_bad_requests(options, message):
     with pytest.raises(ValueError, match=message):
         analyze_position(Game(Rules.preset("krypkasino"), seed=1), **options)
+
+
+@pytest.mark.parametrize("name", [str(MODELS / "two"), f"learned(model={str(MODELS / 'two')!r})"])
+def test_a_network_analyses_as_guided_does(name):
+    game, guided = Game(Rules.preset("krypkasino", players=2), seed=1), f"guided(model={str(MODELS / 'two')!r})"
+    analysis = analyze_position(game, name, worlds=5)
+    assert analysis == analyze_position(game, guided, worlds=5)
+    assert analysis.agent == f"guided(model={str(MODELS / 'two')!r}, worlds=5)"
 
 
 def test_a_game_that_is_over_and_marks_that_fall_are_refused():

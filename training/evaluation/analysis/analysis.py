@@ -13,6 +13,7 @@ from krypenv import agents
 from krypenv.advice.estimates import TIE, Estimate
 from krypenv.advice.values import MoveValue, values_of
 from krypenv.agents import Agent, format_spec, parse_spec
+from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
@@ -154,8 +155,8 @@ def analyze_position(
 
     Args:
         game: a game that is not over.
-        agent: an agent with a method `examine`, as an object or a string; by default "search", or "oracle-hand" with
-            `open_hands`.
+        agent: an agent with a method `examine`, as an object or a string, or a model's folder, whose network `guided`
+            plays out moves with; by default "search", or "oracle-hand" with `open_hands`.
         worlds: number of worlds, at least 2; by default that of the agent's string, or 200.
         seed: the same seed gives the same figures.
         open_hands: show the agent all hands.
@@ -247,6 +248,10 @@ def choose_agent(
     """
     chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
     player = make_player(chosen, rules, 0)
+    if isinstance(chosen, str) and isinstance(player, LearnedAgent):  # a network alone values no moves
+        model = chosen if agents.rules_of(chosen) else parse_spec(chosen)[1]["model"]
+        chosen = format_spec("guided", {"model": model})
+        player = make_player(chosen, rules, 0)
     method = "examine_on" if open_hands else "examine"
     if not hasattr(player, method):
         able = [name for name in agents.names() if hasattr(agents.make(name, rules), method)]
