@@ -92,7 +92,7 @@ def some_table(rng: random.Random) -> Hosted:
 def fuzz_visits(seed: int, mutants: int) -> Tally:
     """Messages of pages that study games, and the records in them, changed: a game is opened if it is over."""
     rng, tally = random.Random(seed), Tally()
-    studies = Studies(KEYS, Here(), ANALYST)
+    studies = Studies(KEYS, Here, ANALYST)
     games = [played(rules, players=(), seed=seed) for rules in RULES]
     for _ in range(mutants):
         record = rng.choice(games).record()

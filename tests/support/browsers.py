@@ -64,7 +64,7 @@ def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0, studied=None):
 @contextlib.contextmanager
 def study_at(load=None, port=0):
     """The address of a page that studies games, without a table, served in a thread."""
-    studies = Studies(KEYS, Here(), ANALYST, load=load)
+    studies = Studies(KEYS, Here, ANALYST, load=load)
     with served(app_of(None, True, {"/study": studies.serve}), port) as address:
         yield f"{address}study.html"
 

@@ -72,6 +72,6 @@ def visit(client, key="", origin=ADDRESS):
 @contextlib.contextmanager
 def studying(load=None, keys=KEYS, language="en"):
     """A client of a server without a table."""
-    studies = Studies(keys, Here(), ANALYST, load=load, language=language)
+    studies = Studies(keys, Here, ANALYST, load=load, language=language)
     with TestClient(app_of(None, True, {"/study": studies.serve}), ADDRESS) as client:
         yield client

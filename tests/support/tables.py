@@ -75,7 +75,7 @@ def sockets_of(pages, keys, thinker, studied=None):
     """What serves the pages beside a table: lessons, and studies if somebody values moves."""
     sockets = {"/learn": Lessons(pages, thinker).serve}
     if studied:
-        sockets["/study"] = Studies(keys, thinker, studied, pages, report=pages.report).serve
+        sockets["/study"] = Studies(keys, type(thinker), studied, pages, report=pages.report).serve
     return sockets
 
 

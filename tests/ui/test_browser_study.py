@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from multiprocessing import active_children
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,6 +19,7 @@ from krypenv.training.evaluation.analysis.analysis import analyze_record
 from krypenv.training.evaluation.luck.of_game import luck_of_game
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.browser.thinking import Thinker
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.study.challenge import compared, play_again
 from krypenv.ui.study.steps import LARGEST, margins_of
@@ -210,6 +213,26 @@ def test_an_agent_that_fails_is_told_in_a_sentence():
         one.open(played(seed=8).record())
         assert one.read("failed")["say"] == "Search can't go on."
     assert reported == ["Search: no idea"]
+
+
+def endless(game, move, agent):
+    """Value a move, for ever."""
+    while True:
+        time.sleep(1)
+
+
+def test_a_study_without_an_end_holds_up_no_table_and_ends_with_its_page():
+    with serving(hosted, thinker=Thinker(), studied=ANALYST._replace(examine=endless)) as client, page(client) as one:
+        with visit(client) as other:
+            other.open(played(seed=8).record())
+            one.play()
+            one.my_turn()
+            assert one.told["moves"] == 2
+            assert len(active_children()) == 2
+        deadline = time.monotonic() + 30
+        while len(active_children()) > 1:
+            assert time.monotonic() < deadline, "the page is gone, and its study goes on"
+            time.sleep(0.05)
 
 
 # ---------------------------------------------------------------------- the challenge

@@ -63,7 +63,7 @@ class Studies:
 
     Args:
         keys: which key leads to which seat, where there is no table.
-        thinker: where moves are valued.
+        thinker: makes where moves are valued: each page has a process of its own, which ends with it.
         analyst: who values them.
         pages: the table, whose game may be studied once it is over; None if there is none.
         load: reads the record or the position that a page opens at first; None for the table's game.
@@ -77,7 +77,7 @@ class Studies:
     def __init__(
         self,
         keys: Keys,
-        thinker: Thinker,
+        thinker: Callable[[], Thinker],
         analyst: Analyst,
         pages: Pages | None = None,
         load: Callable[[], Game] | None = None,
@@ -101,11 +101,8 @@ class Studies:
             self._language = hosted.language
         elif not self._keys.opens(key):
             raise Refused(self.say("study_no_key"))
-        visit = _Visit(socket, self, seat)
-        try:
+        with contextlib.closing(_Visit(socket, self, seat)) as visit:
             await visit.listen()
-        finally:
-            visit.close()
 
     def say(self, key: str, **parts: Any) -> str:
         """Return a text of the page."""
@@ -214,6 +211,7 @@ class _Visit:
 
     def __init__(self, socket: WebSocket, studies: Studies, seat: int | None) -> None:
         self._socket, self._all, self._seat = socket, studies, seat
+        self._thinker = studies.thinker()
         self._subject: _Subject | None = None
         self._at = 0  # the decision that the page shows, which is valued first
         self._working: asyncio.Task[None] | None = None
@@ -241,10 +239,11 @@ class _Visit:
                 task.cancel()
 
     def close(self) -> None:
-        """Stop all."""
+        """Stop all, and end the process."""
         self.stop()
         if self._checking:
             self._checking.cancel()
+        self._thinker.close()
 
     async def _tell(self, **message: Any) -> None:
         try:
@@ -304,7 +303,7 @@ class _Visit:
         """Value all moves, the one that the page shows first, and measure luck at last; tell each as it comes."""
         from krypenv.ui.study.steps import any_move, decision_of, told_side
 
-        analyst, work = self._all.analyst, self._all.thinker.work
+        analyst, work = self._all.analyst, self._thinker.work
         before, moves = await asyncio.to_thread(_positions, subject.game)
         left = list(range(len(before)))
         while left:
@@ -370,7 +369,7 @@ class _Visit:
 
         if subject.seat is None or not can_challenge(subject.seat, subject.players):
             return await self._tell(type="say", say=self._all.say("challenge_no_agents"))
-        analyst, decide = self._all.analyst, self._all.thinker.decide
+        analyst, decide = self._all.analyst, self._thinker.decide
         of = len(subject.game.moves)
 
         async def tell(made: int) -> None:

@@ -7,6 +7,7 @@ import dataclasses
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -101,7 +102,7 @@ def run(settings: TableSettings) -> None:
         return _study(it, is_local)
     origins = list(map(origin_of, it.origin))
     players = [] if it.table.load else it.players(rules_of(it))
-    thinker = Thinker(secrets.randbits(64) if it.table.seed is None else it.table.seed)
+    thinkers = partial(Thinker, secrets.randbits(64) if it.table.seed is None else it.table.seed)
     with bound(it.host, it.port) as listening, contextlib.ExitStack() as held:
         files, serving, page = _Files(it, players, held, is_local), Serving(), "learn.html" if it.learn else ""
 
@@ -119,9 +120,10 @@ def run(settings: TableSettings) -> None:
 
         address = it.origin[0] if it.origin else address_of(listening, it.host)
         typer.echo(f"The table is at {address} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
+        thinker = thinkers()
         pages = Pages(files.begin, files.keys, thinker, begun=tell, stop=serving.stop, report=_report)
         try:
-            studies = Studies(files.keys, thinker, _analyst(it), pages, report=_report)
+            studies = Studies(files.keys, thinkers, _analyst(it), pages, report=_report)
             lessons = Lessons(pages, thinker)
             sockets = {"/study": studies.serve, "/learn": lessons.serve}
             app = app_of(pages, is_local, sockets, origins, _report)
@@ -147,16 +149,16 @@ def _study(it: TableSettings, is_local: bool) -> None:
         game = read_study(read_text(it.study)) if it.study else None
     except StillPlayed:
         raise ValueError(f"the game of {it.study} is not over, so its hands stay closed; play it to its end") from None
-    thinker, keys = Thinker(it.table.seed or 0), Keys.new(is_local)
+    thinkers, keys = partial(Thinker, it.table.seed or 0), Keys.new(is_local)
     with bound(it.host, it.port) as listening:
         address = it.origin[0] if it.origin else address_of(listening, it.host)
         own = link(address, "" if is_local else keys.watch, "study.html")
         typer.echo(f"The {'game' if game else 'page'} is at {own} until you press Ctrl-C.")
         load = game.copy if game else None
         language = it.table.language or language_of()
-        studies = Studies(keys, thinker, _analyst(it), load=load, language=language, report=_report)
+        studies = Studies(keys, thinkers, _analyst(it), load=load, language=language, report=_report)
         app = app_of(None, is_local, {"/study": studies.serve}, list(map(origin_of, it.origin)), _report)
-        with contextlib.suppress(KeyboardInterrupt), contextlib.closing(thinker):
+        with contextlib.suppress(KeyboardInterrupt):
             Serving().run(app, listening, own if it.open else "")
 
 
