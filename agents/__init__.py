@@ -6,8 +6,10 @@ if __name__ != "krypenv.agents":
 import contextlib
 import os
 from collections.abc import Callable
+from typing import Any
 
 from krypenv.agents.base import (
+    RECORDED_LIMITS,
     Agent,
     check_options,
     check_seed,
@@ -32,6 +34,7 @@ from krypenv.rules import Rules, check_rules
 
 __all__ = [
     "Agent",
+    "check_recorded",
     "format_spec",
     "is_known",
     "is_own",
@@ -120,6 +123,32 @@ def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
         )
     check_options(name, _AGENTS[name], options)
     return _AGENTS[name](rules, seed, **options)
+
+
+def check_recorded(spec: str) -> None:
+    """Raise ValueError for an agent that a record may not seat at a table, unless a person typed it.
+
+    A record may come from anybody: it seats agents of the package that need no file and decide within about a second.
+    Whether a path leads anywhere is not looked up.
+    """
+    if isinstance(spec, Typed):
+        return
+    if is_own(spec):
+        refuse_import(spec)
+    name, options = spec, dict[str, Any]()
+    with contextlib.suppress(ValueError):
+        name, options = parse_spec(spec)
+    if name not in names():
+        raise ValueError(
+            f"{shown(spec)} is named in a record, and is none of the agents that need no file"
+            f"{did_you_mean(name, names())}; name it yourself, where you start this"
+        )
+    for key, most in RECORDED_LIMITS.items():
+        if isinstance(value := options.get(key, 0), (int, float)) and value > most:
+            raise ValueError(
+                f"{name}({key}={shown(value)}) is named in a record, where {key} is {most} at most; name it yourself, "
+                "where you start this"
+            )
 
 
 def is_known(spec: str) -> bool:

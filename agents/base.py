@@ -48,6 +48,9 @@ LIMITS: dict[str, tuple[float, float, str]] = {
 }
 
 
+# Of these options, at most this much where only a record names the agent: it decides within about a second.
+RECORDED_LIMITS = {"worlds": 500, "plies": 2, "deals": 2, "threads": 1}
+
 # Fields of the rules that agents who know the main game rely on.
 _KNOWN = (
     "goal", "capture", "sweep_payer", "sweeps_cancel", "last_deal_sweeps", "sweep_limit", "lillan_hand_value",

@@ -171,7 +171,11 @@ def check_players(rules: Rules, seat: int, opponents: Sequence[str]) -> None:
 
 
 def seated(spec: str, rules: Rules, seed: int) -> Agent:
-    """Return an agent that may sit at a table; raise ValueError for one that sees hidden cards."""
+    """Return an agent that may sit at a table; raise ValueError for one that sees hidden cards.
+
+    Agents that only a record names are those of `krypenv.agents.check_recorded`.
+    """
+    agents.check_recorded(spec)
     agent = agents.make_known(spec, rules, seed)
     if getattr(agent, "cheats", False):
         raise ValueError(f"{agent.name} sees what is hidden, so it can't play here")

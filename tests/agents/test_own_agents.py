@@ -26,6 +26,7 @@ from krypenv.training.learn.selfplay.selfplay import TrainingRun
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.journal import JOURNAL, encode, parse
 from krypenv.training.runs.parts import Place
+from krypenv.ui.table import seated
 
 RULES = Rules.preset("krypkasino")
 PLAYERS = '''
@@ -207,6 +208,27 @@ def test_a_string_from_a_file_imports_nothing(here):
         attempt(lambda spec=spec: agents.make_known(spec, RULES) if "evil" in spec else None, tally, spec)
     assert tally["refused"] > 50
     assert not was_imported(here)
+
+
+@pytest.mark.parametrize("spec", ["{}", "./{}", "{}/", "guided(model='{}')", "learned(model='{}')"])
+def test_a_record_tells_nobody_which_folders_there_are(spec, here, monkeypatch):
+    (here / "there").mkdir()
+    monkeypatch.setattr(os.path, "isdir", lambda path: pytest.fail("a path was looked up"))
+    sentences = set()
+    for folder in ("there", "not_there"):
+        with pytest.raises(ValueError, match="in a record, and is none of the agents that need no file") as error:
+            seated(spec.format(folder), RULES, 0)
+        sentences.add(str(error.value).replace(folder, "FOLDER"))
+    assert len(sentences) == 1
+
+
+@pytest.mark.parametrize("option", ["worlds=1000000000", "worlds=501", "worlds=1, plies=32", "worlds=1, threads=2"])
+def test_a_record_seats_no_agent_that_decides_for_long(option):
+    spec = f"search({option})"
+    with pytest.raises(ValueError, match=r"is named in a record, where (worlds|plies|threads) is \d+ at most"):
+        seated(spec, RULES, 0)
+    assert seated(typed(spec), RULES, 0).rules == RULES
+    assert seated("search(worlds=500, plies=2)", RULES, 0).rules == RULES
 
 
 def test_the_header_of_an_arena_imports_nothing(here):

@@ -13,6 +13,7 @@ from support.decisions import CHOICE
 from support.tables import KEYS, Here, Kept, hosted, page, serving
 
 from krypenv import Game, Move, Rules
+from krypenv.agents import typed
 from krypenv.ui.browser.app import STATIC
 from krypenv.ui.browser.hosted import Hosted, players_of
 from krypenv.ui.browser.seats import PERSON
@@ -158,7 +159,7 @@ async def test_an_agent_that_can_not_advise_says_why():
     thinker, game = Thinker(), Game(Rules.preset("mini-low"), seed=1)
     try:
         with pytest.raises(AgentFailed, match="raised ValueError: unknown agent 'nobody'"):
-            await thinker.advise("nobody", 0, game)
+            await thinker.advise(typed("nobody"), 0, game)
         await thinker.prepare_advice("search(worlds=2)", 0, game.rules)
         advice = await thinker.advise("search(worlds=2)", 0, game)
         assert {each.move for each in advice.moves} <= set(map(str, game.legal_moves()))

@@ -180,7 +180,7 @@ def _advise(spec: Spec, seed: int, seat: int, game: Game) -> tuple[bool, Advice 
         return False, describe_error(error)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64, typed=True)  # what a person typed is not what a record says
 def _agent(spec: Spec, rules: Rules, seed: int, seat: int) -> Agent:
     from krypenv.ui.table import seated, seed_at
 
