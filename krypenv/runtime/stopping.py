@@ -8,12 +8,17 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 EXIT_CODE = 130
 LINE = "krypenv: stopped"
+PATIENCE = 1.0  # seconds in which a kernel may return after Ctrl-C
+_SHOW_CURSOR = b"\x1b[?25h"
 
 
 def is_command() -> bool:
@@ -26,23 +31,47 @@ def is_command() -> bool:
 
 
 def end_at_once(*_: Any) -> None:
-    """End this process. Nothing has begun, so nothing is lost."""
+    """End this process: nothing has begun, or a kernel does not return. Files are written whole or not at all."""
     with contextlib.suppress(OSError):
-        os.write(2, f"{LINE}\n".encode())
+        os.write(2, (_SHOW_CURSOR if os.isatty(2) else b"") + f"{LINE}\n".encode())
     os._exit(EXIT_CODE)
 
 
 @contextlib.contextmanager
 def as_exception() -> Iterator[None]:
-    """Make Ctrl-C raise KeyboardInterrupt in the block; before and after it, Ctrl-C ends the process at once."""
+    """Make Ctrl-C raise KeyboardInterrupt in the block; before and after it, Ctrl-C ends the process at once.
+
+    So it does in the block where this thread runs no Python code within PATIENCE, as in a long search.
+    """
     if signal.getsignal(signal.SIGINT) is not end_at_once:
         yield
         return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, end_at_once)
+    raised = float("-inf")
+
+    def interrupt(*_: Any) -> None:
+        nonlocal raised
+        raised = time.monotonic()
+        raise KeyboardInterrupt
+
+    def watch() -> None:
+        while numbers := arrived.recv(100):
+            if signal.SIGINT in numbers and signal.getsignal(signal.SIGINT) is interrupt:
+                time.sleep(PATIENCE)
+                if time.monotonic() - raised > 2 * PATIENCE:
+                    end_at_once()
+
+    arrived, told = socket.socketpair()  # Python itself writes to it when a signal arrives, whatever code runs
+    told.setblocking(False)
+    with arrived, told:
+        signal.signal(signal.SIGINT, interrupt)
+        signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGINT, end_at_once)
+            told.shutdown(socket.SHUT_RDWR)
 
 
 if is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:

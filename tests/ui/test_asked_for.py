@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from fuzz.cli import (
 from fuzz.environments import ENVIRONMENTS, WORDS, every_argument, make_env, refuse_keyword
 from support.commands import SETTINGS
 from support.fuzzing import Tally
+from support.places import ROOT
 from typer.testing import CliRunner
 
 from krypenv import Rules
@@ -282,6 +284,40 @@ def test_an_interruption_while_modules_are_loaded_is_one_line(tmp_path):
         assert (done.returncode, done.stderr) == (130, "krypenv: stopped\n")
     done = python("-c", "import krypenv", env=own)  # to whom it is a library an interruption is an exception
     assert "KeyboardInterrupt" in done.stderr
+
+
+ENDLESS = """
+from pathlib import Path
+from krypenv import agents
+
+class Endless:
+    def __init__(self, rules, seed):
+        self.brief, self.long = (agents.make(f"search(plies={plies})", rules, seed) for plies in (1, 32))
+
+    def act(self, observations, action_masks):
+        self.brief.act(observations, action_masks)
+        Path("thinking").touch()
+        return self.long.act(observations, action_masks)
+"""
+
+
+@pytest.mark.parametrize("words", [("evaluate", "endless:Endless", "--against", "random"),
+                                   ("play", "--seat", "1", "--against", "endless:Endless")])  # fmt: skip
+def test_an_interruption_ends_a_search_without_an_end(words, tmp_path):
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    line = [sys.executable, "-m", "krypenv", *words, "--players", "6", "--seed", "8"]
+    own = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(line, cwd=tmp_path, env=own, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not (tmp_path / "thinking").exists():
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.05)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(timeout=60) == 130
+        finally:
+            process.kill()
+        assert process.stderr.read() == b"krypenv: stopped\n"
 
 
 def test_an_interruption_of_a_command_is_one_line(monkeypatch):
