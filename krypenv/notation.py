@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from krypenv.cards import parse_card
-from krypenv.inputs.words import check_text, shown
+from krypenv.inputs.words import shown, text_to_read
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -25,13 +25,18 @@ def key_of(part: str) -> str:
     return " ".join((key.lower() if key.isascii() else key).split())
 
 
+def is_record(text: str) -> bool:
+    """Return whether a text is a record, which begins with a tag, and no position."""
+    return text_to_read(text, "a record").lstrip().startswith("[")
+
+
 class Entries:
     """The entries ``key: value`` of a position's text, with their lines."""
 
     def __init__(self, text: str) -> None:
         self.entries: dict[str, tuple[int, str]] = {}  # key -> line and value
         self.last_line = 1
-        for line, words in enumerate(LINE_END.split(check_text(text, "a position")), start=1):
+        for line, words in enumerate(LINE_END.split(text_to_read(text, "a position")), start=1):
             for part in words.partition("#")[0].split(";"):
                 _, colon, value = part.partition(":")
                 key = key_of(part)

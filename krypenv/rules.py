@@ -14,7 +14,7 @@ from krypenv.families.field_checks import find_fault
 from krypenv.families.fields import Fields
 from krypenv.families.presets import PRESETS
 from krypenv.inputs import schema
-from krypenv.inputs.words import check_keywords, check_text, did_you_mean, parse_value, shown
+from krypenv.inputs.words import check_keywords, did_you_mean, parse_value, shown, text_to_read
 from krypenv.observation import layout_of
 
 MAX_HAND = 26  # cards in a hand, at most
@@ -69,7 +69,7 @@ class Rules(Fields):
     @classmethod
     def parse(cls, text: str) -> Rules:
         """Return the rules in a text of the form of `str(rules)`; raise ValueError if it is not such a text."""
-        name, *words = check_text(text, "rules").split() or [""]
+        name, *words = text_to_read(text, "rules").split() or [""]
         if "=" in name:
             raise ValueError(
                 f"the rules {shown(text)} begin with a field; a preset comes first, as in krypkasino players=4"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from krypenv.cards import CARD_PATTERN, MAX_BUILD, card_name, parse_card
-from krypenv.inputs.words import check_text, is_whole, shown
+from krypenv.inputs.words import is_whole, shown, text_to_read
 
 _BUILD = r"\[[0-9]{1,2}\]"  # a build on the table, by its value
 _CAPTURED = rf"[xX](?:(?:{CARD_PATTERN})+(?:{_BUILD})*|(?:{_BUILD})+)"
@@ -48,7 +48,7 @@ class Move(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Move:
         """Return the move written in a text, with or without spaces; raise ValueError if it is not a move."""
-        packed = "".join(check_text(text, "a move").split())
+        packed = "".join(text_to_read(text, "a move").split())
         if not _MOVE.fullmatch(packed):
             raise ValueError(
                 f"{shown(text.strip())} is no move; "

@@ -12,7 +12,7 @@ from krypenv.game.core import AnyGame, Core
 from krypenv.game.moves import MOVE_PATTERN, Move
 from krypenv.game.position_parser import parse_position
 from krypenv.game.starts import check_session
-from krypenv.inputs.words import check_text, shown, unquoted
+from krypenv.inputs.words import check_text, shown, text_to_read, unquoted
 from krypenv.notation import NotationError
 from krypenv.rules import Rules
 
@@ -95,7 +95,7 @@ def parse_record(text: str, kind: type[AnyGame]) -> AnyGame:
     and for wrong scores. The time it takes is proportional to the length of the text.
     """
     reader = _Reader(kind)
-    for line, token in _tokens(check_text(text, "a record")):
+    for line, token in _tokens(text_to_read(text, "a record")):
         reader.line = line
         try:
             reader.read(token)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import json
@@ -17,6 +18,8 @@ LARGEST = 1 << 32  # bytes of a file
 LARGEST_JSON = 1 << 26  # of one of JSON
 DEEPEST_JSON = 50  # values within values
 PRIVATE = 0o600  # the mode of a file for its owner alone
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # with which files of Windows begin that are not in UTF-8
+IN_UTF_16 = "is in UTF-16; write it in UTF-8, as PowerShell's Out-File -Encoding utf8 does"
 _LONGEST_START = 40  # characters of a file's name that its partial file keeps
 
 
@@ -176,12 +179,14 @@ def parse_json(data: bytes | str, infinite: bool = False) -> Any:
 
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
-        value = json.loads(text, parse_constant=constant, parse_float=number)
+        value = json.loads(text.removeprefix("\ufeff"), parse_constant=constant, parse_float=number)
     except _NoNumber:
         raise ValueError("holds a number that is not finite; it was changed") from None
     except RecursionError:
         raise _too_deep() from None
     except (ValueError, MemoryError):
+        if isinstance(data, bytes) and data.startswith(UTF_16):
+            raise ValueError(IN_UTF_16) from None
         raise ValueError("is not JSON; it was not written whole or was changed") from None
     if _is_deep(value):
         raise _too_deep()

@@ -218,6 +218,11 @@ def check_text(text: Any, what: str) -> str:
     return text
 
 
+def text_to_read(text: Any, what: str) -> str:
+    """Return a text without its byte order mark, which some editors write; raise ValueError for anything else."""
+    return check_text(text, what).removeprefix("\ufeff")
+
+
 def parse_value(text: str) -> Any:
     """Return the value written in a text, or the text itself if it is not a value that rules can have.
 

@@ -280,6 +280,12 @@ def test_what_it_does_wrong_is_one_sentence(how, sentence, tmp_path, monkeypatch
     assert has_ended(tmp_path)
 
 
+def test_a_byte_order_mark_is_no_part_of_its_answer(tmp_path):
+    engine = Engine(RULES, 1, seed=1)
+    agent = agents.make(odd(tmp_path, "begins as Windows does"), RULES)
+    assert engine.action_mask[0, agent.act(engine.observation, engine.action_mask)[0]]
+
+
 def test_much_on_the_standard_error_holds_nothing_up(tmp_path):
     agent = agents.make(odd(tmp_path, "floods its errors"), RULES)
     engine = Engine(RULES, 1, seed=1)

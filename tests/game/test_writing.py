@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.small_files import files_of
 
-from krypenv.inputs.files import write_new, write_whole
+from krypenv.inputs.files import parse_json, read_json, write_new, write_whole
 from krypenv.training.runs import Header, open_run
 from krypenv.training.runs.journal import JOURNAL, encode
 
@@ -115,3 +115,11 @@ def test_a_journal_is_not_written_through_a_link(content, tmp_path):
         pass
     assert error.value.filename == str(path)
     assert victim.read_bytes() == content
+
+
+def test_json_is_read_with_a_byte_order_mark_and_refused_in_utf_16(tmp_path):
+    (tmp_path / "x.json").write_text("[1]", encoding="utf-8-sig")
+    assert read_json(tmp_path / "x.json") == parse_json("\ufeff[1]") == [1]
+    (tmp_path / "x.json").write_text("[1]", encoding="utf-16")
+    with pytest.raises(ValueError, match=r"x\.json is in UTF-16; write it in UTF-8"):
+        read_json(tmp_path / "x.json")

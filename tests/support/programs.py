@@ -33,6 +33,7 @@ at_once = {
     "complains and sleeps": lambda: [print("still thinking", file=sys.stderr) for _ in range(10**9)],
     "dribbles and sleeps": lambda: [(print("{", end="", flush=True), time.sleep(0.01)) for _ in range(10**4)],
     "floods its errors": lambda: sys.stderr.write("x" * 10_000_000),
+    "begins as Windows does": lambda: os.write(1, bytes([0xEF, 0xBB, 0xBF])),
     "closes": lambda: (os.close(1), time.sleep(100)),
     "never reads": lambda: [print(json.dumps({"name": "x", "id": n, "move": "8S"}), flush=True) for n in range(10**9)],
     "has a child": lambda: subprocess.Popen([sys.executable, __file__, "sleeps"]),

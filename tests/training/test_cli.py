@@ -193,6 +193,21 @@ def test_show_prints_a_record_and_refuses_what_is_none(tmp_path):
         assert len(done.stderr.splitlines()) == 1
 
 
+def test_files_of_windows_are_read_or_refused_in_a_sentence(tmp_path):
+    """They begin with a byte order mark: of UTF-8, or of UTF-16 where PowerShell redirected."""
+    game = Game(Rules.preset("mini-low"), seed=7)
+    game.push(game.legal_moves()[0])
+    for name, text in (("game.krk", game.record()), ("position.txt", game.position())):
+        command = ["show", name] if name == "game.krk" else ["analyze", name, "--worlds", 2]
+        command[1] = tmp_path / name
+        command[1].write_text(text, encoding="utf-8-sig")
+        assert krypenv(*command).exit_code == 0
+        command[1].write_text(text, encoding="utf-16")
+        done = krypenv(*command)
+        assert done.exit_code == 2
+        assert re.fullmatch(rf"krypenv: .*{name} is in UTF-16; write it in UTF-8, .*\n", done.stderr)
+
+
 def test_show_draws_a_record(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     game = Game(Rules.preset("mini-high"), seed=1)

@@ -175,6 +175,13 @@ def test_a_page_without_a_game_begins_with_an_empty_board(editing):
     assert "104 cards are missing" in found["error"]
 
 
+def test_what_is_pasted_may_begin_with_a_byte_order_mark(editing):
+    assert changed(editing, do="edit", text=f"\ufeff{LAST}")[1]["error"] == ""
+    record = Game(Rules.preset("mini-low"), seed=1).record()
+    editing.send(do="edit", text=f"\ufeff{record}")
+    assert editing.read("say")["say"].startswith("This game is not over, so its hands stay closed.")
+
+
 def test_what_is_typed_is_read_and_told_by_the_parser(editing):
     draft, found = changed(editing, do="edit", text=LAST)
     assert (found["error"], found["turn"], found["dealer"], found["last"]) == ("", 0, 1, 1)

@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from krypenv.inputs.files import IN_UTF_16, UTF_16
+
 MOST_TEXT = 1_000_000  # characters of a record or a position
 LONGEST_NAME = 200  # bytes of a file's name; the temporary name of an atomic write is longer
 
@@ -49,7 +51,9 @@ def read_text(source: str) -> str:
         else:
             with Path(source).open(encoding="utf-8") as file:
                 text = file.read(MOST_TEXT + 1)
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
+        if error.object.startswith(UTF_16):
+            raise ValueError(f"{name} {IN_UTF_16}") from None
         raise ValueError(f"{name} is no text, so it is no position or record") from None
     if len(text) > MOST_TEXT:
         raise ValueError(f"{name} has more than {MOST_TEXT:,} characters, so it is no position or record")

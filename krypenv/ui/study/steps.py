@@ -9,6 +9,7 @@ from krypenv.cards import parse_card, rank_of
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
 from krypenv.kernels.scoring import leads, side_scores
+from krypenv.notation import is_record
 from krypenv.one_game import Game
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import starting
@@ -42,7 +43,7 @@ def read_study(text: str) -> Game:
 
     Raises ValueError as `read_record` does, and for what is no position.
     """
-    if len(text) <= LARGEST and not text.lstrip().startswith("["):
+    if len(text) <= LARGEST and not is_record(text):
         return Game.from_position(text)
     return read_record(text)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from krypenv.inputs.words import one_line, short_name
+from krypenv.notation import is_record
 from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
@@ -327,7 +328,7 @@ class _Visit:
 
     async def _edit(self, do: str, **its: Any) -> None:
         """Change the position that the page sets up; tell it at once, and what is wrong with it when that is known."""
-        if do == "edit" and its.get("text", "").lstrip().startswith("["):
+        if do == "edit" and is_record(its.get("text", "")):
             return await self._open(its["text"], ())
         try:
             editor = await asyncio.to_thread(self._edited, do, its)

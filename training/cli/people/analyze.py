@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from krypenv.inputs.files import write_whole
+from krypenv.notation import is_record
 from krypenv.one_game import Game
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record
@@ -94,8 +95,3 @@ def read_source(source: str) -> str:
     if source != "-" and not os.path.exists(source) and (":" in source or is_record(source)):
         return source  # Path.exists raises for a long text
     return read_text(source)
-
-
-def is_record(text: str) -> bool:
-    """Return whether a text is a record, which begins with a tag."""
-    return text.lstrip().startswith("[")

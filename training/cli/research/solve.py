@@ -152,8 +152,9 @@ def _solve_late(settings: SolveSettings, game: Game) -> None:
 
 def _game_at(source: str) -> tuple[Game, bool]:
     """Return the game of a position or a record, and whether its plays are known."""
+    from krypenv.notation import is_record
     from krypenv.one_game import Game
-    from krypenv.training.cli.people.analyze import is_record, read_source
+    from krypenv.training.cli.people.analyze import read_source
 
     text = read_source(source)
     return (Game.replay(text), True) if is_record(text) else (Game.from_position(text), False)
