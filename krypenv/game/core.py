@@ -117,7 +117,14 @@ class Core:
         """Return an independent game at the start of this one."""
         twin = self.copy()
         twin._history.go_back(0)
+        twin._drop_comments()
         return twin
+
+    def _drop_comments(self) -> None:
+        """Drop the comments on what was undone."""
+        if self.comments:
+            for ply in set(self.comments).difference(range(len(self.moves) + 1)):
+                del self.comments[ply]
 
     # ------------------------------------------------------------------ turns and cards
 
@@ -290,8 +297,12 @@ class Core:
             raise IllegalMove(self.complaint(f"{unquoted(str(wanted))} is illegal"))
 
     def pop(self) -> None:
-        """Undo the last `push` as a whole, or the last `act` alone; raise IndexError if there is nothing to undo."""
+        """Undo the last `push` as a whole, or the last `act` alone, with the comments after it.
+
+        Raises IndexError if there is nothing to undo.
+        """
         self._history.pop()
+        self._drop_comments()
 
     # ------------------------------------------------------------------ staged actions
 

@@ -32,6 +32,9 @@ def format_record(game: Core) -> str:
 
     Raises ValueError for a tag or a comment that can't be written.
     """
+    made = len(game.moves)
+    if stray := [ply for ply in game.comments if ply not in range(made + 1)]:
+        raise ValueError(f"a comment stands after 0 to {made} moves of this game, and not after {shown(stray[0])}")
     own = {"Position": "; ".join(game.origin.splitlines())} if game.origin else _start_tags(game)
     lines = []
     for name, text in [*own.items(), *game.tags.items()]:
@@ -59,7 +62,7 @@ def format_record(game: Core) -> str:
         words += [] if words else [f"{ply + 1}."]
         words += [*_comment(game, ply), str(move)]
         twin.push(move)
-    words += _comment(game, len(game.moves))
+    words += _comment(game, made)
     if game.pending:
         words.append(f"{Move(game.pending, tuple(game.taken), 0, game.building)}..")
     result = "-".join(map(str, game.scores())) if game.is_over else "*"

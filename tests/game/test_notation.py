@@ -301,6 +301,31 @@ def test_what_a_record_cannot_hold_is_refused():
         game.record()
 
 
+@pytest.mark.parametrize("ply", [3, -1, "last"])
+def test_a_comment_on_no_move_of_the_game_is_refused(ply):
+    game = Game.replay(RECORD)
+    game.comments[ply] = "lost"
+    with pytest.raises(ValueError, match=rf"a comment stands after 0 to 2 moves of this game, and not after '?{ply}"):
+        game.record()
+
+
+def test_comments_go_with_the_moves_that_are_undone():
+    game = Game.replay(RECORD)
+    game.comments |= {0: "begun", 2: "the last"}
+    assert game.rewound().comments == {0: "begun"}
+    game.pop()
+    assert game.comments == {0: "begun", 1: "taken"}
+    assert Game.replay(game.record()).comments == game.comments
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [(Game.replay, RECORD), (Game.from_position, POSITION), (Rules.parse, "mini-low"), (Move.parse, "8S")],
+)
+def test_a_byte_order_mark_is_ignored(read, text):
+    assert str(read(f"\ufeff{text}")) == str(read(text))
+
+
 @pytest.mark.parametrize("text", ["8S", "8Sx2H6D", "5Dx5D##", "AHxACKC#"])
 def test_move_text_round_trips(text):
     move = Move.parse(text)
