@@ -31,6 +31,7 @@ from krypenv.agents.search.search import Search
 from krypenv.agents.solved import StrategyPlayer, is_strategy, load_strategy
 from krypenv.inputs.words import did_you_mean, shown
 from krypenv.rules import Rules, check_rules
+from krypenv.runtime.lazy import lister
 
 __all__ = [
     "Agent",
@@ -45,6 +46,7 @@ __all__ = [
     "rules_of",
     "typed",
 ]
+__dir__ = lister(__name__)
 
 
 def _make_learned(

@@ -1,4 +1,13 @@
-"""Krypkasino, Sweden's misère casino, and its relatives as reinforcement-learning environments."""
+"""Krypkasino, Sweden's misère casino, and its relatives as reinforcement-learning environments.
+
+>>> from krypenv import Engine, Game, Rules, agents
+>>> game = Game(Rules.preset("krypkasino", players=2), seed=7)
+>>> game.push(game.legal_moves()[0])
+>>> game.turn, game.scores()
+(1, [0, 0])
+>>> engine, agent = Engine(game.rules, num_games=100, seed=7), agents.make("tactician", game.rules)
+>>> engine.step(agent.act(engine.observation, engine.action_mask))
+"""
 
 from krypenv.runtime import stopping as stopping  # isort: skip  # first: the rest takes a while to load
 
@@ -11,14 +20,14 @@ with tell_doctor():
     import pettingzoo
 
 if TYPE_CHECKING:
-    from krypenv import kasino_v0, krypkasino_v0, mulle_v0
+    from krypenv import adapters, agents, kasino_v0, krypkasino_v0, mulle_v0, observation, training
     from krypenv.engine import Engine, IllegalMove
     from krypenv.game.moves import Move
     from krypenv.one_game import Game
     from krypenv.rules import Rules
     from krypenv.worlds.determinize import determinize
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "engine": ("Engine", "IllegalMove"),
@@ -30,7 +39,10 @@ else:
     )
 
 __version__ = "0.1.0"
-__all__ = ["Engine", "Game", "IllegalMove", "Move", "Rules", "determinize", "kasino_v0", "krypkasino_v0", "mulle_v0"]
+__all__ = [
+    "Engine", "Game", "IllegalMove", "Move", "Rules", "adapters", "agents", "determinize", "kasino_v0", "krypkasino_v0",
+    "mulle_v0", "observation", "training",
+]  # fmt: skip
 
 for _name, _module in (("Krypkasino", "krypkasino"), ("Kasino", "kasino"), ("Mulle", "mulle")):
     gymnasium.register(

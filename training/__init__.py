@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from krypenv.training.learn.learner.policy import CardPolicy
     from krypenv.training.learn.selfplay import Settings, train
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "evaluation.arena": ("ArenaSettings", "Games", "load_games", "run_arena"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from krypenv.agents.neural.learned import LearnedAgent, load_agent
     from krypenv.agents.neural.model_file import ModelError, load_model, save_model
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "guided": ("Guided",),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krypenv.agents.search.rollout import Rollout
     from krypenv.agents.search.search import Search
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "ismcts": ("Ismcts",),

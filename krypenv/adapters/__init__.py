@@ -15,6 +15,6 @@ from krypenv.runtime.lazy import importer
 if TYPE_CHECKING:
     from krypenv.adapters.policy import PolicyFunction
 else:
-    __getattr__ = importer(__name__, {"policy": ("PolicyFunction",)})
+    __getattr__, __dir__ = importer(__name__, {"policy": ("PolicyFunction",)})
 
 __all__ = ["PolicyFunction"]

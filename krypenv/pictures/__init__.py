@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krypenv.pictures.image_files import gif_of, png_of
     from krypenv.pictures.text import format_ansi
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {"drawing": ("draw_game",), "image_files": ("gif_of", "png_of"), "text": ("format_ansi",)},
     )

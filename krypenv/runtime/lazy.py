@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +20,21 @@ def tell_doctor() -> Iterator[None]:
         raise ImportError(f"{error}\nTo see what is wrong, run: python {doctor}") from error
 
 
-def importer(package: str, names: dict[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """Return a package's `__getattr__`, which imports the given names, listed by module, and the modules themselves."""
+def lister(package: str) -> Callable[[], list[str]]:
+    """Return a package's `__dir__`: the names that it offers in `__all__`, and those of Python, as `__version__`."""
+
+    def names() -> list[str]:
+        own = vars(sys.modules[package])
+        return [*own.get("__all__", own), *(name for name in own if name.startswith("__"))]
+
+    return names
+
+
+def importer(package: str, names: dict[str, tuple[str, ...]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return a package's `__getattr__` and `__dir__`.
+
+    The first imports the given names, listed by module, and the modules themselves.
+    """
     sources = {name: f"{package}.{module}" for module, listed in names.items() for name in listed}
 
     def find(name: str) -> Any:
@@ -35,4 +49,4 @@ def importer(package: str, names: dict[str, tuple[str, ...]]) -> Callable[[str],
                 raise
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return find
+    return find, lister(package)

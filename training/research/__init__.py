@@ -13,4 +13,4 @@ coefficients  the coefficients of luck, fitted and stored
 
 from krypenv.runtime.lazy import importer
 
-__getattr__ = importer(__name__, {})
+__getattr__, __dir__ = importer(__name__, {})

@@ -13,7 +13,7 @@ from krypenv.runtime.lazy import importer
 if TYPE_CHECKING:
     from krypenv.training.evaluation.analysis.analysis import analyze_position, analyze_record
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "analysis": (

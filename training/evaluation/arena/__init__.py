@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krypenv.training.evaluation.arena.games import Games
     from krypenv.training.evaluation.arena.stored_games import load_games
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "arena": (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         format_table,
     )
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "deal_lists": ("deal_seeds",),

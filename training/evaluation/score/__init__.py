@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES, VERSION
     from krypenv.training.evaluation.score.score_file import Score, TableScore, read_score
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "board": ("make_board",),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from krypenv.training.learn.selfplay.selfplay import TrainingRun, open_training, train
     from krypenv.training.learn.selfplay.settings import Settings
 else:
-    __getattr__ = importer(
+    __getattr__, __dir__ = importer(
         __name__,
         {
             "selfplay": ("TrainingRun", "open_training", "train"),

@@ -18,6 +18,6 @@ from krypenv.runtime.lazy import importer
 if TYPE_CHECKING:
     from krypenv.training.research.lab.studying import Answer, Setup, Study, Task, run_study
 else:
-    __getattr__ = importer(__name__, {"studying": ("Answer", "Setup", "Study", "Task", "run_study")})
+    __getattr__, __dir__ = importer(__name__, {"studying": ("Answer", "Setup", "Study", "Task", "run_study")})
 
 __all__ = ["Answer", "Setup", "Study", "Task", "run_study"]

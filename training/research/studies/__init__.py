@@ -24,6 +24,6 @@ from krypenv.runtime.lazy import importer
 if TYPE_CHECKING:
     from krypenv.training.research.studies.registry import STUDIES, study_of
 else:
-    __getattr__ = importer(__name__, {"registry": ("STUDIES", "study_of")})
+    __getattr__, __dir__ = importer(__name__, {"registry": ("STUDIES", "study_of")})
 
 __all__ = ["STUDIES", "study_of"]
