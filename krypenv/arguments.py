@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from krypenv.families.variants import Family, family_of
 from krypenv.inputs.words import check_keywords, did_you_mean, listed, one_line, shown
-from krypenv.rules import FIELDS, Rules, check_rules
+from krypenv.rules import FIELDS, Rules, as_rules
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
 LONGEST = 600  # characters of a message about rules
@@ -26,7 +26,7 @@ def chosen_rules(
         call: the environment's name in messages.
         parameters: its own parameters; with the fields of `Rules` they are the known keywords.
         family: the games that it plays.
-        rules: complete rules, or None.
+        rules: complete rules, as `krypenv.rules.as_rules` takes them, or None.
         variant: the name of a variant of the family, or None for the first one.
         fields: keywords that are fields of the rules.
         more: fields that have a parameter of their own; None if not given.
@@ -42,7 +42,7 @@ def chosen_rules(
         also += [name for name, value in {**more, **fields}.items() if value is not None]
         if also:
             raise ValueError(f"rules=Rules(...) are complete rules; give either them or {listed(also)}, not both")
-        return _check_family(check_rules(rules), family)
+        return _check_family(as_rules(rules), family)
     names = ", ".join(family.variants)
     if variant is None:
         variant = family.default

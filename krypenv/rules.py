@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -123,6 +124,23 @@ class Rules(Fields):
 
 
 FIELDS = tuple(field.name for field in dataclasses.fields(Rules) if field.name != "name")  # that `Rules.preset` takes
+
+
+RulesLike: TypeAlias = Rules | str | Mapping[str, Any]  # rules, their text, or a preset's name and its fields
+
+
+def as_rules(rules: Any) -> Rules:
+    """Return rules that are given as themselves, as their text, or by a preset's name and its fields, as from JSON.
+
+    Raises ValueError for anything else.
+
+    >>> as_rules("krypkasino players=3") == as_rules({"name": "krypkasino", "players": 3})
+    True
+    """
+    if isinstance(rules, Mapping):
+        given = {str(key): value for key, value in rules.items()}
+        return Rules._depart(given.pop("name", Rules.name), given)
+    return Rules.parse(rules) if isinstance(rules, str) else check_rules(rules)
 
 
 def check_rules(rules: Any) -> Rules:

@@ -17,7 +17,7 @@ from krypenv.families.variants import KASINO, KRYPKASINO, MULLE, Family
 from krypenv.game.core import Core
 from krypenv.game.display import TURN, check_render_seat
 from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
-from krypenv.rules import Rules
+from krypenv.rules import RulesLike
 
 Observation = npt.NDArray[np.int8]
 
@@ -31,7 +31,7 @@ class LearnerEnv(gym.Env):
 
     Args:
         players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
-        rules: complete rules of the same family, in place of all these and of `games`.
+        rules: complete rules of the same family, or their text or fields, in place of all these and of `games`.
         seat, opponents, reward, dense, games, features, history: as in `krypenv.envs.learner.LearnerGames`; no
             `seat="all"`.
         render_mode: "human" shows each of the learner's decisions in a window; `render()` returns it as pixels with
@@ -54,7 +54,7 @@ class LearnerEnv(gym.Env):
         games: int | None = None,
         features: bool = False,
         render_mode: str | None = None,
-        rules: Rules | None = None,
+        rules: RulesLike | None = None,
         history: bool = False,
         render_seat: int | str | None = TURN,
         **rule_fields: Any,

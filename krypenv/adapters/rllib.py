@@ -16,7 +16,7 @@ from krypenv.arguments import check_options, check_seed
 from krypenv.engine import Engine
 from krypenv.inputs.words import check_keywords, check_whole, listed, shown, to_install
 from krypenv.rewards import illegal_reward
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import Rules, as_rules
 
 try:
     import ray
@@ -48,8 +48,8 @@ class KrypenvMultiAgentEnv(MultiAgentEnv):
     return.
 
     Args:
-        config: RLlib's `env_config`: `rules`, complete rules or their text; `reward`, `dense`, `features` and `history`
-            as in `krypenv.engine.Engine`; and `scale`, by which rewards are multiplied.
+        config: RLlib's `env_config`: `rules`, complete rules, or their text or fields; `reward`, `dense`, `features`
+            and `history` as in `krypenv.engine.Engine`; and `scale`, by which rewards are multiplied.
 
     >>> env = KrypenvMultiAgentEnv({"rules": "krypkasino players=3", "dense": True, "features": True})
     >>> list(env.reset(seed=1)[0])
@@ -133,8 +133,7 @@ def check_number(name: str, number: Any, low: float, high: float) -> float:
 
 def rules_of(env_config: Mapping[str, Any]) -> Rules:
     """Return the rules that an `env_config` names."""
-    rules = env_config.get("rules", OPTIONS["rules"])
-    return Rules.parse(rules) if isinstance(rules, str) else check_rules(rules)
+    return as_rules(env_config.get("rules", OPTIONS["rules"]))
 
 
 class MaskedModule(TorchRLModule, ValueFunctionAPI):

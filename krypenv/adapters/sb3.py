@@ -24,7 +24,7 @@ from krypenv.envs.learner import LearnerGames
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.features import width_of
 from krypenv.inputs.words import describe_error, shown
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import Rules, RulesLike, check_rules
 
 Indices = int | Iterable[int] | None
 
@@ -43,7 +43,7 @@ class KrypkasinoVecEnv(VecEnv):
     wrong advantages: override `collect_rollouts` and keep a column for each (game, seat).
 
     Args:
-        rules: the rules of all games.
+        rules: the rules of all games, or their text or fields.
         num_envs: B.
         seat, opponents, reward, dense, features, threads, seed, history: as in `krypenv.envs.learner.LearnerGames`,
             which is `batch`.
@@ -51,7 +51,7 @@ class KrypkasinoVecEnv(VecEnv):
 
     def __init__(
         self,
-        rules: Rules,
+        rules: RulesLike,
         num_envs: int,
         seat: int | str = 0,
         opponents: Opponents = RANDOM,
@@ -76,10 +76,12 @@ class KrypkasinoVecEnv(VecEnv):
         )
         self.render_mode = None
         super().__init__(
-            num_envs, observation_space(self.batch.observation.shape[1]), gym.spaces.Discrete(rules.num_actions)
+            num_envs,
+            observation_space(self.batch.observation.shape[1]),
+            gym.spaces.Discrete(self.batch.rules.num_actions),
         )
         self._actions = np.zeros(num_envs, np.int64)
-        self._returns = np.zeros((num_envs, rules.players))
+        self._returns = np.zeros((num_envs, self.batch.rules.players))
         self._lengths = np.zeros(num_envs, np.int64)
         self._start = time.perf_counter()
         self._is_dealt = True  # the first reset uses the constructor's deals

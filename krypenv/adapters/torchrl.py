@@ -11,7 +11,7 @@ from krypenv.arguments import check_seed
 from krypenv.envs.learner import ALL, LearnerGames
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.inputs.words import to_install
-from krypenv.rules import Rules
+from krypenv.rules import RulesLike
 
 try:
     import torch
@@ -39,7 +39,7 @@ class KrypenvEnv(EnvBase):
     shows it. `set_seed(s)` begins new games in all rows: game i has the seed `s + i`.
 
     Args:
-        rules: the rules of all games.
+        rules: the rules of all games, or their text or fields.
         num_envs: B.
         seat, opponents, reward, dense, features, threads, seed, history: as in `krypenv.envs.learner.LearnerGames`,
             which is `batch`.
@@ -53,7 +53,7 @@ class KrypenvEnv(EnvBase):
 
     def __init__(
         self,
-        rules: Rules,
+        rules: RulesLike,
         num_envs: int,
         seat: int | str = 0,
         opponents: Opponents = RANDOM,
@@ -70,7 +70,7 @@ class KrypenvEnv(EnvBase):
             features=features, threads=threads, seed=seed, history=history,
         )  # fmt: skip
         super().__init__(device=device, batch_size=torch.Size([num_envs]))
-        self.batch = batch
+        self.batch, rules = batch, batch.rules
         self._is_new = np.ones(num_envs, np.bool_)  # whether the learner has made no decision in a game yet
         size, width = (num_envs,), batch.observation.shape[1]
         self.observation_spec = Composite(

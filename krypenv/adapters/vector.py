@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from krypenv.arguments import check_options, check_seeds, chosen_rules
@@ -18,10 +20,10 @@ from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.families.variants import KASINO, KRYPKASINO, MULLE, Family
 from krypenv.game.core import Core
 from krypenv.game.display import TURN, check_render_seat
-from krypenv.inputs.words import shown
+from krypenv.inputs.words import listed, shown
 from krypenv.pictures.rendering import FPS, Pixels, Renderer
 from krypenv.rewards import FloatArray
-from krypenv.rules import Rules
+from krypenv.rules import RulesLike
 
 
 def observation_space(size: int) -> gym.spaces.Box:
@@ -32,27 +34,29 @@ def observation_space(size: int) -> gym.spaces.Box:
 class LearnerVectorEnv(gym.vector.VectorEnv):
     """Many games of one learner at once.
 
-    Row i behaves like a `krypenv.adapters.gym.LearnerEnv` with the seed `seed + i`. When an episode ends, the next one
-    is dealt in the same step; the last observation and info are in `infos["final_obs"]` and `infos["final_info"]`.
-    `infos["action_mask"]` is (B, 105) int8. An illegal action ends the row's episode with `illegal_reward`.
+    Row i behaves like a `krypenv.adapters.gym.LearnerEnv` with the seed `seed + i`. `infos["action_mask"]` is (B, 105)
+    int8. An illegal action ends the row's episode with `illegal_reward`.
+
+    What a row shows after its episode depends on `autoreset_mode`:
+
+    - `SAME_STEP`: the next episode. What was seen last is in `infos["final_obs"]` and `infos["final_info"]`, with the
+      return `r`, the length `l` and the time `t` of the episode in `infos["final_info"]["episode"]`.
+    - `NEXT_STEP`: what is seen last, with an empty mask. The row's next action is ignored: it begins the next episode.
+    - `DISABLED`: the same, until `reset(options={"reset_mask": mask})` begins the next episode.
 
     Args:
         num_envs: B.
         players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
-        rules: complete rules of the same family, in place of all these and of `games`.
+        rules: complete rules of the same family, or their text or fields, in place of all these and of `games`.
         seat, opponents, reward, dense, games, features, threads, history: as in `LearnerGames`.
         render_mode: with "rgb_array" or "ansi", `render()` returns a picture of every row, as pixels or text. The
             learner sits at the bottom.
         render_seat: whose hand rendering shows: by default the learner's ("turn"), one seat (its number), "all" or none
             (None).
+        autoreset_mode: a `gymnasium.vector.AutoresetMode` or its text, "SameStep", "NextStep" or "Disabled".
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012
-        "render_modes": ["rgb_array", "ansi"],
-        "render_fps": FPS,
-        "autoreset_mode": gym.vector.AutoresetMode.SAME_STEP,
-    }
-    autoreset_mode = metadata["autoreset_mode"]  # where TorchRL looks for it
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": FPS}  # noqa: RUF012
     family: Family
 
     def __init__(
@@ -68,15 +72,18 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         features: bool = False,
         threads: int = 1,
         render_mode: str | None = None,
-        rules: Rules | None = None,
+        rules: RulesLike | None = None,
         history: bool = False,
         render_seat: int | str | None = TURN,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         **rule_fields: Any,
     ) -> None:
         check_one_seat(seat)
         rules = chosen_rules(
             type(self).__name__, _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
         )
+        self.autoreset_mode = _mode(autoreset_mode)  # where TorchRL looks for it
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}  # where Gymnasium does
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.render_seat = check_render_seat(render_seat, rules.players)
@@ -91,6 +98,9 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         self.single_action_space = gym.spaces.Discrete(rules.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+        self._waits = np.zeros(num_envs, np.bool_)  # for its next episode, which is dealt already, to begin
+        self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
+        self._begun = np.full(num_envs, time.perf_counter())
 
     @property
     def illegal_reward(self) -> float | None:
@@ -102,7 +112,8 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
     ) -> tuple[npt.NDArray[np.int8], dict[str, Any]]:
         """Begin new episodes in all rows; a number gives row i the seed `seed + i`, a sequence has one seed per row.
 
-        `options["reset_mask"]`, (B,) bool, limits it to some rows; other options are ignored.
+        `options["reset_mask"]`, (B,) bool, limits it to some rows; other options are ignored. Without a seed, a row
+        whose episode is over begins its next one, which follows from its last seed.
         """
         rows = self._rows_of(options)
         if seed is None:
@@ -116,8 +127,15 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
             seeds = np.uint64(seeds) + np.arange(self.num_envs, dtype=np.uint64)
         elif seeds.shape != (self.num_envs,):
             raise ValueError(f"{self.num_envs} games need {self.num_envs} seeds, not an array of shape {seeds.shape}")
-        self.batch.restart(rows, seeds[rows])
-        return self.batch.observation.copy(), self._infos()
+        new = rows if seed is not None else rows[~self._waits[rows]]
+        self.batch.restart(new, seeds[new])
+        self._begin(rows)
+        return self._seen(), self._infos()
+
+    def _begin(self, rows: IntArray) -> None:
+        """Begin the episodes of some rows, which are dealt."""
+        self._waits[rows] = False
+        self._returns[rows], self._lengths[rows], self._begun[rows] = 0, 0, time.perf_counter()
 
     def _rows_of(self, options: Any) -> IntArray:
         """Return the rows that the options select; raise ValueError if their mask is not valid."""
@@ -134,27 +152,45 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
 
     def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], FloatArray, Any, Any, dict[str, Any]]:
         """Carry out one action per row, (B,) ints, then play on to the learner's next decision in each."""
-        batch = self.batch
-        batch.step(actions)
-        infos = self._infos()
-        if batch.done.any():
-            ended = batch.done.copy()
-            final = np.full(self.num_envs, None, object)
-            for row in np.flatnonzero(ended):
-                final[row] = batch.final_observation[row].copy()
-            infos |= {
-                "final_obs": final,
-                "_final_obs": ended,
-                "final_info": {"action_mask": np.zeros_like(batch.action_mask), "_action_mask": ended.copy()},
-                "_final_info": ended.copy(),
-            }
-        return (
-            batch.observation.copy(),
-            batch.reward.copy(),
-            batch.done.copy(),
-            np.zeros(self.num_envs, np.bool_),
-            infos,
-        )
+        batch, waiting = self.batch, np.flatnonzero(self._waits)
+        if len(waiting) and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise gym.error.ResetNeeded(
+                f"the episodes of rows {listed(map(str, waiting))} are over; "
+                "call reset(options={'reset_mask': mask}) to begin the next ones"
+            )
+        batch.step(actions, np.flatnonzero(~self._waits))
+        self._returns += batch.reward
+        self._lengths += ~self._waits
+        self._begin(waiting)
+        final: dict[str, Any] = {}
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            self._waits |= batch.done
+        elif batch.done.any():
+            final = self._final()
+            self._begin(np.flatnonzero(batch.done))
+        truncated = np.zeros(self.num_envs, np.bool_)
+        return self._seen(), batch.reward.copy(), batch.done.copy(), truncated, self._infos() | final
+
+    def _seen(self) -> npt.NDArray[np.int8]:
+        """Return what the learner sees in each row, at the end of its episode where it waits for the next one."""
+        seen = self.batch.observation.copy()
+        if self._waits.any():
+            seen[self._waits] = self.batch.final_observation[self._waits]
+        return seen
+
+    def _final(self) -> dict[str, Any]:
+        """Return the entries of the infos on the episodes that have just ended."""
+        batch, ended = self.batch, self.batch.done
+        seen = np.full(self.num_envs, None, object)
+        for row in np.flatnonzero(ended):
+            seen[row] = batch.final_observation[row].copy()
+        episode: dict[str, Any] = {
+            "r": np.where(ended, self._returns, 0.0),
+            "l": np.where(ended, self._lengths, 0),
+            "t": np.where(ended, np.round(time.perf_counter() - self._begun, 6), 0.0),
+        }
+        info = {"action_mask": np.zeros_like(batch.action_mask), "episode": _marked(episode, ended)}
+        return _marked({"final_obs": seen, "final_info": _marked(info, ended)}, ended)
 
     def render(self) -> tuple[Pixels | str | None, ...] | None:  # type: ignore[override]
         """Return a picture of each row at the learner's next decision, B of them, as the render mode says."""
@@ -169,7 +205,22 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
         )
 
     def _infos(self) -> dict[str, Any]:
-        return {"action_mask": self.batch.action_mask.copy(), "_action_mask": np.ones(self.num_envs, np.bool_)}
+        mask = self.batch.action_mask * ~self._waits[:, None]
+        return _marked({"action_mask": mask}, np.ones(self.num_envs, np.bool_))
+
+
+def _mode(mode: Any) -> AutoresetMode:
+    """Return an autoreset mode; raise ValueError if there is no such mode."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        modes = listed(repr(each.value) for each in AutoresetMode)
+        raise ValueError(f"autoreset_mode is one of {modes}, not {shown(mode)}") from None
+
+
+def _marked(infos: dict[str, Any], rows: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """Return infos with the rows that have them, as Gymnasium marks these."""
+    return infos | {f"_{name}": rows.copy() for name in infos}
 
 
 _PARAMETERS = tuple(inspect.signature(LearnerVectorEnv.__init__).parameters)

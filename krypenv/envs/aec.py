@@ -23,7 +23,7 @@ from krypenv.observation import history_size
 from krypenv.one_game import Game
 from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
 from krypenv.rewards import check_reward, illegal_reward, returns_of
-from krypenv.rules import Rules
+from krypenv.rules import RulesLike
 from krypenv.whole_state import state_space, whole_state
 
 Observation = dict[str, npt.NDArray[np.int8]]
@@ -62,7 +62,15 @@ class _TerminateIllegal(_Direct, wrappers.TerminateIllegalWrapper):
 
 
 class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
-    pass
+    def step(self, action: Any) -> None:
+        """Do what PettingZoo's wrapper does, but say what an action is; True is none, though `Discrete` holds it."""
+        agent = self.agent_selection
+        if not (self.terminations[agent] or self.truncations[agent]):
+            try:
+                action = check_action(action, self.action_space(agent).n)
+            except ValueError as error:
+                raise AssertionError(str(error)) from None
+        super().step(action)
 
 
 class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper):
@@ -75,7 +83,7 @@ class CardGame(AECEnv[str, Observation, int]):
     Args:
         players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
         games: games in the session, which is one episode (R15).
-        rules: complete rules of the same family, in place of all the arguments above.
+        rules: complete rules of the same family, or their text or fields, in place of all the arguments above.
         render_seat: whose hand rendering shows: the seat to act ("turn"), one seat (its number), "all" or none (None).
             Of the other hands it shows the size only.
         render_mode: "human" shows each state in a window; `render()` returns it as pixels with "rgb_array",
@@ -114,7 +122,7 @@ class CardGame(AECEnv[str, Observation, int]):
         dense: bool = False,
         games: int | None = None,
         features: bool = False,
-        rules: Rules | None = None,
+        rules: RulesLike | None = None,
         history: bool = False,
         render_seat: int | str | None = TURN,
         **rule_fields: Any,

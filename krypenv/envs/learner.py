@@ -17,7 +17,7 @@ from krypenv.kernels.observing import note_play, write_history, write_observatio
 from krypenv.kernels.play import act, may_be_last
 from krypenv.observation import history_size
 from krypenv.rewards import Payments, check_reward, illegal_reward
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import RulesLike, as_rules
 from krypenv.runtime.jit import for_kernels, handle, kernel
 from krypenv.state import allocate, is_legal, mix
 
@@ -88,7 +88,7 @@ class LearnerGames:
     keep one stream of experience for each (row, seat): advantages over a whole row would mix seats.
 
     Args:
-        rules: the rules of all rows.
+        rules: the rules of all rows, or their text or fields.
         num_games: B.
         seat: the learner's seat; "random" draws one for each episode, "all" gives it all seats.
         opponents: who plays the other seats: the name of an agent as `krypenv.agents.make` reads it ("random",
@@ -120,7 +120,7 @@ class LearnerGames:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: RulesLike,
         num_games: int,
         seat: int | str = 0,
         opponents: Opponents = RANDOM,
@@ -132,7 +132,7 @@ class LearnerGames:
         seed: int | npt.ArrayLike = 0,
         history: bool = False,
     ) -> None:
-        check_rules(rules)
+        rules = as_rules(rules)
         num_games = check_whole("the number of games", num_games, 1, MOST_GAMES)
         check_reward(reward)
         for name, value in (
@@ -251,9 +251,10 @@ class LearnerGames:
         self._viewers[rows] = draws[:, 0] * players if self.seat == "random" else self.seat
         self.players[rows, self._viewers[rows]] = LEARNER
 
-    def step(self, actions: npt.ArrayLike) -> None:
+    def step(self, actions: npt.ArrayLike, rows: IntArray | None = None) -> None:
         """Carry out the learner's action in every row, (B,) ints, then play on to its next decision in each.
 
+        `rows`, (M,) ints, limits the step to some rows: in the others, whose actions are ignored, nothing happens.
         Raises IllegalMove, and changes nothing, if an action is illegal and `illegal_ends` is not set.
         """
         chosen: npt.NDArray[Any] = np.asarray(actions)
@@ -263,23 +264,24 @@ class LearnerGames:
         if chosen.dtype.kind not in "iu":
             raise ValueError(f"actions are whole numbers from 0 to {last}, not {shown(chosen.dtype)}")
         acting = self.seats.copy()
-        rows = self._all_rows
-        if self.illegal_reward is not None:
+        rows = self._all_rows if rows is None else rows
+        chosen, stepped, forfeited = chosen[rows], rows, rows[:0]
+        if self.illegal_reward is not None and len(rows):
             if not 0 <= chosen.min() <= chosen.max() <= last:
                 raise ValueError(f"actions are whole numbers from 0 to {last}, not {chosen.min()} to {chosen.max()}")
             legal = self.action_mask[rows, chosen] == 1
-            rows, chosen = rows[legal], chosen[legal]
+            rows, chosen, forfeited = rows[legal], chosen[legal], rows[~legal]
         if self.seat == "all":
             self._viewers[:] = acting
         self._foresee(rows, chosen)
         self.engine.step(chosen, rows)
         self.done[:] = False
         self.rewards[:] = 0
-        if len(rows) < self.num_games:
-            self._forfeit(self._all_rows[~legal])
+        if len(forfeited):
+            self._forfeit(forfeited)
         self._finish(rows)
         self._play_others()
-        self._payments.pay(self.engine.state, np.flatnonzero(~self.done))
+        self._payments.pay(self.engine.state, stepped[~self.done[stepped]])
         self.reward = self.rewards[self._all_rows, acting]
 
     def _play_others(self) -> None:

@@ -1,12 +1,15 @@
 """The Gymnasium environments of one learner, alone and in batches."""
 
+import dataclasses
 import functools
 import warnings
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 from support.games import FIELDS, Recorder, env_fields, pick, rules_of
 
 from krypenv import Rules, krypkasino_v0
@@ -113,7 +116,25 @@ def test_whole_rules_in_place_of_fields(make):
         with pytest.raises(ValueError, match=f"either them or {', '.join(given)}, not both"):
             make(rules=rules, **given)
     with pytest.raises(ValueError, match=r"rules are those of Rules\.preset"):
-        make(rules="howto")
+        make(rules=3)
+
+
+@every_maker
+def test_whole_rules_as_a_text_and_by_their_fields(make):
+    rules = Rules.preset("howto", players=4, teams=2, games=3)
+    for given in (str(rules), dataclasses.asdict(rules), {"name": "howto", "players": 4, "teams": 2, "games": 3}):
+        assert rules_in(make(rules=given)) == rules
+    with pytest.raises(ValueError, match="unknown preset 'chess'"):
+        make(rules="chess")
+    with pytest.raises(ValueError, match="rules have no field 'player'"):
+        make(rules={"player": 3})
+
+
+@pytest.mark.parametrize("rules", [Rules.preset(players=3), "krypkasino players=3"])
+def test_an_environment_is_made_again_from_its_spec_in_json(rules):
+    spec = EnvSpec.from_json(gym.make("Krypkasino-v0", rules=rules, dense=True).spec.to_json())
+    for again in (gym.make(spec), gym.make_vec(spec, num_envs=2)):
+        assert rules_in(again) == Rules.preset(players=3)
 
 
 @every_maker
@@ -206,14 +227,20 @@ def test_resets_without_a_seed_follow_from_the_last_seed():
 # ---------------------------------------------------------------------- the vector environment
 
 
+every_mode = pytest.mark.parametrize("mode", AutoresetMode)
+
+
+@every_mode
 @every_rules
-def test_vector_environment_equals_single_ones(fields):
+def test_vector_environment_equals_single_ones(fields, mode):
+    """In Gymnasium's words, the info at the end of a single one with statistics included."""
     family, arguments = env_fields(fields)
     arguments |= {"seat": "random", "dense": True}
-    batch = gym.make_vec(family.gym_id, num_envs=8, **arguments)
+    counted = [gym.wrappers.RecordEpisodeStatistics] if mode is AutoresetMode.SAME_STEP else None
+    batch = gym.make_vec(family.gym_id, num_envs=8, autoreset_mode=mode, **arguments)
     single = gym.make_vec(
-        family.gym_id, num_envs=8, vectorization_mode="sync",
-        vector_kwargs={"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}, **arguments,
+        family.gym_id, num_envs=8, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode},
+        wrappers=counted, **arguments,
     )  # fmt: skip
     assert batch.observation_space == single.observation_space
     assert batch.action_space == single.action_space
@@ -227,8 +254,17 @@ def test_vector_environment_equals_single_ones(fields):
         results = batch.step(actions)
         assert_equal(results, single.step(actions))
         assert results[0] in batch.observation_space
-        infos = results[-1]
-        ended += results[2].sum()
+        infos, over = results[-1], results[2].copy()
+        ended += over.sum()
+        if mode is AutoresetMode.DISABLED and over.any():
+            if over.sum() > 1:  # one after the other
+                over[np.flatnonzero(over)[0]] = False
+                assert not batch.reset(options={"reset_mask": over.copy()})[1]["action_mask"][~over & results[2]].any()
+                single.reset(options={"reset_mask": over.copy()})
+                over = results[2] & ~over
+            seen, infos = batch.reset(options={"reset_mask": over.copy()})
+            np.testing.assert_array_equal(seen, single.reset(options={"reset_mask": over.copy()})[0])
+            assert infos["action_mask"].any(axis=1).all()
     assert ended > 10
 
 
@@ -236,7 +272,7 @@ def assert_equal(left, right):
     """Compare what two environments returned, dtypes of infos and nested infos included."""
     if isinstance(left, dict):
         assert set(left) == set(right)
-        for key in left:
+        for key in set(left) - {"t"}:  # the time that an episode took
             assert_equal(left[key], right[key])
     elif isinstance(left, tuple):
         for one, other in zip(left, right, strict=True):
@@ -249,16 +285,87 @@ def assert_equal(left, right):
         np.testing.assert_allclose(left, right, atol=1e-9)
 
 
-def test_vector_environment_takes_wrappers_and_partial_resets():
-    env = gym.wrappers.vector.RecordEpisodeStatistics(gym.make_vec("Krypkasino-v0", num_envs=3, variant="mini-low"))
-    assert env.metadata["autoreset_mode"] is gym.vector.AutoresetMode.SAME_STEP
-    before, infos = env.reset(seed=0)
-    lengths = []
+@pytest.mark.parametrize("mode", ["NextStep", "Disabled"])
+def test_gymnasium_s_statistics_count_right_over_the_native_modes(mode):
+    plain = gym.make_vec("Krypkasino-v0", num_envs=3, variant="mini-low", dense=True, autoreset_mode=mode)
+    envs = gym.wrappers.vector.RecordEpisodeStatistics(plain)
+    infos, returns, lengths, told = envs.reset(seed=0)[1], np.zeros(3), np.zeros(3), ([], [])
     for _ in range(40):
-        _, _, _, _, infos = env.step(pick(infos["action_mask"]))
-        lengths += infos["episode"]["l"][infos["_episode"]].tolist() if "episode" in infos else []
-    assert len(lengths) >= 3
-    vector = env.unwrapped
+        waits = ~infos["action_mask"].any(axis=1)
+        _, rewards, over, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        returns, lengths = returns + rewards, lengths + ~waits
+        told[0].extend(returns[over])
+        told[1].extend(lengths[over])
+        returns[over] = lengths[over] = 0
+        if mode == "Disabled" and over.any():
+            infos = envs.reset(options={"reset_mask": over})[1]
+    assert len(told[0]) > 3
+    np.testing.assert_allclose(envs.return_queue, told[0])
+    assert list(envs.length_queue) == told[1]
+
+
+def test_the_episode_s_figures_are_those_of_its_steps():
+    envs = gym.make_vec("Krypkasino-v0", num_envs=3, variant="mini-low", dense=True)
+    infos, totals, lengths, ended = envs.reset(seed=0)[1], np.zeros(3), np.zeros(3), 0
+    for _ in range(40):
+        _, rewards, over, _, infos = envs.step(pick(infos["action_mask"]))
+        totals, lengths = totals + rewards, lengths + 1
+        if over.any():
+            episode = infos["final_info"]["episode"]
+            np.testing.assert_array_equal(infos["final_info"]["_episode"], over)
+            np.testing.assert_allclose(episode["r"], np.where(over, totals, 0))
+            np.testing.assert_array_equal(episode["l"], np.where(over, lengths, 0))
+            assert (episode["t"][over] > 0).all()
+        totals[over] = lengths[over] = 0
+        ended += over.sum()
+    assert ended > 3
+
+
+@pytest.mark.parametrize(
+    ("wrap", "modes"),
+    [
+        (functools.partial(gym.wrappers.vector.DtypeObservation, dtype=np.float32), ["NextStep", "Disabled"]),
+        (gym.wrappers.vector.NormalizeObservation, ["NextStep"]),
+        (functools.partial(gym.wrappers.vector.RescaleObservation, min_obs=-1, max_obs=1), ["NextStep", "Disabled"]),
+        (gym.wrappers.vector.FlattenObservation, ["NextStep", "Disabled"]),
+    ],
+    ids=["Dtype", "Normalize", "Rescale", "Flatten"],
+)
+def test_wrappers_of_observations_go_over_the_native_vector_environment(wrap, modes):
+    for mode in modes:
+        envs = wrap(gym.make_vec("Krypkasino-v0", num_envs=4, variant="mini-low", autoreset_mode=mode))
+        infos, ended = envs.reset(seed=0)[1], 0
+        for _ in range(20):
+            seen, _, over, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+            if mode == "Disabled" and over.any():
+                seen, infos = envs.reset(options={"reset_mask": over})
+            assert seen in envs.observation_space
+            ended += over.sum()
+        assert ended > 3
+
+
+def test_a_row_whose_episode_is_over_is_not_stepped_where_the_reset_is_one_s_own():
+    envs = gym.make_vec("Krypkasino-v0", num_envs=3, autoreset_mode=AutoresetMode.DISABLED)
+    _, infos = envs.reset(seed=0)
+    actions = infos["action_mask"].argmax(axis=1)
+    actions[1] = 104  # which is illegal
+    over = envs.step(actions)[2]
+    assert over.tolist() == [False, True, False]
+    with pytest.raises(gym.error.ResetNeeded, match="the episodes of rows 1 are over"):
+        envs.step(actions)
+    envs.reset(options={"reset_mask": over})
+    envs.step(actions)
+
+
+def test_an_unknown_autoreset_mode_is_one_sentence():
+    for mode in ("Next", None, 3):
+        with pytest.raises(ValueError, match=r"^autoreset_mode is one of 'NextStep', 'SameStep', 'Disabled', not .*$"):
+            gym.make_vec("Krypkasino-v0", num_envs=2, autoreset_mode=mode)
+
+
+def test_vector_environment_takes_partial_resets():
+    vector = gym.make_vec("Krypkasino-v0", num_envs=3, variant="mini-low")
+    vector.reset(seed=0)
     before = vector.batch.observation.copy()
     after, _ = vector.reset(options={"reset_mask": np.array([False, True, False])})
     assert (before != after).any(axis=1).tolist() == [False, True, False]
@@ -267,9 +374,11 @@ def test_vector_environment_takes_wrappers_and_partial_resets():
 @pytest.mark.parametrize("name", ["Krypkasino-v0", "Kasino-v0", "Mulle-v0"])
 def test_vector_environments_say_when_they_deal_anew(name):
     """As metadata, where Gymnasium looks, and as an attribute, where TorchRL does."""
-    envs = gym.make_vec(name, num_envs=2)
-    assert envs.autoreset_mode is envs.metadata["autoreset_mode"] is gym.vector.AutoresetMode.SAME_STEP
-    assert envs.unwrapped.autoreset_mode is envs.autoreset_mode
+    assert gym.make_vec(name, num_envs=2).autoreset_mode is AutoresetMode.SAME_STEP
+    for mode in AutoresetMode:
+        envs = gym.make_vec(name, num_envs=2, autoreset_mode=mode.value)
+        assert envs.autoreset_mode is envs.metadata["autoreset_mode"] is mode
+        assert envs.unwrapped.autoreset_mode is envs.autoreset_mode
 
 
 def test_gymnasium_s_own_vector_modes_show_an_empty_mask_at_the_end():
