@@ -1,7 +1,8 @@
 """The protocol of the score: its tables, the panel of opponents at each, and the deals. Frozen under a version.
 
 Half of the deals are common to all agents, so that two agents can be compared deal by deal. The other half follow from
-the digest of the agent (`identity`): who changes the agent gets others, so they can't be prepared for.
+the digest of the agent (`identity`): who trains on them gets others. So does who edits a comment in the agent's file,
+so nobody is kept from drawing again.
 
 A change of any of them, or of code that changes how the panel plays, makes scores incomparable: it needs a new version.
 `tests/training/test_score.py` holds the panel's play bit by bit.
