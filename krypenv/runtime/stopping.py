@@ -1,6 +1,7 @@
 """Ctrl-C ends the command `krypenv` with one line and exit code 130, even while its modules are being loaded.
 
-`krypenv/__init__.py` imports this first: loading takes a second, and an interrupt would print a traceback.
+`krypenv/__init__.py` imports this first: loading takes a second, and an interrupt would print a traceback. So would a
+working folder that was deleted, which libraries ask for as they are loaded; the command ends with one line there, too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 EXIT_CODE = 130
+GONE = "krypenv: the working folder was deleted; go to one that is there\n"
 LINE = "krypenv: stopped"
 PATIENCE = 1.0  # seconds in which a kernel may return after Ctrl-C
 _SHOW_CURSOR = b"\x1b[?25h"
@@ -73,6 +75,13 @@ def as_exception() -> Iterator[None]:
             signal.signal(signal.SIGINT, end_at_once)
             told.shutdown(socket.SHUT_RDWR)
 
+
+if is_command():
+    try:
+        os.getcwd()
+    except OSError:
+        sys.stderr.write(GONE)
+        raise SystemExit(2) from None
 
 if is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     with contextlib.suppress(ValueError):  # not in the main thread

@@ -1,15 +1,18 @@
 """The console command: what it prints, what it writes, and one sentence for what is wrong."""
 
 import json
+import os
 import re
+import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 import typer
 from PIL import Image
-from support.commands import krypenv
+from support.commands import SETTINGS, krypenv
 from support.places import ROOT
 from typer.testing import CliRunner
 
@@ -19,7 +22,7 @@ from krypenv.pictures import draw_game
 from krypenv.training.cli.commands import COMMANDS
 from krypenv.training.cli.options import command_of
 from krypenv.training.runs import panels
-from krypenv.training.runs.options import Command, Part, part, setting
+from krypenv.training.runs.options import Command, Part, options_of, part, setting
 from krypenv.training.runs.tables import write_json
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
@@ -326,3 +329,35 @@ def test_json_is_written_whole_or_not_at_all(tmp_path):
         write_json(file, {"margin": float("inf")})
     assert json.loads(file.read_text()) == {"margin": 1}
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_empty_word_is_refused_in_one_sentence(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    options = [each for each in options_of(SETTINGS[command]).values() if not each.is_tuned]
+    for option in options:
+        if option.word in (str, Path):
+            others = [each for each in options if each.is_required and each is not option]
+            needed = [word for each in others for word in each.words(("x",) if each.is_repeated else "x")]
+            done = krypenv(command, *needed, *option.words(("",) if option.is_repeated else ""))
+            assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), (option.name, done.output)
+            assert "is empty; give it a value, or leave it out" in done.stderr, option.name
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize("words", ["", "--help", "rules --help", "rules mini-low"])
+def test_a_full_device_is_told_in_one_sentence(words):
+    done = subprocess.run(
+        f"{sys.executable} -m krypenv {words} > /dev/full", shell=True, cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    assert (done.returncode, done.stderr) == (2, "krypenv: the standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize("words", ["--help", "rules mini-low", "doctor"])
+def test_a_working_folder_that_was_deleted_is_told_in_one_sentence(tmp_path, words):
+    own = {**os.environ, "PYTHONPATH": str(ROOT)}
+    line = f"mkdir gone; cd gone; rmdir ../gone; {sys.executable} -m krypenv {words}"
+    done = subprocess.run(line, shell=True, cwd=tmp_path, env=own, capture_output=True, text=True)
+    said = "krypenv: the working folder was deleted; go to one that is there\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)

@@ -31,6 +31,18 @@ class OneSentence(TyperGroup):
     A broken pipe is not reported: the reader, such as `head`, has seen enough.
     """
 
+    def main(self, *given: Any, **more: Any) -> Any:
+        """Run the command line. What is written outside of a command, as a help is, may fail as well."""
+        try:
+            try:
+                return super().main(*given, **more)
+            finally:
+                _flush()
+        except OSError as error:
+            _drop_output()
+            is_broken = isinstance(error, BrokenPipeError)
+            raise SystemExit(1 if is_broken else _tell(f"krypenv: {_reason(error)}")) from None
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words before the command's name."""
         if not args:
@@ -38,8 +50,7 @@ class OneSentence(TyperGroup):
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
-            typer.echo(_usage(error), err=True)
-            raise typer.Exit(2) from None
+            raise typer.Exit(_tell(_usage(error))) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Invoke a command; an exception becomes a sentence and an exit code."""
@@ -47,8 +58,7 @@ class OneSentence(TyperGroup):
         try:
             with stopping.as_exception():
                 result = super().invoke(ctx)
-                if sys.stdout:
-                    sys.stdout.flush()
+                _flush()
                 return result
         except KeyboardInterrupt:
             message, code = stopping.LINE, stopping.EXIT_CODE
@@ -72,8 +82,20 @@ class OneSentence(TyperGroup):
         except OSError as error:
             message = f"krypenv: {_reason(error)}"
         if message:
-            typer.echo(one_line(message, LONGEST_MESSAGE), err=True)
+            _tell(message)
         raise typer.Exit(code)
+
+
+def _tell(message: str) -> int:
+    """Write a sentence to the standard error, if it takes it; return the exit code of an error."""
+    with contextlib.suppress(OSError):
+        typer.echo(one_line(message, LONGEST_MESSAGE), err=True)
+    return 2
+
+
+def _flush() -> None:
+    if sys.stdout and not sys.stdout.closed:
+        sys.stdout.flush()
 
 
 def _usage(error: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -47,7 +48,9 @@ def command_of(settings: type[Command], run: Callable[[Any], None]) -> Callable[
         is_given = {key: getattr(ctx.get_parameter_source(key), "name", "") != "DEFAULT" for key in values}
         tuned, is_listed = values.pop("set", ()), values.pop("settings", False)
         given = {
-            key: tuple(map(typed, value)) if isinstance(value, list) else typed(value)
+            key: tuple(typed(options[key].typed(each)) for each in value)
+            if isinstance(value, list)
+            else typed(options[key].typed(value))
             for key, value in values.items()
             if is_given[key]
         }
@@ -74,11 +77,13 @@ def command_of(settings: type[Command], run: Callable[[Any], None]) -> Callable[
 
 def _parameter(option: Option, default: Any) -> inspect.Parameter:
     """Return the parameter from which typer makes an option or argument."""
-    kind: Any = option.word
+    kind: Any = str if option.word is Path else option.word
     text = option.text
     more: dict[str, Any] = {"show_default": " [default: " not in option.text}
     if option.word is bool or option.metavar:
         more["metavar"] = option.metavar
+    elif option.word is Path:
+        more["metavar"] = "PATH"
     if option.is_repeated:
         kind, default = list[kind], list(default)
         words, marker, rest = text.partition(" [default: ")

@@ -15,6 +15,9 @@ from krypenv.training.runs.limits import Bounds
 Of = TypeVar("Of", bound="Command")
 
 
+EMPTY = "{} is empty; give it a value, or leave it out"
+
+
 class Option(NamedTuple):
     """An option of a command."""
 
@@ -46,6 +49,12 @@ class Option(NamedTuple):
     def flag(self) -> str:
         """Its name on the command line."""
         return f"--{self.name.replace('_', '-')}"
+
+    def typed(self, word: Any) -> Any:
+        """Return the value for a word of the command line, which typer has read; raises ValueError if it is empty."""
+        if word == "":
+            raise ValueError(EMPTY.format(self.name if self.is_argument else self.flag))
+        return Path(word) if self.word is Path else word
 
     def words(self, value: Any) -> list[str]:
         """Return the words of a command line that give it a value."""
@@ -112,6 +121,8 @@ class Part:
             option, value = field.metadata.get("option"), getattr(self, field.name)
             if option and option.bounds and not (value is None and option.default is None):
                 limits.check(field.name, value, option.bounds)
+            if option and option.panel == panels.OUTPUT and value == "" != option.default:
+                raise ValueError(EMPTY.format(field.name))
 
 
 class Command(Part):
