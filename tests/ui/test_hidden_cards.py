@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import random
 from pathlib import Path
 
 import pytest
 from support.commands import krypenv
+from support.hidden import Whole, twin_of
 from support.tables import Here, Kept, hosted, page, serving
 
 from krypenv import Game, Rules, agents
-from krypenv.ui.table import Table, dealt, next_of
+from krypenv.agents.programs.peer import Peer
+from krypenv.agents.programs.player import Program
+from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.table import Table, dealt, decided, next_of
 
 # ---------------------------------------------------------------------- decks and seeds
 
@@ -69,6 +75,69 @@ async def test_each_agent_of_a_table_has_a_seed_from_which_no_deck_follows(monke
     assert len(set(terminal)) == 4
     assert len(set(seeds)) == 4, "one for each seat"
     assert all(Game(rules, seed=seed).deck != Game(rules, seed=7).deck for seed in seeds)
+
+
+# ---------------------------------------------------------------------- messages
+
+TABLES = {
+    "mini-low": (PERSON, "greedy"),
+    "mini-mulle": ("greedy", PERSON),
+    "mini-double players=4 teams=2": (PERSON, "greedy", PERSON, "greedy"),
+}
+
+
+def of_a_deck(rules, seed):
+    """A game of a seed's deck, without the seed."""
+    return Game(Rules.parse(rules), deck=Game(Rules.parse(rules), seed=seed).deck)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("rules", TABLES)
+async def test_no_message_to_a_page_depends_on_what_its_seat_can_not_see(rules):
+    chance, players, compared, reports = random.Random(rules), TABLES[rules], 0, []
+    for seed in range(3):
+        table = Whole(of_a_deck(rules, seed), players, seed=seed)
+        await table.play()
+        reports += table.reports
+        for seat in table.pages:
+            for at in chance.sample(range(len(table.events)), min(6, len(table.events))):
+                event, before = table.events[at], [each.game for each in table.events[:at]]
+                other = None if event.game.is_over else twin_of(event.game, seat, chance, before=before)
+                if other:
+                    twin = Whole(other.rewound(), players, (seat,), table.agents.made[: event.decided])
+                    await twin.follow(table.events[: at + 1], seat)
+                    assert twin.pages[seat].heard == table.pages[seat].heard[: event.heard[seat]]
+                    compared += 1
+    assert reports, "an agent has failed"
+    assert compared > 5
+
+
+@pytest.mark.parametrize("rules", ["mini-low", "mini-mulle", "krypkasino players=4 teams=2"])
+def test_no_message_to_a_program_depends_on_what_its_seat_can_not_see(rules, monkeypatch):
+    class Noted(Peer):
+        def __init__(self, command, farewell):
+            self.lines = []
+
+        def ask(self, message, seconds):
+            self.lines.append(json.dumps(message))
+            return (
+                {"name": "noted"} if message["type"] == "hello" else {"id": message["id"], "move": message["moves"][0]}
+            )
+
+    monkeypatch.setattr("krypenv.agents.programs.player.Peer", Noted)
+    chance, compared = random.Random(rules), 0
+    one, two = (Program(Rules.parse(rules), 1, command="noted") for _ in range(2))
+    for seed in range(3):
+        game = of_a_deck(rules, seed)
+        while not game.is_over:
+            other, move = twin_of(game, game.turn, chance, 20), decided(one, game)
+            if other:
+                one._asked = two._asked = compared  # questions are numbered
+                compared += 1
+                assert decided(one, game) == decided(two, other)
+                assert one._peer.lines[-1] == two._peer.lines[-1]
+            game.push(move)
+    assert compared > 5
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import random
 
 import pytest
 from support.games import FIELDS, RULES, rules_of
+from support.hidden import replayed, some_moves
 
 from krypenv import Game, Rules
 from krypenv.ui.narrator.narrator import Narrator
@@ -16,33 +17,6 @@ SOME = [
     *(RULES[text] for text in ("krypkasino players=2", "krypkasino players=4 teams=2", "howto players=3")),
     *(Rules.parse(text) for text in ("kasino-sweden", "mulle-glimne", "mini-hidden", "krypkasino players=6 teams=2")),
 ]
-
-
-def some_moves(game):
-    """The legal moves, or one of many where they can't be listed."""
-    try:
-        return game.legal_moves(300)
-    except ValueError:
-        twin, before = game.copy(), len(game.moves)
-        while len(twin.moves) == before:
-            twin.act(twin.legal_actions()[-1])
-        return [twin.last_move]
-
-
-def played(game, deck, seat):
-    """A game of another deck after the same moves, if the seat can't tell it from this one; None if it can."""
-    other, again = Game(game.rules, deck=deck), game.rewound()
-    for move in [*game.moves, None]:
-        if (other.hand(seat), other.table, other.set_aside) != (again.hand(seat), again.table, again.set_aside):
-            return None
-        if move is None:
-            return other
-        try:
-            other.push(move)
-        except ValueError:
-            return None
-        again.push(move)
-    return None
 
 
 @pytest.mark.parametrize("rules", SOME, ids=str)
@@ -60,7 +34,7 @@ def test_a_view_tells_nothing_that_is_hidden(rules):
             deck, seat = list(game.deck), choices.choice(seats[1:])
             one, two = (choices.randrange(len(deck)) for _ in range(2))
             deck[one], deck[two] = deck[two], deck[one]
-            other = played(game, deck, seat) if deck != game.deck else None
+            other = replayed(game, deck, seat) if deck != game.deck else None
             if other:
                 changed += 1
                 assert view(other, Narrator(rules, seat=seat)) == view(game, Narrator(rules, seat=seat))
