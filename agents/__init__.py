@@ -17,7 +17,7 @@ from krypenv.agents.base import (
     options_of,
     parse_spec,
 )
-from krypenv.agents.champion import Champion
+from krypenv.agents.champion import Champion, label_of
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent, trained_rules
 from krypenv.agents.neural.model_file import refuse_zip
@@ -39,6 +39,7 @@ __all__ = [
     "format_spec",
     "is_known",
     "is_own",
+    "label_of",
     "make",
     "make_known",
     "names",

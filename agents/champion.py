@@ -51,6 +51,17 @@ def shipped_model(rules: Rules) -> Path | None:
     return next((MODELS / name for name, played in SHIPPED.items() if game in played), None)
 
 
+def label_of(name: str, rules: Rules, cheats: bool = False) -> str:
+    """Return an agent's name as tables show it, with what it doesn't tell: that the agent cheats, or has no model.
+
+    >>> label_of("champion", Rules.preset("mini-low"))
+    'champion (search: no model for these rules)'
+    """
+    if name.partition("(")[0] == "champion" and not shipped_model(rules):
+        return f"{name} ({_search_for(rules).__name__.lower()}: no model for these rules)"
+    return f"{name} (cheats)" if cheats else name
+
+
 class Champion:
     """Plays with the package's network for its rules, where there is one, and searches.
 
@@ -106,4 +117,8 @@ def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: in
         return load_agent(models[0], rules, seed, threads=threads)
     if not worlds:
         raise ValueError(f"no network for '{rules}' comes with the package; give the champion some worlds")
-    return Search(rules, seed, **options) if rules.num_teams == 2 else Rollout(rules, seed, **options)
+    return _search_for(rules)(rules, seed, **options)
+
+
+def _search_for(rules: Rules) -> type[Search] | type[Rollout]:
+    return Search if rules.num_teams == 2 else Rollout

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.networks import some_network
 from support.positions import play_whole_games
+from support.small_files import tiny_protocol
+from typer.testing import CliRunner
 
-from krypenv import Engine, Rules, agents
+from krypenv import Engine, Game, Rules, agents
 from krypenv.agents import champion as champion_module
 from krypenv.agents.champion import MODELS, SHIPPED, shipped_model
 from krypenv.agents.neural.guided import Guided
@@ -19,9 +22,11 @@ from krypenv.agents.neural.model_file import load_model, save_model
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.search.rollout import Rollout
 from krypenv.agents.search.search import Search
+from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.arena.stored_games import read_results
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
+from krypenv.training.evaluation.score.board import make_board
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -109,3 +114,40 @@ def test_it_beats_the_tactician() -> None:
 def test_without_a_network_for_the_rules_there_is_none_alone() -> None:
     with pytest.raises(ValueError, match="no network for 'howto players=3' comes with the package"):
         agents.make("champion(worlds=0)", Rules.preset("howto", players=3))
+
+
+@pytest.mark.parametrize("text", ["mini-low players=2", "mini-low players=3"])
+def test_every_output_says_how_it_plays_without_a_network(text: str, tmp_path: Path) -> None:
+    def told(*arguments: object) -> str:
+        ended = CliRunner().invoke(app, [*map(str, arguments)], env={"COLUMNS": "400"})
+        assert ended.exit_code == 0, ended.output
+        return ended.stdout
+
+    rules, file, out = Rules.parse(text), tmp_path / "it.json", tmp_path / "out"
+    search = "search" if rules.players == 2 else "rollout"
+    name, label = "champion(worlds=2)", f"champion(worlds=2) ({search}: no model for these rules)"
+    on = ("--rules", text, "--deals", 2)
+    assert label in told("evaluate", name, "--against", "greedy", *on, "--json", file)
+    assert json.loads(file.read_text())["matches"][0]["agent"] == label
+    assert label in told("arena", name, "greedy", *on, "--out", out, "--json", file)
+    assert label in json.loads(file.read_text())["standings"]["payoffs"]["names"]
+    assert read_results(out).header.identity["agents"][0]["name"] == name
+    assert label in told("analyze", Game(rules, seed=1).position(), "--agent", name, "--json", file)
+    assert json.loads(file.read_text())["agent"] == label
+    with tiny_protocol():
+        table = {2: "two", 3: "three"}[rules.players]
+        scored = tmp_path / "scores" / "score.json"
+        assert label in told("score", name, "--table", table, "--quick", "--out", scored)
+        assert json.loads(scored.read_text())["agent"]["name"] == name
+        assert label in make_board(scored.parent).read_text()
+    assert agents.make(name, rules).name == name
+    assert agents.label_of(name, Rules.preset("krypkasino", players=2)) == name
+
+
+def test_exact_figures_say_it_too(tmp_path: Path) -> None:
+    file = tmp_path / "it.json"
+    ended = CliRunner().invoke(app, ["exploit", "champion", "--rules", "mini-sweep", "--exact", "--json", str(file)])
+    assert ended.exit_code == 0
+    label = "champion (search: no model for these rules)"
+    assert ended.stdout.startswith(label)
+    assert json.loads(file.read_text())["agent"] == label

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from krypenv.agents import rules_of
+from krypenv.agents import label_of, rules_of
 from krypenv.agents.own import typed
 from krypenv.rules import Rules
 from krypenv.training.cli.outputs import check_folder
@@ -129,7 +129,7 @@ def answer_study(study: Study, setup: Setup, command: str, executor: Executor, o
             study, setup, out, command, executor,
             lambda done, tasks: bar.update(task, completed=done, total=tasks),
         )  # fmt: skip
-    about = f"{len(study.sets)} rule sets" if study.sets else f"{setup.rules}, {setup.agent}"
+    about = f"{len(study.sets)} rule sets" if study.sets else f"{setup.rules}, {label_of(setup.agent, setup.rules)}"
     typer.echo(f"{study.question} ({about}, {setup.deals} deals)")
     for which, its in (("taken out", answer), ("left in", answer.raw)):
         if its:

@@ -175,7 +175,11 @@ def analyze_position(
     player = make_player(agent, game.rules, seed)
     decision = _decide(game, player, worlds, seed, open_hands)
     return PositionAnalysis(
-        **vars(decision), rules=str(game.rules), agent=player.name, open_hands=open_hands, seed=seed
+        **vars(decision),
+        rules=str(game.rules),
+        agent=agents.label_of(player.name, game.rules),
+        open_hands=open_hands,
+        seed=seed,
     )
 
 
@@ -206,7 +210,7 @@ def analyze_record(
     for number, move in enumerate(moves, start=1):
         if seat in (None, twin.turn):
             player = make_player(agent, game.rules, seed)
-            name = player.name
+            name = agents.label_of(player.name, game.rules)
             plays.append(_record(twin, move, player, worlds, seed, open_hands, marks))
         twin.push(move)
         if progress:

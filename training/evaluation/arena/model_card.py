@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import a_list, a_record, line, number, optional, sentence_of, whole
 from krypenv.inputs.words import as_code, in_markdown, one_line
 from krypenv.training.evaluation.arena.payoffs import Payoffs, payoffs
-from krypenv.training.evaluation.arena.stored_games import games_of, label, read_results
+from krypenv.training.evaluation.arena.stored_games import games_of, labels, read_results
 from krypenv.training.evaluation.matches.margins import format_margin, margin_cells
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 
@@ -64,7 +65,7 @@ def model_card(model: Path, arena: Path, exploits: list[Path], title: str) -> st
         raise ValueError(f"the model in {model} did not play in the arena in {arena}")
     games = games_of(*journal)
     table, adjusted = payoffs(games), payoffs(games, adjusted=True) if games.luck is not None else None
-    names, deals = [label(agent) for agent in agents], in_markdown(identity["deals_list"])
+    names, deals = labels(journal.header), in_markdown(identity["deals_list"])
     sections = [
         f"# {title}",
         _made(model, card),
@@ -113,7 +114,9 @@ def _time(card: dict[str, Any]) -> str | None:
     return f"{card['seconds'] / 60:.0f} minutes" + (f", from the weights in {as_code(begun, LONGEST)}" if begun else "")
 
 
-def _margins(table: Payoffs, adjusted: Payoffs | None, place: int, names: list[str], milliseconds: np.ndarray) -> str:
+def _margins(
+    table: Payoffs, adjusted: Payoffs | None, place: int, names: Sequence[str], milliseconds: np.ndarray
+) -> str:
     met = [other for other in np.argsort(table.margin[place]) if table.deals[place, other] > 0]
     lines = []
     shown = [table, adjusted] if adjusted else [table]

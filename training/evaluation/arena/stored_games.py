@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from krypenv.agents import label_of
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import Games
 from krypenv.training.evaluation.arena.stored_luck import control_in
@@ -55,7 +56,7 @@ def games_of(header: Header, results: Mapping[str, Chunk], last_chunk: int | Non
     chunks = [each for (_, number), each in chunks_of(results).items() if last_chunk is None or number <= last_chunk]
     if not chunks:
         raise ValueError("the arena has played no games yet")
-    names = tuple(label(agent) for agent in header.identity["agents"])
+    names = labels(header)
     times = np.zeros((2, len(names)))
     deals, agents, scores, forfeit, ties, luck, told = [], [], [], [], [], [], []
     for chunk in chunks:
@@ -89,9 +90,10 @@ def games_of(header: Header, results: Mapping[str, Chunk], last_chunk: int | Non
     )
 
 
-def label(agent: dict[str, Any]) -> str:
-    """Return the name of an agent in the header as tables show it."""
-    return f"{agent['name']} (cheats)" if agent["cheats"] else agent["name"]
+def labels(header: Header) -> tuple[str, ...]:
+    """Return the names of the agents in a header as tables show them."""
+    rules = Rules.parse(header.identity["rules"])
+    return tuple(label_of(agent["name"], rules, agent["cheats"]) for agent in header.identity["agents"])
 
 
 def facts(header: Header) -> dict[str, str]:

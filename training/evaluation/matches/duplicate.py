@@ -42,7 +42,7 @@ class Points:
 class MatchResult:
     """A match of two agents over duplicate deals. Under rules with sessions (R15), games are sessions."""
 
-    agent: str
+    agent: str  #: as tables show it (`krypenv.agents.label_of`)
     opponent: str
     rules: str
     deals: int
@@ -160,8 +160,8 @@ def _summarize(
     is_alone = best.sum(axis=1) == 1
     kinds = [cards, taken, set_up, scores - cards - taken - set_up]
     return MatchResult(
-        agent=players[0].name,
-        opponent=players[1].name,
+        agent=agents.label_of(players[0].name, rules),
+        opponent=agents.label_of(players[1].name, rules),
         rules=str(rules),
         deals=len(margins),
         games=len(scores),

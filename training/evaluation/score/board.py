@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm
 
+from krypenv.agents import label_of
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import as_code, one_line
 from krypenv.training.evaluation.matches.margins import holm, margin_cells
@@ -41,7 +42,7 @@ def make_board(folder: Path) -> Path:
     scores = list(found.values())
     parts = [f"# Scores\n\nProtocol {VERSION}. {_RULE}"]
     for name, table in TABLES.items():
-        rows = [(score.agent, score.tables[name]) for score in scores if name in score.tables]
+        rows = [(label_of(score.agent, table.rules), score.tables[name]) for score in scores if name in score.tables]
         if rows:
             parts.append(f"## {name}\n\n`{table.rules}`\n\n{_table(rows)}")
     write_whole(folder / PAGE, ("\n\n".join(parts) + "\n").encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from krypenv.agents import label_of
 from krypenv.training.evaluation.matches.margins import interval, margin_cells
 from krypenv.training.evaluation.score.board import halves_text
 from krypenv.training.evaluation.score.protocol import TABLES
@@ -29,6 +30,9 @@ def print_score(score: Score) -> None:
         ]
     print_table(COLUMNS, rows)
     for name, table in score.tables.items():
+        label = label_of(score.agent, TABLES[name].rules)
+        if label != score.agent:
+            typer.echo(f"{name}: {label}")
         if table.forfeits:
             typer.echo(f"{name}: {table.forfeits} games forfeited")
         if table.is_suspect:
