@@ -43,12 +43,13 @@ def end_at_once(*_: Any) -> None:
 def as_exception() -> Iterator[None]:
     """Make Ctrl-C raise KeyboardInterrupt in the block; before and after it, Ctrl-C ends the process at once.
 
-    So it does in the block where this thread runs no Python code within PATIENCE, as in a long search.
+    So it does in the block where this thread runs no Python code within PATIENCE, as in a long search, and after the
+    block where it was interrupted: Python would wait for searches in other threads.
     """
     if signal.getsignal(signal.SIGINT) is not end_at_once:
         yield
         return
-    raised = float("-inf")
+    raised, is_interrupted = float("-inf"), False
 
     def interrupt(*_: Any) -> None:
         nonlocal raised
@@ -56,24 +57,30 @@ def as_exception() -> Iterator[None]:
         raise KeyboardInterrupt
 
     def watch() -> None:
-        while numbers := arrived.recv(100):
-            if signal.SIGINT in numbers and signal.getsignal(signal.SIGINT) is interrupt:
-                time.sleep(PATIENCE)
-                if time.monotonic() - raised > 2 * PATIENCE:
-                    end_at_once()
+        with arrived:
+            while numbers := arrived.recv(100):  # nothing once the block has ended
+                if signal.SIGINT in numbers and signal.getsignal(signal.SIGINT) is interrupt:
+                    time.sleep(PATIENCE)
+                    if time.monotonic() - raised > 2 * PATIENCE:
+                        end_at_once()
+        if is_interrupted:
+            time.sleep(PATIENCE)
+            os._exit(EXIT_CODE)
 
     arrived, told = socket.socketpair()  # Python itself writes to it when a signal arrives, whatever code runs
     told.setblocking(False)
-    with arrived, told:
+    with told:
         signal.signal(signal.SIGINT, interrupt)
         signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
         threading.Thread(target=watch, daemon=True).start()
         try:
             yield
+        except KeyboardInterrupt:
+            is_interrupted = True
+            raise
         finally:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGINT, end_at_once)
-            told.shutdown(socket.SHUT_RDWR)
 
 
 if is_command():

@@ -287,6 +287,7 @@ def test_an_interruption_while_modules_are_loaded_is_one_line(tmp_path):
 
 
 ENDLESS = """
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from krypenv import agents
 
@@ -298,10 +299,15 @@ class Endless:
         self.brief.act(observations, action_masks)
         Path("thinking").touch()
         return self.long.act(observations, action_masks)
+
+class Waiting(Endless):
+    def act(self, observations, action_masks):
+        return ThreadPoolExecutor(1).submit(super().act, observations, action_masks).result()
 """
 
 
 @pytest.mark.parametrize("words", [("evaluate", "endless:Endless", "--against", "random"),
+                                   ("evaluate", "endless:Waiting", "--against", "random"),
                                    ("play", "--seat", "1", "--against", "endless:Endless")])  # fmt: skip
 def test_an_interruption_ends_a_search_without_an_end(words, tmp_path):
     (tmp_path / "endless.py").write_text(ENDLESS)
