@@ -21,21 +21,59 @@ INTERVAL = "95% interval"  # a column that goes below the figure before it where
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table with all columns but the first right-aligned. Names and headings may wrap; figures don't."""
+    """Print a table with all columns but the first right-aligned. Names and headings may wrap; figures don't.
+
+    Figures that don't fit beside the names go to a further table below.
+    """
     console = Console()
     if _width(columns, rows) > console.width:
         columns, rows = _with_intervals_below(columns, rows)
-    table = Table()
-    for number, column in enumerate(columns):
-        is_name = column in NAME_COLUMNS or number == 0
-        width = max([NARROWEST, *(len(line) for row in rows for line in row[number].split("\n"))])
-        heading = column if is_name else textwrap.fill(column, width)
-        justify: Literal["left", "right"] = "left" if number == 0 else "right"
-        least = min(NARROWEST, max(map(len, (column, *(row[number] for row in rows))))) if is_name else None
-        table.add_column(escape(heading), justify=justify, no_wrap=not is_name, overflow="fold", min_width=least)
-    for row in rows:
-        table.add_row(*(escape("\n".join(map(printable, cell.split("\n")))) for cell in row))
-    console.print(table)
+    table = _Columns(columns, rows)
+    for shown in table.parts(console.width):
+        console.print(table.drawn(shown))
+
+
+class _Columns:
+    """The columns of a table: names, which may wrap, and figures, which don't."""
+
+    def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self._rows = rows
+        self._is_name = [number == 0 or column in NAME_COLUMNS for number, column in enumerate(columns)]
+        widths = [max([0, *(_longest(row[number]) for row in rows)]) for number in range(len(columns))]
+        self._headings = [
+            column if is_name else textwrap.fill(column, max(NARROWEST, width))
+            for column, width, is_name in zip(columns, widths, self._is_name, strict=True)
+        ]
+        whole = [max(width, _longest(text)) for width, text in zip(widths, self._headings, strict=True)]
+        self._least = [min(NARROWEST, width) if self._is_name[number] else width for number, width in enumerate(whole)]
+
+    def parts(self, width: int) -> list[list[int]]:
+        """Return which columns stand side by side in a table of some width; the first names stand in each."""
+        first = next((number for number, is_name in enumerate(self._is_name) if not is_name), len(self._is_name))
+        names = list(range(first))
+        found = [[*names]]
+        for number in range(first, len(self._is_name)):
+            if 1 + sum(3 + self._least[each] for each in (*found[-1], number)) > width and len(found[-1]) > first:
+                found.append([*names])
+            found[-1].append(number)
+        return found
+
+    def drawn(self, shown: Sequence[int]) -> Table:
+        """Return some columns as a table."""
+        table = Table()
+        for number in shown:
+            is_name = self._is_name[number]
+            justify: Literal["left", "right"] = "left" if number == 0 else "right"
+            least = self._least[number] if is_name else None
+            heading = escape(self._headings[number])
+            table.add_column(heading, justify=justify, no_wrap=not is_name, overflow="fold", min_width=least)
+        for row in self._rows:
+            table.add_row(*(escape("\n".join(map(printable, row[number].split("\n")))) for number in shown))
+        return table
+
+
+def _longest(text: str) -> int:
+    return max(map(len, text.split("\n")))
 
 
 def _width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
