@@ -43,8 +43,8 @@ class Peer:
     """A program, from its start to its end. What it fails at once, it fails for good: it is ended.
 
     The program has a session of its own, so that Ctrl-C does not reach it, and is ended with this object, with all
-    processes that it has started there, after a farewell. If this process is killed, the program sees the end of its
-    standard input.
+    processes of its group, after a farewell; what has left the group, as by `setsid`, goes on. If this process is
+    killed, the program sees the end of its standard input.
 
     Raises ProgramFailed if it can't be started, and ValueError for a command that names none.
     """
@@ -192,7 +192,7 @@ def _signal(number: int) -> str:
 
 
 def _end(process: subprocess.Popen[bytes], selector: selectors.BaseSelector, farewell: bytes, owner: int) -> None:
-    """Say farewell, close the pipes, and end the program with all that it has started, unless it ends by itself.
+    """Say farewell, close the pipes, and end the program with its process group, unless it ends by itself.
 
     In a forked process this does nothing: the program is not its own.
     """
@@ -211,7 +211,7 @@ def _end(process: subprocess.Popen[bytes], selector: selectors.BaseSelector, far
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a program and the processes that it has started."""
+    """End a program and all processes of its group."""
     with contextlib.suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
