@@ -81,7 +81,7 @@ class Terminal:
                 self._saver.keep()
                 self._say_where("saved.go_on")
                 if isinstance(stopped, CantGoOn):
-                    told = self._saver.explain(stopped)
+                    told = self._saver.explain(stopped.__cause__ or stopped)
                     raise ValueError(f"{stopped}; why is in {told}, with cards that you can't see") from None
                 if not isinstance(stopped, Leave):
                     raise

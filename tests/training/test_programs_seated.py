@@ -125,6 +125,8 @@ def test_it_sits_at_the_table_in_the_terminal_and_gives_hints(tmp_path, monkeypa
     done = krypenv(*words[:-4], "--against", odd(tmp_path, "dies", 2), typed="1\n" * 40)
     assert done.exit_code == 2
     assert done.stderr == "krypenv: Odd can't go on; why is in game-2.krk.log, with cards that you can't see\n"
+    assert "oh dear" not in done.stdout
+    assert (tmp_path / "game-2.krk.log").stat().st_mode & 0o077 == 0
     told = (tmp_path / "game-2.krk.log").read_text()
     assert "ended with exit code 1; its standard error ends: oh dear\n" in told
     assert len(Game.replay((tmp_path / "game-2.krk").read_text()).moves) > 1
