@@ -1,7 +1,8 @@
 """What a seat sees: one flat int8 vector with a named layout, the same for every player count and preset.
 
-Rules that need them have extra blocks after it (K7); `Rules.layout` names those too. The history block, if
-requested, comes last. `krypenv.kernels.observing` writes all of them.
+Rules that need them have extra blocks after it (K7); `Rules.layout` names those too. The order of the plays, from
+which a player can guess hands, is in the history block only, which comes last if it is requested.
+`krypenv.kernels.observing` writes all of them.
 
 Seats are relative: place 0 is the seat that observes, place 1 the seat to its left, and so on up to six places. Places
 beyond the number of players are zero.

@@ -17,7 +17,7 @@ from krypenv.envs.resampling import resampled
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.inputs.words import check_text, shown
 from krypenv.rewards import illegal_reward
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import Rules, RulesLike, as_rules
 
 NAME = "krypenv"
 PARAMETERS: dict[str, Any] = {
@@ -47,13 +47,13 @@ _TYPE = pyspiel.GameType(
 )
 
 
-def load(rules: Rules, sorted_deals: bool = False) -> KrypGame:
-    """Return the game of some rules.
+def load(rules: RulesLike, sorted_deals: bool = False) -> KrypGame:
+    """Return the game of some rules, or of their text or fields.
 
     >>> load(Rules.preset("mini-sweep"), sorted_deals=True).num_players()
     2
     """
-    return pyspiel.load_game(NAME, parameters_of(check_rules(rules), sorted_deals))
+    return pyspiel.load_game(NAME, parameters_of(as_rules(rules), sorted_deals))
 
 
 def parameters_of(rules: Rules, sorted_deals: bool = False) -> dict[str, Any]:

