@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from krypenv.ui.study.editor import Editor
 
 LONGEST_NAME = 40  # characters of what a record calls a player
-MOST_VISITS = 20  # pages that study at once
+MOST_VISITS = 8  # pages that study at once, each with a process of 200 MB
 MOST_KEPT = 8  # games whose analyses are kept
 
 
