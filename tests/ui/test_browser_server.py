@@ -312,7 +312,7 @@ async def test_agents_think_in_a_process_of_their_own():
         await thinker.prepare(game.rules, {"random": 0, "greedy": 1})
         assert await thinker.decide("greedy", 0, game) in map(str, game.legal_moves())
         with pytest.raises(ValueError, match="unknown agent 'nobody'"):
-            await thinker.prepare(game.rules, {"nobody": 0})
+            await thinker.prepare(game.rules, {typed("nobody"): 0})
         for process in thinker._pool._processes.values():
             process.kill()
         with pytest.raises(AgentFailed, match="was ended from outside"):
