@@ -182,6 +182,16 @@ def test_frames_that_are_no_text_are_refused_without_a_traceback(path, capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_a_request_that_ends_in_nonsense_prints_no_traceback(capfd):
+    with table_at(hosted) as address:
+        where = ("127.0.0.1", int(address.split(":")[2].strip("/")))
+        with socket.create_connection(where, timeout=20) as one:
+            one.sendall(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+            while one.recv(1000):
+                pass
+    assert capfd.readouterr().err == ""
+
+
 def test_the_page_loads_nothing_from_elsewhere():
     with serving(hosted) as client:
         answer = client.get("/")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS = 100  # at once, those of pages that are open apart
@@ -118,9 +119,10 @@ class Connection(H11Protocol):
 
 
 def leave_out_tracebacks() -> None:
-    """Keep a guest's malformed messages, at which uvicorn closes the socket, out of the host's terminal."""
+    """Keep malformed messages and requests, at which uvicorn closes the connection, out of the host's terminal."""
     logging.getLogger("uvicorn.error").addFilter(_is_our_fault)
 
 
 def _is_our_fault(record: logging.LogRecord) -> bool:
-    return not str(record.msg).startswith(_NO_UTF8)
+    error = record.exc_info[1] if record.exc_info else None
+    return not (str(record.msg).startswith(_NO_UTF8) or isinstance(error, h11.ProtocolError))
