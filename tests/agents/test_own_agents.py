@@ -370,11 +370,6 @@ def test_agents_go_to_other_processes(tmp_path, here):
         for workers in (1, 2)
     )
     assert same_games(one, two)
-    for source in (("mine", lambda rules, seed: mine), Uncopyable("mine")):
-        settings = ArenaSettings((source, "greedy"), RULES, tmp_path / "no", deals=4, place=Place(2))
-        with pytest.raises(ValueError, match=r"^mine can't be (sent to other processes|copied for each chunk)[^\n]*$"):
-            run_arena(settings)
-        assert not (tmp_path / "no").exists()
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_every_number_of_every_command_is_tried():
         ("--players", 0, "is not played by 0 players"),
         ("--deals", 0, "deals is at least 1, not 0"),
         ("--workers", 0, "workers is at least 1, not 0"),
-        ("--agent", "", "'' names no agent"),
+        ("--agent", "", "--agent is empty"),
     ],
 )
 def test_nothing_is_not_the_default_of_a_study(tmp_path, option, value, sentence):
@@ -231,7 +231,7 @@ def test_what_can_be_written_is_left_alone(tmp_path):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"\xff\xfe", "is no text"),
+        (b"\xff\xff", "is no text"),
         (b"", "krypenv: "),
         (b"[" + b"x" * MOST_TEXT, "has more than 1,000,000 characters"),
         (b"\0" * 100, "krypenv: "),

@@ -380,7 +380,7 @@ def test_the_command_serves_the_page_of_a_record(tmp_path, monkeypatch):
     assert opened.endswith("/study.html")
     assert f"The game is at {opened} until you press Ctrl-C." in done.stdout
     with TestClient(app, ADDRESS) as client:
-        assert client.get("/", follow_redirects=False).headers["location"] == "/study.html"
+        assert client.get("/", follow_redirects=False).headers["location"] == "study.html"
         with visit(client) as one:
             assert one.open()["result"] == Narrator(game.rules, ["", "greedy"], 0).result(game)
             assert one.read("decision")["moves"]
