@@ -29,6 +29,7 @@ class Option(NamedTuple):
     is_argument: bool = False  # a word at its place, without a name
     is_required: bool = False  # on the command line
     is_tuned: bool = False  # a hyperparameter: given by `--set name=value`
+    may_be_empty: bool = False  # an empty word is a value of it
     decides: bool = True  # on the results; else only where and how they are made and shown
     name: str = ""
     part: str = ""  # the command's field that holds it; empty if it belongs to no part
@@ -52,7 +53,7 @@ class Option(NamedTuple):
 
     def typed(self, word: Any) -> Any:
         """Return the value for a word of the command line, which typer has read; raises ValueError if it is empty."""
-        if word == "":
+        if word == "" and not self.may_be_empty:
             raise ValueError(EMPTY.format(self.name if self.is_argument else self.flag))
         return Path(word) if self.word is Path else word
 

@@ -178,6 +178,7 @@ class Settings(Command):
         "settings for options that are not given: quick (2 minutes on two cores), good (7) or strong (53) "
         "[default: quick]",
         panel=panels.LENGTH,
+        may_be_empty=True,
     )
     game: GameRules = part(GameRules())
     also: tuple[str, ...] = further_rules()
