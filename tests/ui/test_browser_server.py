@@ -281,7 +281,7 @@ def test_a_game_that_can_not_be_saved_goes_on():
 
     with serving(lambda: hosted(keep=keep)) as client, page(client) as one:
         told = one.play()
-        assert told["fault"] == "The game can't be saved: table.krk: No space left on device."
+        assert told["fault"] == "The game can't be saved: No space left on device."
         one.my_turn()
         assert one.told["moves"] == 2
 

@@ -14,6 +14,7 @@ from support.studies import ANALYST, STUDY, played, studying, visit
 from support.tables import ADDRESS, KEYS, Here, Kept, hosted, page, serving
 
 from krypenv import Game, Rules
+from krypenv.agents.own import Typed
 from krypenv.game.moves import Move
 from krypenv.training.evaluation.analysis.analysis import analyze_record
 from krypenv.training.evaluation.luck.of_game import luck_of_game
@@ -22,7 +23,7 @@ from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.thinking import Thinker
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.study.challenge import compared, play_again
-from krypenv.ui.study.steps import LARGEST, margins_of
+from krypenv.ui.study.steps import LARGEST, margins_of, record_for_pages
 
 CLOSED = "This game is not over, so its hands stay closed. Play it to its end first."
 BUILDS = "mini-mulle"
@@ -147,6 +148,19 @@ def test_no_record_that_a_page_gets_tells_the_seed_from_which_the_next_deals_fol
     for record in records:
         assert Game.replay(record).seed is None
         assert Game.replay(record).deck == Game(rules, seed=3).deck
+
+
+def test_no_record_that_a_page_gets_tells_of_the_host_s_files():
+    game = played()
+    for other, shown in (
+        ("process(command='python my_bot.py --key=1')", "my bot"),
+        ("models/best", "best"),
+        ("guided(model='models/best')", "guided"),
+        ("search(worlds=5)", "search(worlds=5)"),
+    ):
+        game.tags |= {"Seat0": PERSON, "Seat1": Typed(other)}
+        tags = Game.replay(record_for_pages(game)).tags
+        assert (tags["Seat0"], tags["Seat1"]) == (PERSON, shown)
 
 
 def test_who_has_no_link_studies_nothing():

@@ -207,8 +207,7 @@ class Hosted:
         try:
             self._keep(self.record(), is_new)
         except OSError as error:
-            reason = f"{error.filename}: {error.strerror or error}" if error.filename else str(error)
-            self.fault = self.say("not_saved", reason=one_line(reason))
+            self.fault = self.say("not_saved", reason=one_line(error.strerror or str(error)))
 
 
 def sign(game: Game, players: Sequence[str]) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from krypenv.agents import check_recorded
 from krypenv.cards import parse_card, rank_of
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
+from krypenv.inputs.words import short_name
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.notation import is_record
 from krypenv.one_game import Game
@@ -77,9 +79,18 @@ def seats_in(game: Core) -> list[str]:
 
 
 def record_for_pages(game: Game) -> str:
-    """Return the record of a game that is over, without the seed: the table's next deals would follow from it."""
+    """Return the record of a game that is over, without what is the host's alone.
+
+    The table's next deals would follow from the seed. Players that a record may not seat are named without options: a
+    program's command and a model's folder tell of the host's files.
+    """
     twin = game.copy()
     twin.seed = None
+    for seat, player in enumerate(seats_in(twin)):
+        try:
+            check_recorded(str(player))
+        except ValueError:
+            twin.tags[_TAG.format(seat)] = short_name(player)
     return twin.record()
 
 
