@@ -231,7 +231,6 @@ def test_another_interpreter_that_is_none(tmp_path, text, sentence):
     ("words", "sentence"),
     [
         (["--beside", "none/python"], "there is no interpreter 'none/python'; name the python of another environment"),
-        (["--beside", ""], "there is no interpreter ''"),
         (["--beside", sys.executable, "--peers"], "--first-use are three measurements; give one of them"),
         (["--beside", sys.executable, "--only", "x"], "no line of the benchmark fits 'x'"),
         (["--beside", sys.executable, "--seconds", 0], "seconds is above 0, not 0.0"),

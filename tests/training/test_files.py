@@ -90,7 +90,7 @@ def test_every_field_of_a_model_card() -> None:
     ("data", "reason"),
     [
         (b"[" * 100_000 + b"]" * 100_000, "values within values"), (b"[" * 60 + b"]" * 60, "values within values"),
-        (b'{"a":' * 200 + b"1" + b"}" * 200, "values within values"), (b"", "not JSON"), (b"\xff\xfe", "not JSON"),
+        (b'{"a":' * 200 + b"1" + b"}" * 200, "values within values"), (b"", "not JSON"), (b"\xff\xff", "not JSON"),
         (b"{", "not JSON"), (b"NaN", "not finite"), (b"[Infinity]", "not finite"), (b"-Infinity", "not finite"),
         (b"1e999", "not finite"), (b"[-1e400]", "not finite"),
     ],
