@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import re
 import socket
 import stat
@@ -190,6 +191,14 @@ def test_a_request_that_ends_in_nonsense_prints_no_traceback(capfd):
             while one.recv(1000):
                 pass
     assert capfd.readouterr().err == ""
+
+
+def test_a_table_leaves_the_logs_of_others_alone(tmp_path):
+    other = logging.FileHandler(tmp_path / "other.log")
+    stream = other.stream
+    with table_at(hosted):
+        assert not stream.closed
+    other.close()
 
 
 def test_the_page_loads_nothing_from_elsewhere():

@@ -75,6 +75,7 @@ def config_of(app: Starlette) -> uvicorn.Config:
     leave_out_tracebacks()
     return uvicorn.Config(
         app,
+        log_config=None,  # uvicorn's own closes the logs of all other libraries, with the files that they write to
         log_level="error",
         access_log=False,
         http=Connection,
