@@ -1,0 +1,103 @@
+"""The page's connection in a real browser: one that is lost and comes back, none at all, proxies, a wrong link."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from playwright.sync_api import expect
+from support.browsers import behind_a_proxy, card, chromium, of_position, opened, play_first, served, table_at
+from support.decisions import CHOICE, FORCED
+from support.studies import ANALYST
+from support.tables import KEYS, Here, Kept, hosted, sockets_of
+
+from krypenv import Game
+from krypenv.ui.browser.app import app_of
+from krypenv.ui.browser.hosted import Hosted
+from krypenv.ui.browser.pages import Pages
+from krypenv.ui.browser.seats import PERSON
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+def test_a_page_finds_a_table_that_was_started_again(browser):
+    kept = Kept()
+    with contextlib.ExitStack() as first, contextlib.ExitStack() as later:
+        address = first.enter_context(table_at(lambda: hosted(keep=kept)))
+        page = later.enter_context(opened(browser, address))
+        page.locator(".hand .card:not(.illegal)").first.click()
+        page.locator(".move").first.click()
+        page.wait_for_function("() => document.querySelectorAll('.log li').length >= 3")
+        lines = page.locator(".log li").all_inner_texts()
+        first.close()
+        expect(page.locator(".status")).to_have_text("The connection is lost. Trying again …")
+        game = Game.replay(kept.games[0][-1])
+        port = int(address.split(":")[2].strip("/"))
+        later.enter_context(table_at(lambda: Hosted(game, (PERSON, "greedy"), "greedy", kept), port=port))
+        expect(page.locator(".status")).not_to_have_text("The connection is lost. Trying again …", timeout=15_000)
+        assert page.locator(".log li").all_inner_texts() == lines
+
+
+def test_a_page_forgets_what_was_chosen_when_another_game_lies_on_the_table(browser):
+    with contextlib.ExitStack() as first, contextlib.ExitStack() as later:
+        address = first.enter_context(table_at(of_position(CHOICE)))
+        page = later.enter_context(opened(browser, address))
+        card(page, "8 of spades").click()
+        expect(page.locator(".hand .chosen")).to_have_count(1)
+        first.close()
+        expect(page.locator(".status")).to_have_text("The connection is lost. Trying again …")
+        later.enter_context(table_at(of_position(FORCED), port=int(address.split(":")[2].strip("/"))))
+        expect(page.locator(".hand .card")).to_have_count(2, timeout=15_000)
+        expect(page.locator(".hand .chosen")).to_have_count(0)
+        card(page, "8 of spades").click()
+        page.locator(".move").click()
+        expect(page.locator(".log")).to_contain_text("You played 8♠ and took 6♦+2♥: a sweep.")
+
+
+WHY = {
+    "en": ("does not know the address of this page", "a proxy on the way", "can't be reached"),
+    "sv-SE": ("känner inte till sidans adress", "en proxy på vägen", "går inte att nå"),
+}
+
+
+@pytest.mark.parametrize("name", ["", "study.html"])
+@pytest.mark.parametrize("language", WHY)
+def test_a_page_that_gets_no_connection_says_why(browser, language, name):
+    unknown, no_socket, gone = WHY[language]
+    app = lambda: app_of(Pages(hosted, KEYS, Here()), True)  # noqa: E731
+    page = browser.new_page(locale=language)
+    with served(behind_a_proxy(app(), host="127.0.0.1:1")) as address:
+        page.goto(address + name)
+        expect(page.get_by_role("alert")).to_contain_text(unknown)
+        expect(page.get_by_role("alert")).to_contain_text(f"--origin {address}")
+    with served(behind_a_proxy(app(), takes_sockets=False)) as address:
+        page.goto(address + name)
+        expect(page.get_by_role("alert")).to_contain_text(no_socket)
+    expect(page.get_by_role("alert")).to_contain_text(gone)
+    page.close()
+
+
+def test_a_table_below_a_path_is_played_learned_and_studied(browser):
+    table = Pages(hosted, KEYS, Here(), pause=0.0)
+    app = app_of(table, True, sockets_of(table, KEYS, Here(), ANALYST))
+    with served(behind_a_proxy(app, prefix="/cards")) as address:
+        with opened(browser, f"{address}cards/") as page:
+            play_first(page)
+            page.locator("[data-focus=learn]").click()
+            page.locator("#lesson h2").first.wait_for()
+        with opened(browser, f"{address}cards/study.html", has_rules=False) as page:
+            page.locator("[role=status], [data-focus=edit]").first.wait_for()
+
+
+def test_a_link_that_leads_nowhere_says_so(browser):
+    with table_at(hosted, KEYS._replace(is_open=False)) as address:
+        page = browser.new_page()
+        page.goto(f"{address}#wrong")
+        expect(page.get_by_role("alert")).to_contain_text("This link leads to no seat of this table.")
+        page.close()
