@@ -11,7 +11,7 @@ from krypenv.advice.estimates import Estimate
 from krypenv.advice.sweeps import sample_worlds, sweep_chances
 from krypenv.agents.moves.people import as_move
 from krypenv.agents.search.sampler import Examined
-from krypenv.features import observation_for
+from krypenv.features import observation_for, want_history
 from krypenv.game.moves import Move
 from krypenv.one_game import Game
 from krypenv.state import allocate
@@ -89,7 +89,8 @@ def examined(
         found = Examined(*agent.examine_on(state, *also))
     else:
         mask = game.action_mask()
-        seen = observation_for(agent, game.rules, game.observation(history=True)[None], mask[None])[0]
+        seen = game.observation(history=want_history([agent]))[None]
+        seen = observation_for(agent, game.rules, seen, mask[None])[0]
         found = Examined(*agent.examine(seen, mask, *also))
     return [_made(game, row) for row in found.moves], found
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from krypenv import agents
 from krypenv.advice.values import Values, gives_values, values_of
 from krypenv.agents.base import Agent
-from krypenv.features import observation_for
+from krypenv.features import observation_for, want_history
 from krypenv.game.moves import Move
 from krypenv.game.starts import secret_deck
 from krypenv.inputs.words import is_whole, short_name, shown
@@ -188,9 +188,8 @@ def decided(agent: Agent, game: Game) -> Move:
     seat, before = twin.turn, len(twin.moves)
     while len(twin.moves) == before:
         masks = twin.action_mask(seat)[None]
-        actions = agent.act(
-            observation_for(agent, game.rules, twin.observation(seat, history=True)[None], masks), masks
-        )
+        seen = twin.observation(seat, history=want_history([agent]))[None]
+        actions = agent.act(observation_for(agent, game.rules, seen, masks), masks)
         twin.act(int(actions[0]))
     assert twin.last_move
     return twin.last_move
