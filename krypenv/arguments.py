@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.families.variants import Family, family_of
-from krypenv.inputs.words import check_keywords, did_you_mean, listed, one_line, shown
+from krypenv.inputs.words import check_keywords, did_you_mean, is_whole, listed, one_line, shown
 from krypenv.rules import FIELDS, Rules, as_rules
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
@@ -114,10 +114,7 @@ def check_deck(deck: Any) -> list[str] | None:
 
 def check_action(action: Any, num_actions: int) -> int:
     """Return an action as an int; raise ValueError unless it is a whole number below that of the actions."""
-    try:
-        number = operator.index(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
-    except TypeError:
-        number = -1
-    if isinstance(action, bool) or not 0 <= number < num_actions:
+    number = action.item() if isinstance(action, np.ndarray) and action.size == 1 else action
+    if not is_whole(number, 0, num_actions - 1):
         raise ValueError(f"an action is a whole number from 0 to {num_actions - 1}, not {shown(action)}")
-    return number
+    return operator.index(number)
