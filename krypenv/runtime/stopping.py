@@ -49,19 +49,24 @@ def as_exception() -> Iterator[None]:
     if signal.getsignal(signal.SIGINT) is not end_at_once:
         yield
         return
-    raised, is_interrupted = float("-inf"), False
+    raised, is_interrupted, main = float("-inf"), False, threading.get_ident()
 
     def interrupt(*_: Any) -> None:
         nonlocal raised
         raised = time.monotonic()
         raise KeyboardInterrupt
 
+    def is_heard() -> bool:
+        time.sleep(PATIENCE / 2)
+        return time.monotonic() - raised < 2 * PATIENCE
+
     def watch() -> None:
         with arrived:
             while numbers := arrived.recv(100):  # nothing once the block has ended
-                if signal.SIGINT in numbers and signal.getsignal(signal.SIGINT) is interrupt:
-                    time.sleep(PATIENCE)
-                    if time.monotonic() - raised > 2 * PATIENCE:
+                if signal.SIGINT in numbers and signal.getsignal(signal.SIGINT) is interrupt and not is_heard():
+                    if hasattr(signal, "pthread_kill"):  # wakes who had just begun to wait for an input
+                        signal.pthread_kill(main, signal.SIGINT)
+                    if not is_heard():
                         end_at_once()
         if is_interrupted:
             time.sleep(PATIENCE)
