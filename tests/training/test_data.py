@@ -144,6 +144,14 @@ def test_an_agent_of_ones_own_has_the_name_by_which_it_was_called(tmp_path: Path
     assert (rows["action"] == rows["mask"].argmax(axis=1)).all()
 
 
+def test_a_card_says_that_the_champion_has_no_model(tmp_path: Path) -> None:
+    settings = DataSettings.of(agent="champion(worlds=2)", against=("greedy",), rules="mini-low", games=1, out=tmp_path)
+    champion, greedy = make_data(settings).card["agents"]
+    assert champion["name"] == "champion(worlds=2)"
+    assert champion["label"] == "champion(worlds=2) (search: no model for these rules)"
+    assert greedy["label"] == greedy["name"] == "greedy"
+
+
 # ---------------------------------------------------------------------- what is asked for
 
 

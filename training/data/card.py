@@ -28,7 +28,9 @@ _check = a_record(
         "seed": whole(0, None),
         "games": whole(1),
         "rows": whole(1),
-        "agents": a_list(a_record({"name": line, "cheats": flag, "weights_sha256": a_list(_sha256)}, more=False), 1),
+        "agents": a_list(
+            a_record({"name": line, "label": line, "cheats": flag, "weights_sha256": a_list(_sha256)}, more=False), 1
+        ),
         "seatings": a_list(a_list(whole(0)), 1),
         "analysts": a_list(line),
         "luck": optional(line),

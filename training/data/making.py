@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import krypenv
+from krypenv.agents import label_of
 from krypenv.agents.own import is_own, typed
 from krypenv.rules import Rules
 from krypenv.training.data.card import KIND, told, write_card
@@ -130,14 +131,11 @@ def _header(settings: DataSettings) -> Header:
     """Return the header of the journal; raises ValueError for agents that can't play or value moves."""
     rules = settings.rules
     made = [make_agent(source, rules, settings.seed) for source in settings.agents]
-    agents = [
-        {
-            "name": name_of(source) if is_own(source) else agent.name,
-            "cheats": bool(getattr(agent, "cheats", False)),
-            "weights_sha256": weights_of(source, agent),
-        }
-        for source, agent in zip(settings.agents, made, strict=True)
-    ]
+    agents = []
+    for source, agent in zip(settings.agents, made, strict=True):
+        name, cheats = name_of(source) if is_own(source) else agent.name, bool(getattr(agent, "cheats", False))
+        label = label_of(name, rules, cheats)
+        agents.append({"name": name, "label": label, "cheats": cheats, "weights_sha256": weights_of(source, agent)})
     analysts: list[str] = []
     if settings.values or settings.analyst:
         asked = [settings.analyst or source for source in settings.agents]
