@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
-import types
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.wrappers import RecordVideo
 
 from krypenv import Game, Rules, kasino_v0
 from krypenv.families.variants import FAMILIES
 from krypenv.game.core import Core
-from krypenv.pictures import draw_game, format_ansi, rendering
+from krypenv.pictures import draw_game, format_ansi
 from krypenv.pictures.text import TextStyle
 
 
@@ -63,37 +60,6 @@ def test_an_illegal_action_leaves_the_picture_as_it_was():
     _, _, is_over, _, _ = env.step(int(info["action_mask"].argmin()))
     assert is_over
     assert np.array_equal(env.render(), before)
-
-
-@pytest.fixture
-def clips(monkeypatch):
-    """Keep what would be written by moviepy, which does not go with the current pillow."""
-    written = {}
-
-    class ImageSequenceClip:
-        def __init__(self, frames, fps):
-            self.frames, self.fps = frames, fps
-
-        def write_videofile(self, path, **_):
-            written[path] = self
-
-    module = types.ModuleType("moviepy.video.io.ImageSequenceClip")
-    module.ImageSequenceClip = ImageSequenceClip
-    for name in ("moviepy", "moviepy.video", "moviepy.video.io"):
-        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-    monkeypatch.setitem(sys.modules, "moviepy.video.io.ImageSequenceClip", module)
-    return written
-
-
-def test_gymnasium_records_a_video(clips, tmp_path):
-    env = RecordVideo(gymnasium.make("Mulle-v0", render_mode="rgb_array"), str(tmp_path))
-    steps = sum(1 for _ in play(env))
-    env.close()
-    [clip] = clips.values()
-    assert len(clip.frames) == steps
-    assert {frame.shape for frame in clip.frames} == {(720, 960, 3)}
-    assert clip.fps == rendering.FPS
-    assert all((one != other).any() for one, other in zip(clip.frames, clip.frames[1:], strict=False))
 
 
 def test_many_games_are_shown_as_many_pictures():

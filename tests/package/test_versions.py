@@ -15,7 +15,7 @@ else:
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 TOOLS = {"docs", "release"}  # extras that `make lowest` does without, as no code of the package needs them
-TOOLBOXES = {"rllib", "tianshou", "torchrl", "toolboxes"}
+TOOLBOXES = {"rllib", "tianshou", "torchrl", "toolboxes", "video"}
 FILES = {  # and the extras that are installed by each
     "constraints.txt": EXTRAS.keys() - TOOLBOXES,
     "constraints-lowest.txt": EXTRAS.keys() - TOOLBOXES - TOOLS,
