@@ -6,6 +6,8 @@ named. The work is a run, so a command resumes; each state of the code needs a f
 
     .venv/bin/python tests/freeze.py --out runs/before --only mulle --write ../frozen.json
     .venv/bin/python tests/freeze.py --out runs/after --only mulle --compare ../frozen.json
+
+`--sample` writes the small sample anew that the tests compare.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
-from support.frozen import AGENTS, DECISIONS, FEATURES, difference, digests, rule_sets
+from support.frozen import AGENTS, DECISIONS, FEATURES, SAMPLE, difference, digests, rule_sets, sample_digests, samples
 
 from krypenv.inputs.files import write_whole
 from krypenv.training.runs.executors import Executor
@@ -26,13 +28,20 @@ from krypenv.training.runs.tasks import Task, open_run
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compare what agents choose, and features, with what is frozen.")
-    parser.add_argument("--out", type=Path, required=True, help="folder of the run")
+    parser.add_argument("--out", type=Path, help="folder of the run")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="rule sets or agents whose text contains this")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", type=Path, help="the file to write the digests to")
     what.add_argument("--compare", type=Path, help="a file of digests, to compare with")
+    what.add_argument("--sample", action="store_true", help="write the sample that the tests compare")
     given = parser.parse_args()
+    if given.sample:
+        lines = [f"{json.dumps(text)}: {json.dumps(sample_digests(text))}" for text in samples()]
+        write_whole(SAMPLE, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
+        return
+    if given.out is None:
+        parser.error("--out is needed, the folder of the run")
     tasks = [
         Task(f"{text} | {name}", digests, {"text": text, "name": name})
         for text in rule_sets()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
@@ -22,6 +23,7 @@ AGENTS = (
 )  # fmt: skip
 FEATURES = "features"
 DECISIONS = 2000  # with a choice, of each agent under each rule set, at least
+SAMPLE = Path(__file__).with_name("frozen.json")  # digests of fewer, which the tests compare
 BLOCK = 200  # decisions in a digest
 MORE = (  # large tables, builds, two decks, no forced sweeps, sessions to a threshold
     "krypkasino players=2 first_deal=((6,12),)",
@@ -45,6 +47,11 @@ def rule_sets() -> Iterator[str]:
                     except ValueError:
                         continue  # not played like that
     yield from (str(Rules.parse(text)) for text in MORE)
+
+
+def samples() -> list[str]:
+    """Return the rule sets of the sample: every preset for its own goal, and the special rules."""
+    return [text for text in rule_sets() if "goal=" not in text]
 
 
 class Mixture:
@@ -88,22 +95,28 @@ class Recorder:
         return actions
 
 
-def digests(text: str, name: str) -> str:
+def sample_digests(text: str) -> dict[str, str]:
+    """Return a digest of each agent's choices, and of observations and features, in two games of a rule set."""
+    found = {name: digests(text, name, decisions=1, games=2) for name in (*AGENTS, FEATURES)}
+    return {name: digest if len(digest.split()[0]) == 8 else "refused" for name, digest in found.items()}
+
+
+def digests(text: str, name: str, decisions: int = DECISIONS, games: int = 16) -> str:
     """Return the digests of an agent's choices, or of `FEATURES`, by blocks of decisions from openings to ends.
 
     Where the agent does not play these rules, returns why.
     """
     rules, kept, seed = Rules.parse(text), list[bytes](), 0
-    while len(kept) < DECISIONS:
+    while len(kept) < decisions:
         seed += 1
         try:
             player = Mixture(rules, seed) if name == FEATURES else agents.make(name, rules, seed)
         except ValueError as error:
             return str(error)
         recorder = Recorder(player, name == FEATURES)
-        engine = Engine(rules, 16, seed, history=want_history([player]))
-        lineup = np.ones((16, rules.num_teams), int)
-        lineup[np.arange(16), np.arange(16) % rules.num_teams] = 0
+        engine = Engine(rules, games, seed, history=want_history([player]))
+        lineup = np.ones((games, rules.num_teams), int)
+        lineup[np.arange(games), np.arange(games) % rules.num_teams] = 0
         play_table(engine, [recorder, Mixture(rules, 1000 + seed)], lineup)
         kept += recorder.kept
     blocks = [b"".join(kept[at : at + BLOCK]) for at in range(0, len(kept), BLOCK)]
