@@ -12,7 +12,7 @@ from typing import Any
 from result_tables import command_of, read, table_of
 
 from krypenv import Rules
-from krypenv.training.research.lab.studying import Study
+from krypenv.training.lab.studying import Study
 from krypenv.training.research.studies.registry import STUDIES
 
 PLAYERS = {2: "Two players", 3: "Three players", 4: "Four players", 5: "Five players", 6: "Six players"}

@@ -14,10 +14,10 @@ from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
 from krypenv.training.cli.people.show import with_before
+from krypenv.training.lab.studying import FIGURE, RESULT, picture
 from krypenv.training.learn.selfplay.curve import draw_curve, read_curve
 from krypenv.training.research.ablation.drawing import draw
 from krypenv.training.research.ablation.presets import draw_presets
-from krypenv.training.research.lab.studying import FIGURE, RESULT, picture
 from krypenv.training.research.studies import advice, creep, partners
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator

@@ -10,8 +10,8 @@ from answer_tables import stored
 from result_tables import table_of
 
 from krypenv.training.evaluation.matches.margins import format_margin
-from krypenv.training.research.lab.intervals import ALONE, format_p
-from krypenv.training.research.lab.replication import replicated, sign_of
+from krypenv.training.lab.intervals import ALONE, format_p
+from krypenv.training.lab.replication import replicated, sign_of
 from krypenv.training.research.misere import large
 from krypenv.training.research.solved.matched import FIRST as FIRST_SEAT
 from krypenv.training.research.solved.matched import SPREAD

@@ -12,8 +12,8 @@ from result_tables import table_of
 
 from krypenv import Rules
 from krypenv.training.evaluation.matches.margins import format_margin
-from krypenv.training.research.exact.beliefs import CAUSES
 from krypenv.training.research.solved.small import BEST, LOST
+from krypenv.training.solving.beliefs import CAUSES
 
 
 def small(names: Sequence[str], folder: str) -> str:

@@ -3,6 +3,9 @@
 runs        long work that can be stopped, resumed and distributed; the options of commands
 learn       how agents are trained
 evaluation  how strong agents are
+solving     small games solved exactly
+exploiting  how much an agent loses to one that knows it
+lab         what studies share
 research    questions about the game and about agents
 examples    training in one file, to read and to change
 data        data sets of decisions

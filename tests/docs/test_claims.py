@@ -14,8 +14,8 @@ from scipy.stats import t
 from support.places import ROOT
 
 from krypenv.training.evaluation.matches.margins import holm
-from krypenv.training.research.lab.intervals import ALONE, LEVEL
-from krypenv.training.research.lab.replication import effects_in
+from krypenv.training.lab.intervals import ALONE, LEVEL
+from krypenv.training.lab.replication import effects_in
 from krypenv.training.research.studies import advice, statements
 
 PAGE = (ROOT / "docs" / "results" / "strategy.md").read_text(encoding="utf-8")

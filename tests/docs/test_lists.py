@@ -21,10 +21,10 @@ from krypenv.training.evaluation.matches.deal_lists import LISTS
 from krypenv.training.evaluation.score import protocol, score_file
 from krypenv.training.learn.selfplay.settings import PRESETS, Settings
 from krypenv.training.research.ablation.settings import VARIANTS
-from krypenv.training.research.exact.growing import SOLVED
 from krypenv.training.research.studies.registry import STUDIES
 from krypenv.training.runs import journal
 from krypenv.training.runs.options import options_of
+from krypenv.training.solving.growing import SOLVED
 
 
 def page(name: str) -> str:

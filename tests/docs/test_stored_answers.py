@@ -24,12 +24,12 @@ from krypenv.training.evaluation.score.identity import identity_of
 from krypenv.training.evaluation.score.playing import check_chunk, tasks_of
 from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
 from krypenv.training.evaluation.score.score_file import read_score
-from krypenv.training.research.exact.beliefs import CAUSES
-from krypenv.training.research.lab.chunks import strong_agent
-from krypenv.training.research.lab.studying import Setup
+from krypenv.training.lab.chunks import strong_agent
+from krypenv.training.lab.studying import Setup
 from krypenv.training.research.solved import baselines, late_deals, small
 from krypenv.training.research.studies.adjusted import MATCHES
 from krypenv.training.research.studies.registry import STUDIES, study_of
+from krypenv.training.solving.beliefs import CAUSES
 
 STORED = sorted((ROOT / "docs" / "results" / "studies").iterdir())
 SCORES = sorted((ROOT / "docs" / "results" / "scores").glob("*.json"))

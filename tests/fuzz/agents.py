@@ -92,7 +92,7 @@ def play_odd(deed: Callable[[np.ndarray], Any], is_right: bool, often: float, se
     """Let an agent misbehave in an arena's shard, in a duplicate match and as the target of an exploiter."""
     from krypenv.training.evaluation.arena.shards import Shard, play_shard
     from krypenv.training.evaluation.matches.duplicate import duplicate_match
-    from krypenv.training.research.exploit.exploiter_games import margins_against
+    from krypenv.training.exploiting.exploiter_games import margins_against
 
     sources: dict[int, Any] = {0: ("odd", lambda rules, seed: Odd(rules, seed, deed, often)), 1: "random"}
     shard = Shard(0, 0, 0, np.arange(2, dtype=np.uint64) + seed, ((0, 1), (1, 0)), sources, LOW, seed)

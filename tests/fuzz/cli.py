@@ -123,11 +123,11 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.evaluation.arena import html_report as arena_report
     from krypenv.training.evaluation.matches import duplicate as evaluation
     from krypenv.training.evaluation.score import playing as score
+    from krypenv.training.exploiting import exploiting as exploit
+    from krypenv.training.lab import studying as study
     from krypenv.training.learn.imitation import imitate
     from krypenv.training.learn.selfplay import selfplay
     from krypenv.training.research.ablation import ablating
-    from krypenv.training.research.exploit import exploiting as exploit
-    from krypenv.training.research.lab import studying as study
     from krypenv.training.runs import HERE
     from krypenv.training.runs.parts import Place
     from krypenv.ui.browser import pages

@@ -29,14 +29,14 @@ from fuzz.scores import SETUP, STUDY, each_task_once, points
 from krypenv import Rules
 from krypenv.training.data import DataSettings, make_data, making
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
+from krypenv.training.exploiting.exploiting import ExploitSettings, exploit
+from krypenv.training.lab import rulesets
+from krypenv.training.lab import studying as study
+from krypenv.training.lab.studying import FIGURE, RESULT, Setup, run_study
 from krypenv.training.learn.imitation.demonstrations import make_demonstrations
-from krypenv.training.research.exact import resuming
-from krypenv.training.research.exact.strategies import solve_into
-from krypenv.training.research.exploit.exploiting import ExploitSettings, exploit
-from krypenv.training.research.lab import rulesets
-from krypenv.training.research.lab import studying as study
-from krypenv.training.research.lab.studying import FIGURE, RESULT, Setup, run_study
 from krypenv.training.runs.journal import JOURNAL, read_journal
+from krypenv.training.solving import resuming
+from krypenv.training.solving.strategies import solve_into
 
 LONGEST_TEAR = 30  # bytes that are lost of what was being appended: less than any line
 WRITES = {"os.rename", "os.remove", "os.link", "os.mkdir"}

@@ -19,8 +19,8 @@ from krypenv import Rules
 from krypenv.training.evaluation.score.board import make_board
 from krypenv.training.evaluation.score.playing import journal_of, play_score
 from krypenv.training.evaluation.score.score_file import Score, encode, read_score
-from krypenv.training.research.lab import studying as study
-from krypenv.training.research.lab.studying import RESULT, Answer, Setup, Study, run_study
+from krypenv.training.lab import studying as study
+from krypenv.training.lab.studying import RESULT, Answer, Setup, Study, run_study
 from krypenv.training.runs import Task, tasks
 from krypenv.training.runs.journal import JOURNAL
 

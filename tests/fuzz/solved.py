@@ -14,8 +14,8 @@ from support.small_files import scratch
 from fuzz.files import changed_bytes
 from krypenv import Rules
 from krypenv.agents.solved import STRATEGY, load_strategy
-from krypenv.training.research.exact.solving import solve
-from krypenv.training.research.exact.strategies import save
+from krypenv.training.solving.solving import solve
+from krypenv.training.solving.strategies import save
 
 
 @lru_cache(1)

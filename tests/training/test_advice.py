@@ -11,9 +11,9 @@ from support.sampled import TWO, positions
 from krypenv import Engine, Game, agents
 from krypenv.cards import NUM_KINDS
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.research.lab.chunks import play_chunk
-from krypenv.training.research.lab.habits import tables_left, with_habit
-from krypenv.training.research.lab.studying import Setup
+from krypenv.training.lab.chunks import play_chunk
+from krypenv.training.lab.habits import tables_left, with_habit
+from krypenv.training.lab.studying import Setup
 from krypenv.training.research.studies import advice, creep, memory, statements
 from krypenv.training.research.studies.statements import GUIDE, LEADER, RULEBOOKS, STATEMENTS, UNCHANGED
 

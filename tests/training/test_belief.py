@@ -18,6 +18,7 @@ from krypenv.agents.own import typed
 from krypenv.cards import NUM_KINDS
 from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.lab.studying import Setup
 from krypenv.training.research.belief import hidden_hands as hiding
 from krypenv.training.research.belief import sight
 from krypenv.training.research.belief.gains import BINS, EDGES, calibrate, calibration_error, gain_of
@@ -31,7 +32,6 @@ from krypenv.training.research.belief.hidden_hands import (
     surprise_of,
 )
 from krypenv.training.research.belief.measuring import belief_study, watch_games
-from krypenv.training.research.lab.studying import Setup
 
 TWO, THREE = Rules.preset("krypkasino", players=2), Rules.preset("krypkasino", players=3)
 LOW = Rules.preset("mini-low", players=2)

@@ -13,7 +13,7 @@ import pytest
 from krypenv import Game, Rules, agents
 from krypenv.cards import card_name
 from krypenv.envs.chance import CoursePlan
-from krypenv.training.research.exact.beliefs import (
+from krypenv.training.solving.beliefs import (
     BELIEFS,
     CAUSES,
     CONTINUATIONS,
@@ -25,8 +25,8 @@ from krypenv.training.research.exact.beliefs import (
     node_values,
     searched,
 )
-from krypenv.training.research.exact.deal_tree import Forest
-from krypenv.training.research.exact.solving import (
+from krypenv.training.solving.deal_tree import Forest
+from krypenv.training.solving.solving import (
     Solved,
     evaluate,
     grow_for_agents,
@@ -37,7 +37,7 @@ from krypenv.training.research.exact.solving import (
     solve_trees,
     with_policies,
 )
-from krypenv.training.research.exact.strategies import save
+from krypenv.training.solving.strategies import save
 
 GAP = 1e-4
 WAYS = [Way(*each) for each in product(BELIEFS, CONTINUATIONS, LEAVES)]

@@ -23,13 +23,13 @@ from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.openspiel import parameters_of
 from krypenv.inputs.artifacts import parse_artifact, write_artifact
 from krypenv.training import duplicate_match
-from krypenv.training.research.exact import resuming, strategies
-from krypenv.training.research.exact.counting import size_of
-from krypenv.training.research.exact.deal_tree import HISTORIES
-from krypenv.training.research.exact.growing import SOLVED, estimate_first_deal, grow
-from krypenv.training.research.exact.solving import Solved, measure, respond, solve
-from krypenv.training.research.exact.strategies import save, solve_into
 from krypenv.training.runs import tasks
+from krypenv.training.solving import resuming, strategies
+from krypenv.training.solving.counting import size_of
+from krypenv.training.solving.deal_tree import HISTORIES
+from krypenv.training.solving.growing import SOLVED, estimate_first_deal, grow
+from krypenv.training.solving.solving import Solved, measure, respond, solve
+from krypenv.training.solving.strategies import save, solve_into
 
 SWEEP = Rules.preset("mini-sweep")
 GAP = 1e-4
@@ -318,7 +318,7 @@ def test_the_commands(tmp_path: Path) -> None:
 
 
 def test_the_list_says_what_an_information_set_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("krypenv.training.research.exact.growing.SOLVED", ("mini-choice",))
+    monkeypatch.setattr("krypenv.training.solving.growing.SOLVED", ("mini-choice",))
     listed = krypenv("solve", "--list")
     assert listed.exit_code == 0, listed.output
     assert "2,858 + 3,736" in listed.stdout

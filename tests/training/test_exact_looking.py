@@ -10,9 +10,9 @@ import pytest
 from support.commands import krypenv
 
 from krypenv import Game, Rules, agents
-from krypenv.training.research.exact.looking import Look, load_solved, look
-from krypenv.training.research.exact.solving import Solved, measure, solve
-from krypenv.training.research.exact.strategies import save
+from krypenv.training.solving.looking import Look, load_solved, look
+from krypenv.training.solving.solving import Solved, measure, solve
+from krypenv.training.solving.strategies import save
 
 LAST = Rules.preset("mini-last")  # two cards in each hand, two on the table, four to come
 DECK = ["2D", "4S", "AD", "3D", "AS", "4D", "2S", "3S"]

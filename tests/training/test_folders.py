@@ -26,22 +26,22 @@ from krypenv.inputs.files import append_whole, write_whole
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
 from krypenv.training.evaluation.score.score_file import read_score
+from krypenv.training.exploiting import exploiting as exploiting
+from krypenv.training.exploiting.best_response import response_settings, train_response
+from krypenv.training.exploiting.exploiting import ExploitSettings
+from krypenv.training.lab.studying import RESULT, run_study
 from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imitation
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import train
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.research.ablation.ablating import ablate
 from krypenv.training.research.ablation.settings import AblationSettings
-from krypenv.training.research.exact.solving import solve
-from krypenv.training.research.exact.strategies import save, solve_into
-from krypenv.training.research.exploit import exploiting as exploiting
-from krypenv.training.research.exploit.best_response import response_settings, train_response
-from krypenv.training.research.exploit.exploiting import ExploitSettings
-from krypenv.training.research.lab.studying import RESULT, run_study
 from krypenv.training.runs import Task
 from krypenv.training.runs.folders import LOCK, is_empty, writing_to
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.parts import Length, Network
+from krypenv.training.solving.solving import solve
+from krypenv.training.solving.strategies import save, solve_into
 
 # ---------------------------------------------------------------------- two processes and one folder
 

@@ -12,8 +12,8 @@ from support.sampled import HAND_VALUES, STRONG, TWO, games, names_of, points_of
 
 from krypenv import Game, Rules, agents
 from krypenv.cards import NUM_KINDS, card_name
-from krypenv.training.research.lab.chunks import play_chunk
-from krypenv.training.research.lab.habits import WithHabit, cards_left, values_of, with_habit
+from krypenv.training.lab.chunks import play_chunk
+from krypenv.training.lab.habits import WithHabit, cards_left, values_of, with_habit
 from krypenv.training.research.studies import creep, last, setups, shed, statements
 from krypenv.training.research.studies.statements import HABITS
 

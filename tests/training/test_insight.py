@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from krypenv import Rules
-from krypenv.training.research.exact.beliefs import leaf_values, node_values
-from krypenv.training.research.exact.deal_tree import HANDS
-from krypenv.training.research.exact.insight import (
+from krypenv.training.lab.studying import FIGURE, Setup, run_study
+from krypenv.training.research.solved import matched
+from krypenv.training.solving.beliefs import leaf_values, node_values
+from krypenv.training.solving.deal_tree import HANDS
+from krypenv.training.solving.insight import (
     lowest_card,
     spread_of,
     whole_hand,
@@ -19,9 +21,7 @@ from krypenv.training.research.exact.insight import (
     worth_of_mixing,
     worth_of_sight,
 )
-from krypenv.training.research.exact.solving import Solved, evaluate, solve, solve_trees, with_policies
-from krypenv.training.research.lab.studying import FIGURE, Setup, run_study
-from krypenv.training.research.solved import matched
+from krypenv.training.solving.solving import Solved, evaluate, solve, solve_trees, with_policies
 
 SMALL = ("mini-sweep", "mini-choice", "mini-copies", "mini-last")
 

@@ -19,10 +19,10 @@ from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.research.lab.chunks import instead
-from krypenv.training.research.lab.replication import effects_in
-from krypenv.training.research.lab.rulesets import as_if_turned, count_points, turned
-from krypenv.training.research.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, run_study
+from krypenv.training.lab.chunks import instead
+from krypenv.training.lab.replication import effects_in
+from krypenv.training.lab.rulesets import as_if_turned, count_points, turned
+from krypenv.training.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, run_study
 from krypenv.training.research.misere import large
 from krypenv.training.research.misere.large import (
     GUIDED,

@@ -17,13 +17,13 @@ from krypenv import Game, Rules
 from krypenv.cards import NO_CARD, NUM_KINDS, card_names, parse_card
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME
-from krypenv.training.research.exact.deal_tree import play_code
-from krypenv.training.research.exact.growing import Trees
-from krypenv.training.research.exact.late import grow_late, last_deals, solve_late
-from krypenv.training.research.exact.looking import look
-from krypenv.training.research.exact.pairs import Bounds, draw_ranges
-from krypenv.training.research.exact.solving import Solved, measure, solve
 from krypenv.training.research.solved.late_bounds import gain_of_response
+from krypenv.training.solving.deal_tree import play_code
+from krypenv.training.solving.growing import Trees
+from krypenv.training.solving.late import grow_late, last_deals, solve_late
+from krypenv.training.solving.looking import look
+from krypenv.training.solving.pairs import Bounds, draw_ranges
+from krypenv.training.solving.solving import Solved, measure, solve
 
 LAST = """rules: krypkasino players=2; deal: 11; dealer: 1; turn: 0; hand 0: 2D 5H; hand 1: 5D 7S; table: TC KC 7H JS
 aside: JC QC KC JD JS KS; sweeps: 1 5; last-capturer: 0; cannot-hold 1: T; stock: KH KD TH 5H 3S 8D TD 4S

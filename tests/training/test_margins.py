@@ -11,7 +11,7 @@ import pytest
 from support.places import ROOT
 
 from krypenv.training.evaluation.matches.margins import format_margin, margin_cells
-from krypenv.training.research.exploit.exploiting import Exploiter, ExploitResult
+from krypenv.training.exploiting.exploiting import Exploiter, ExploitResult
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 STUDIES = sorted((ROOT / "docs" / "results" / "studies").glob("*/result.json"))

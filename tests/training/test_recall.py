@@ -13,13 +13,13 @@ import pytest
 
 from krypenv import Game, Rules, agents
 from krypenv.agents.solved import keys_of
-from krypenv.training.research.exact.asking import owners_of
-from krypenv.training.research.exact.growing import grow
-from krypenv.training.research.exact.insight import merge, without_memory, worth_of_memory, worth_of_sight
-from krypenv.training.research.exact.solving import Solved, respond, solve, with_policies
-from krypenv.training.research.exact.strategies import save
-from krypenv.training.research.lab.studying import FIGURE, Setup, run_study
+from krypenv.training.lab.studying import FIGURE, Setup, run_study
 from krypenv.training.research.solved import matched, recall
+from krypenv.training.solving.asking import owners_of
+from krypenv.training.solving.growing import grow
+from krypenv.training.solving.insight import merge, without_memory, worth_of_memory, worth_of_sight
+from krypenv.training.solving.solving import Solved, respond, solve, with_policies
+from krypenv.training.solving.strategies import save
 
 Needed = frozenset[tuple[Any, int]]  # decisions by what is seen, with their choices
 TINY = (  # of eight cards, four of them in each deal; memory is worth something to the first seat

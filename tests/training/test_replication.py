@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krypenv.training.research.lab.intervals import effects_of
-from krypenv.training.research.lab.replication import effects_in, p_of_both, replicated, sign_of
+from krypenv.training.lab.intervals import effects_of
+from krypenv.training.lab.replication import effects_in, p_of_both, replicated, sign_of
 
 
 def effect(mean: float, p: float) -> dict[str, float]:

@@ -7,10 +7,7 @@ import pytest
 
 from krypenv import Game, Rules, agents
 from krypenv.agents.champion import Champion
-from krypenv.training.research.exact.late import solve_late
-from krypenv.training.research.exact.looking import look
-from krypenv.training.research.exact.solving import Solved
-from krypenv.training.research.lab.studying import Setup
+from krypenv.training.lab.studying import Setup
 from krypenv.training.research.solved import late_deals
 from krypenv.training.research.solved.late_deals import (
     BEST,
@@ -22,6 +19,9 @@ from krypenv.training.research.solved.late_deals import (
     resolved_in,
 )
 from krypenv.training.research.solved.resolving import Equilibrium
+from krypenv.training.solving.late import solve_late
+from krypenv.training.solving.looking import look
+from krypenv.training.solving.solving import Solved
 
 HIDDEN = Rules.preset("mini-hidden")
 TWO = Rules.preset("krypkasino", players=2)

@@ -17,7 +17,7 @@ from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.game.core import MOST_MOVES
 from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.research.lab.rulesets import (
+from krypenv.training.lab.rulesets import (
     FIRST,
     HIDDEN,
     LADDER,
@@ -39,7 +39,7 @@ from krypenv.training.research.lab.rulesets import (
     tasks_of,
     turned,
 )
-from krypenv.training.research.lab.studying import FIGURE, RESULT, Setup
+from krypenv.training.lab.studying import FIGURE, RESULT, Setup
 
 MUST = "capture=maximal goal=low"
 LOW = f"kasino-sweden {MUST}"

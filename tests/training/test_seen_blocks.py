@@ -22,11 +22,11 @@ from krypenv.training.data.rows import Games, play_rows
 from krypenv.training.evaluation.analysis.analysis import analyze_record
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
+from krypenv.training.exploiting.exploiter_games import margins_against
+from krypenv.training.exploiting.policy_aware_search import PolicyAwareSearch
 from krypenv.training.research.belief.measuring import watch_games
-from krypenv.training.research.exact.solving import measure
-from krypenv.training.research.exact.strategies import solve_into
-from krypenv.training.research.exploit.exploiter_games import margins_against
-from krypenv.training.research.exploit.policy_aware_search import PolicyAwareSearch
+from krypenv.training.solving.solving import measure
+from krypenv.training.solving.strategies import solve_into
 from krypenv.ui.table import Table
 
 TWO, SMALL = Rules.preset("krypkasino", players=2), Rules.preset("mini-sweep")

@@ -20,16 +20,16 @@ from krypenv.training.cli.commands import app
 from krypenv.training.cli.research.study import StudySettings
 from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
-from krypenv.training.research.exact.beliefs import CAUSES
-from krypenv.training.research.lab import chunks
-from krypenv.training.research.lab.chunks import by_deal, match_tasks
-from krypenv.training.research.lab.habits import with_habit
-from krypenv.training.research.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, Study, run_study
+from krypenv.training.lab import chunks
+from krypenv.training.lab.chunks import by_deal, match_tasks
+from krypenv.training.lab.habits import with_habit
+from krypenv.training.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, Study, run_study
 from krypenv.training.research.solved import baselines, late_deals, openspiel, small
 from krypenv.training.research.studies import creep
 from krypenv.training.research.studies.registry import STUDIES, study_of
 from krypenv.training.runs import Executor, Task
 from krypenv.training.runs.journal import JOURNAL
+from krypenv.training.solving.beliefs import CAUSES
 
 
 def square(number: int, fail: bool = False) -> int:

@@ -13,16 +13,16 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.observation import LAYOUT
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import holm, share_interval
-from krypenv.training.research.lab import strong_positions as sampling
-from krypenv.training.research.lab.intervals import amounts, p_value, points
-from krypenv.training.research.lab.strong_positions import (
+from krypenv.training.lab import strong_positions as sampling
+from krypenv.training.lab.intervals import amounts, p_value, points
+from krypenv.training.lab.strong_positions import (
     Position,
     TriedPlay,
     kinds_of_tables,
     play_each,
     sample_positions,
 )
-from krypenv.training.research.lab.studying import Setup
+from krypenv.training.lab.studying import Setup
 from krypenv.training.research.studies import (
     creep,
     example,

@@ -11,7 +11,7 @@ from krypenv.training.evaluation.analysis.comments import PLAY_COLUMNS
 from krypenv.training.evaluation.matches.duplicate import LUCK_COLUMNS, MATCH_COLUMNS
 from krypenv.training.evaluation.matches.margins import Adjusted
 from krypenv.training.evaluation.score.score_table import COLUMNS as SCORE_COLUMNS
-from krypenv.training.research.exploit.exploiting import Exploiter, ExploitResult
+from krypenv.training.exploiting.exploiting import Exploiter, ExploitResult
 from krypenv.training.runs.tables import print_table
 
 

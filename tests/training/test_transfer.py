@@ -11,8 +11,8 @@ import torch
 from support.sampled import TWO
 
 from krypenv.agents.neural.network import ILLEGAL
-from krypenv.training.research.lab.self_play import SelfPlay
-from krypenv.training.research.lab.studying import FIGURE, Setup, run_study
+from krypenv.training.lab.self_play import SelfPlay
+from krypenv.training.lab.studying import FIGURE, Setup, run_study
 from krypenv.training.research.misere import transfer
 from krypenv.training.research.misere.transfer import ARMS, LAST_LAYERS, SCRATCH, Arm
 

@@ -22,9 +22,9 @@ from support.small_files import tiny_protocol
 from krypenv import agents
 from krypenv.training import ArenaSettings, Settings, run_arena, train
 from krypenv.training.evaluation.score.score_file import read_score
+from krypenv.training.exploiting import best_response
 from krypenv.training.learn.imitation import imitate
 from krypenv.training.research.ablation import settings as ablation
-from krypenv.training.research.exploit import best_response
 from krypenv.training.runs import tasks
 from krypenv.training.runs.journal import JOURNAL, parse
 from krypenv.training.runs.parts import Place

@@ -11,8 +11,8 @@ import typer
 from krypenv import agents
 from krypenv.training.cli.outputs import check_folder
 from krypenv.training.cli.research.study import answer_study, study_seed
+from krypenv.training.lab.studying import Setup
 from krypenv.training.research.belief.measuring import belief_study, has_belief
-from krypenv.training.research.lab.studying import Setup
 from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, an_output, part, setting
 from krypenv.training.runs.panels import AGENTS, LENGTH

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from krypenv.agents.own import typed
 from krypenv.training.cli.research.study import ComparisonSettings, answer_study, setup_of
-from krypenv.training.research.lab.rulesets import rule_sets, sets_of
+from krypenv.training.lab.rulesets import rule_sets, sets_of
 
 
 def run(settings: ComparisonSettings) -> None:

@@ -18,7 +18,7 @@ from krypenv.training.runs.parts import GameRules, a_seed
 
 if TYPE_CHECKING:
     from krypenv.one_game import Game
-    from krypenv.training.research.exact.solving import Solved
+    from krypenv.training.solving.solving import Solved
 
 MOST_BELIEFS = 10  # hands that are listed
 SIZES = ("preset", "cards", "histories", "ends", "value", "seconds")
@@ -82,7 +82,7 @@ def run(settings: SolveSettings) -> None:
     in points a game. If it is killed, the same command with --out resumes it.
     """
     from krypenv.agents.solved import is_strategy
-    from krypenv.training.research.exact.growing import SOLVED
+    from krypenv.training.solving.growing import SOLVED
 
     if settings.preset is None:
         _list([settings.rules_of(name) for name in SOLVED], settings.gap, settings.iterations, settings.threads)
@@ -100,10 +100,10 @@ def run(settings: SolveSettings) -> None:
 
 def _solve(settings: SolveSettings, rules: Rules) -> None:
     from krypenv.training.cli.outputs import check_folder
-    from krypenv.training.research.exact.growing import is_solvable
-    from krypenv.training.research.exact.looking import check_position
-    from krypenv.training.research.exact.solving import solve as solve_game
-    from krypenv.training.research.exact.strategies import solve_into
+    from krypenv.training.solving.growing import is_solvable
+    from krypenv.training.solving.looking import check_position
+    from krypenv.training.solving.solving import solve as solve_game
+    from krypenv.training.solving.strategies import solve_into
 
     game, out = _game_at(settings.at) if settings.at else None, settings.out
     if game:
@@ -132,8 +132,8 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
 
 def _solve_late(settings: SolveSettings, game: Game) -> None:
     """Solve what is left of a large game, and print what an equilibrium does there."""
-    from krypenv.training.research.exact.late import solve_late
-    from krypenv.training.research.exact.pairs import SAMPLES, UNBOUNDED, Bounds
+    from krypenv.training.solving.late import solve_late
+    from krypenv.training.solving.pairs import SAMPLES, UNBOUNDED, Bounds
 
     if settings.out:
         raise ValueError(f"'{game.rules}' is solved from one position only, which makes no agent; leave out --out")
@@ -162,7 +162,7 @@ def _game_at(source: str) -> tuple[Game, bool]:
 
 def _look(folder: str, at: str) -> None:
     """Print what a saved strategy does at a position."""
-    from krypenv.training.research.exact.looking import check_position, load_facts, load_solved
+    from krypenv.training.solving.looking import check_position, load_facts, load_solved
 
     game = _game_at(at)
     check_position(Rules.parse(load_facts(folder)["rules"]), game[0])
@@ -172,8 +172,8 @@ def _look(folder: str, at: str) -> None:
 
 
 def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
-    from krypenv.training.research.exact.looking import look
     from krypenv.training.runs.tables import print_table
+    from krypenv.training.solving.looking import look
 
     found = look(solved, game, knows_plays)
     hand, table = (" ".join(cards) or "empty" for cards in (game.hand(found.seat), game.table))
@@ -202,10 +202,10 @@ def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
 
 
 def _list(games: list[Rules], gap: float, iterations: int, threads: int) -> None:
-    from krypenv.training.research.exact.counting import size_of
-    from krypenv.training.research.exact.growing import grow
-    from krypenv.training.research.exact.solving import solve as solve_game
     from krypenv.training.runs.tables import print_table
+    from krypenv.training.solving.counting import size_of
+    from krypenv.training.solving.growing import grow
+    from krypenv.training.solving.solving import solve as solve_game
 
     rows, sets = [], []
     for rules in games:

@@ -14,10 +14,10 @@ from krypenv.agents import label_of, rules_of
 from krypenv.agents.own import typed
 from krypenv.rules import Rules
 from krypenv.training.cli.outputs import check_folder
-from krypenv.training.research.lab import studying
-from krypenv.training.research.lab.chunks import strong_agent
-from krypenv.training.research.lab.rulesets import find_models
-from krypenv.training.research.lab.studying import FIGURE, RESULT, Setup, Study
+from krypenv.training.lab import studying
+from krypenv.training.lab.chunks import strong_agent
+from krypenv.training.lab.rulesets import find_models
+from krypenv.training.lab.studying import FIGURE, RESULT, Setup, Study
 from krypenv.training.research.studies.registry import study_of
 from krypenv.training.runs import Executor, limits
 from krypenv.training.runs.options import Command, an_output, part, setting

@@ -18,10 +18,10 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, interval, margin_cells
 from krypenv.training.evaluation.matches.mixed_table import legal_answer
+from krypenv.training.lab.chunks import by_deal, chunk_tasks, stream
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.belief.gains import BINS, Gain, calibration_error, gain_of
 from krypenv.training.research.belief.hidden_hands import hidden_hands, others_hands, surprise_of
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, stream
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 QUESTION = "How much does a belief know about hidden hands?"
 SUMS = ("decisions", "nats", "surprise", "effective")  # of a game, by the number of hidden cards

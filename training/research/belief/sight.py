@@ -15,9 +15,9 @@ from krypenv.agents.oracle import OracleCards
 from krypenv.kernels.compiled import TABLE, compile_rules
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import Interval, interval
-from krypenv.training.research.lab.chunks import by_deal, instead, match_tasks
-from krypenv.training.research.lab.intervals import figures_of, points, rows_of
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import by_deal, instead, match_tasks
+from krypenv.training.lab.intervals import figures_of, points, rows_of
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 
 def numbers(rules: Rules) -> list[int]:

@@ -35,11 +35,11 @@ from krypenv.training.evaluation.matches.margins import (
     without_luck,
 )
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
-from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, instead, meter_of, play_match, stream
-from krypenv.training.research.lab.intervals import P, effects_of, figures_of
-from krypenv.training.research.lab.replication import sign_of
-from krypenv.training.research.lab.rulesets import ORACLE, own_setup
-from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import Change, by_deal, chunk_tasks, instead, meter_of, play_match, stream
+from krypenv.training.lab.intervals import P, effects_of, figures_of
+from krypenv.training.lab.replication import sign_of
+from krypenv.training.lab.rulesets import ORACLE, own_setup
+from krypenv.training.lab.studying import LEFT_IN, TAKEN_OUT, Answer, Setup, Study, Task
 
 LOW, HIGH = "low", "high"
 SETS = {

@@ -21,12 +21,12 @@ from krypenv.training.evaluation.matches.margins import (
     interval,
     margin_cells,
 )
-from krypenv.training.research.lab.chunks import stream
-from krypenv.training.research.lab.intervals import LEVEL, P, effects_of, figures_of, format_p
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import stream
+from krypenv.training.lab.intervals import LEVEL, P, effects_of, figures_of, format_p
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 if TYPE_CHECKING:
-    from krypenv.training.research.lab.self_play import SelfPlay, Weights
+    from krypenv.training.lab.self_play import SelfPlay, Weights
 
 GAMES, STEPS = 256, 32  # played at once, and decisions in each that an update learns from
 UPDATES = (0, 1, 2, 4, 8, 16, 32)  # after which a network is measured
@@ -90,7 +90,7 @@ AGENT = "tactician"  # whom the networks meet
 
 def learner(rules: str, seed: int, run: int) -> SelfPlay:
     """Return a learner with random weights, which differ with the goal."""
-    from krypenv.training.research.lab.self_play import SelfPlay
+    from krypenv.training.lab.self_play import SelfPlay
 
     game = Rules.parse(rules)
     return SelfPlay(game, stream(seed, run, int(game.goal == "high")), UPDATES[-1], GAMES)

@@ -16,10 +16,10 @@ from matplotlib.axes import Axes
 
 from krypenv.agents import Agent
 from krypenv.rules import Rules
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.learn.selfplay.settings import Ppo
-from krypenv.training.research.exact.solving import solve
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.solved import openspiel, small
+from krypenv.training.solving.solving import solve
 
 GAMES = ("mini-mulle", "mini-copies")
 RUNS = 2  # of each learner

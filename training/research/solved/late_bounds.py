@@ -15,11 +15,11 @@ import numpy as np
 from krypenv import agents
 from krypenv.one_game import Game
 from krypenv.rules import Rules
-from krypenv.training.research.exact.asking import policy_of
-from krypenv.training.research.exact.growing import Trees
-from krypenv.training.research.exact.late import grow_late
-from krypenv.training.research.exact.pairs import SAMPLES, Bounds
-from krypenv.training.research.exact.solving import evaluate, respond, with_policies
+from krypenv.training.solving.asking import policy_of
+from krypenv.training.solving.growing import Trees
+from krypenv.training.solving.late import grow_late
+from krypenv.training.solving.pairs import SAMPLES, Bounds
+from krypenv.training.solving.solving import evaluate, respond, with_policies
 
 WHOLE = 8  # cards in both hands when the deal before the last one begins
 HANDS = (2, 8, 32, 0)  # that the other seat may hold; 0 for all

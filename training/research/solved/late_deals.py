@@ -16,12 +16,8 @@ from matplotlib.axes import Axes
 from krypenv.agents import Agent
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, interval, margin_cells
-from krypenv.training.research.exact.late import solve_late
-from krypenv.training.research.exact.looking import look
-from krypenv.training.research.exact.pairs import SAMPLES
-from krypenv.training.research.exact.solving import Solved, evaluate, grow_for_agents, lost_to_equilibrium, measure
-from krypenv.training.research.lab.intervals import figures_of
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import figures_of
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.solved.late_bounds import (
     COMPARED,
     HANDS,
@@ -32,6 +28,10 @@ from krypenv.training.research.solved.late_bounds import (
     of_a_response,
 )
 from krypenv.training.research.solved.resolving import Equilibrium
+from krypenv.training.solving.late import solve_late
+from krypenv.training.solving.looking import look
+from krypenv.training.solving.pairs import SAMPLES
+from krypenv.training.solving.solving import Solved, evaluate, grow_for_agents, lost_to_equilibrium, measure
 
 ASKED = {"random": 1, "greedy": 8, "tactician(shed=True)": 8, "search": 2, "champion(worlds=0)": 1, "champion": 2}
 FEW, MORE = 4, 5  # cards in both hands

@@ -16,10 +16,10 @@ from matplotlib.axes import Axes
 from krypenv.cards import NUM_RANKS, SPADES
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import FloatArray, interval, margin_cells
-from krypenv.training.research.exact.insight import lowest_card, spread_of, worth_of_mixing, worth_of_sight
-from krypenv.training.research.exact.solving import grow_for_agents, measure, solve
-from krypenv.training.research.lab.intervals import LEVEL, P, effects_of
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import LEVEL, P, effects_of
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.solving.insight import lowest_card, spread_of, worth_of_mixing, worth_of_sight
+from krypenv.training.solving.solving import grow_for_agents, measure, solve
 
 BASE = "mini-hidden"
 GOALS = ("low", "high")

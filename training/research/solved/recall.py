@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from krypenv.rules import Rules
-from krypenv.training.research.exact.insight import spread_of, worth_of_memory
-from krypenv.training.research.exact.solving import solve
-from krypenv.training.research.lab.intervals import LEVEL, P
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import LEVEL, P
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.solved import matched
 from krypenv.training.research.solved.matched import BASE, COLUMNS, GOALS, SPREAD, Cell, Group, Size, Tests
+from krypenv.training.solving.insight import spread_of, worth_of_memory
+from krypenv.training.solving.solving import solve
 
 MEMORY = "memory"
 DIGITS = 4  # of points: to which games are solved, and of the table

@@ -19,10 +19,10 @@ from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, records
 from krypenv.state import GAME
-from krypenv.training.research.exact.late import MOST_BOUNDED, grow_rest
-from krypenv.training.research.exact.looking import infosets_of
-from krypenv.training.research.exact.pairs import Ranges, choose_hands, list_hands, unseen_kinds
-from krypenv.training.research.exact.solving import Solved, solve_trees
+from krypenv.training.solving.late import MOST_BOUNDED, grow_rest
+from krypenv.training.solving.looking import infosets_of
+from krypenv.training.solving.pairs import Ranges, choose_hands, list_hands, unseen_kinds
+from krypenv.training.solving.solving import Solved, solve_trees
 
 GAP = 0.02  # points of exploitability at which a solution is good enough
 KEPT = 4  # solved deals

@@ -13,10 +13,11 @@ from matplotlib.axes import Axes
 
 from krypenv.agents import Agent
 from krypenv.rules import Rules
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.learn.selfplay.settings import Ppo
-from krypenv.training.research.exact.beliefs import CAUSES, lost_by
-from krypenv.training.research.exact.growing import SOLVED, Trees
-from krypenv.training.research.exact.solving import (
+from krypenv.training.solving.beliefs import CAUSES, lost_by
+from krypenv.training.solving.growing import SOLVED, Trees
+from krypenv.training.solving.solving import (
     Solved,
     grow_for_agents,
     lost_to_equilibrium,
@@ -24,7 +25,6 @@ from krypenv.training.research.exact.solving import (
     solve,
     solve_trees,
 )
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
 
 BEST, LOST = "exploitability", "lost to an equilibrium"
 HIDDEN = "mini-hidden"  # the game in which learners are trained
@@ -86,8 +86,8 @@ def ppo_players(rules: Rules, history: bool, seed: int, frames: Sequence[int], p
         frames: decisions at which it yields; the learning rate falls until the last of them.
         ppo: how it learns.
     """
+    from krypenv.training.lab.self_play import SelfPlay
     from krypenv.training.learn.learner.torch_network import NetworkPolicy
-    from krypenv.training.research.lab.self_play import SelfPlay
 
     decisions = GAMES * ppo.steps  # of an update
     training = SelfPlay(rules, seed, frames[-1] / decisions, GAMES, history, ppo)
@@ -146,7 +146,7 @@ def bound(agent: str, deals: int, seed: int) -> dict[str, Any]:
     import torch
     from rich.console import Console
 
-    from krypenv.training.research.exploit.exploiting import ExploitSettings, exploit
+    from krypenv.training.exploiting.exploiting import ExploitSettings, exploit
 
     torch.set_num_threads(1)
     settings = ExploitSettings.of(

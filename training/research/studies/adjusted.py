@@ -17,9 +17,9 @@ from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray, adjust, interval, margin_cells
-from krypenv.training.research.lab.chunks import CHUNK, stream
-from krypenv.training.research.lab.intervals import figures_of
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import CHUNK, stream
+from krypenv.training.lab.intervals import figures_of
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 MATCHES = {  # by label: the rules, and the two agents
     "Krypkasino, 2": ("krypkasino", "champion", "search(worlds=200)"),

@@ -13,11 +13,11 @@ from matplotlib.colors import TwoSlopeNorm
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.control import is_slow
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, interval, share_interval
-from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, play_match, watch
-from krypenv.training.research.lab.habits import is_network, network_of, with_habit
-from krypenv.training.research.lab.intervals import LEVEL, P, effects_of, figures_of
-from krypenv.training.research.lab.strong_positions import CARD, EMPTY, PICTURE
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, play_match, watch
+from krypenv.training.lab.habits import is_network, network_of, with_habit
+from krypenv.training.lab.intervals import LEVEL, P, effects_of, figures_of
+from krypenv.training.lab.strong_positions import CARD, EMPTY, PICTURE
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 from krypenv.training.research.studies import last, memory, setups
 from krypenv.training.research.studies.seat import play_deals
 from krypenv.training.research.studies.statements import HABITS, LEADER, STATEMENTS, UNCHANGED

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.research.lab.chunks import by_deal, match_tasks
-from krypenv.training.research.lab.habits import (
+from krypenv.training.lab.chunks import by_deal, match_tasks
+from krypenv.training.lab.habits import (
     BoolArray,
     Habit,
     Int8Array,
@@ -24,8 +24,8 @@ from krypenv.training.research.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.research.lab.intervals import cells, figures_of, intervals_in, points
-from krypenv.training.research.lab.strong_positions import (
+from krypenv.training.lab.intervals import cells, figures_of, intervals_in, points
+from krypenv.training.lab.strong_positions import (
     CARD,
     PICTURE,
     Position,
@@ -33,7 +33,7 @@ from krypenv.training.research.lab.strong_positions import (
     position_tasks,
     positions_of,
 )
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 LIMITS = (0, 1, 2, 3, 4, 6)  # points
 COSTS = (0, 1, 2, 3)  # points of a capture; the last stands for more, too

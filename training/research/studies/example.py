@@ -10,11 +10,11 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, card_name
 from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, stream
-from krypenv.training.research.lab.habits import values_of
-from krypenv.training.research.lab.intervals import bars, cells, figures_of, points
-from krypenv.training.research.lab.strong_positions import play_each
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import by_deal, chunk_tasks, stream
+from krypenv.training.lab.habits import values_of
+from krypenv.training.lab.intervals import bars, cells, figures_of, points
+from krypenv.training.lab.strong_positions import play_each
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 TABLE, HAND = (2, 6, 12), (7, 8, 11, 13)  # ranks
 NAMES = {7: "7 creeps", 8: "8 takes 6 and 2", 11: "J creeps", 13: "K creeps"}

@@ -4,8 +4,8 @@ import numpy as np
 
 from krypenv.cards import KING, NUM_KINDS, NUM_RANKS
 from krypenv.rules import Rules
-from krypenv.training.research.lab.comparison import comparison_of_habits
-from krypenv.training.research.lab.habits import BoolArray, Habit, Int8Array, creeping, first_of
+from krypenv.training.lab.comparison import comparison_of_habits
+from krypenv.training.lab.habits import BoolArray, Habit, Int8Array, creeping, first_of
 
 _KINGS = np.arange(NUM_KINDS) % NUM_RANKS == KING - 1
 

@@ -14,9 +14,9 @@ from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.state import State
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, watch
-from krypenv.training.research.lab.comparison import LABEL
-from krypenv.training.research.lab.habits import (
+from krypenv.training.lab.chunks import Change, by_deal, chunk_tasks, match_tasks, watch
+from krypenv.training.lab.comparison import LABEL
+from krypenv.training.lab.habits import (
     BoolArray,
     Habit,
     Int8Array,
@@ -28,8 +28,8 @@ from krypenv.training.research.lab.habits import (
     values_of,
     with_habit,
 )
-from krypenv.training.research.lab.intervals import amounts, bars, cells, figures_of, percents, points
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.intervals import amounts, bars, cells, figures_of, percents, points
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 IntArray = npt.NDArray[np.int64]
 LEFT = (24, 16, 12, 8, 6, 4, 3, 2, 1)  # cards still to be played in all hands

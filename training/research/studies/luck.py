@@ -13,9 +13,9 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks
-from krypenv.training.research.lab.intervals import amounts, cells, figures_of, percents
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import by_deal, chunk_tasks
+from krypenv.training.lab.intervals import amounts, cells, figures_of, percents
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 WEAKER = "search(worlds=4, plies=2)"  # who draws its worlds at random, and so plays a deal in different ways
 PLAYS = 4  # times that each deal is played in each seating, with other random numbers of the agents

@@ -15,10 +15,10 @@ from krypenv.kernels.compiled import compile_rules
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.state import State
-from krypenv.training.research.lab.chunks import Change
-from krypenv.training.research.lab.comparison import comparison
-from krypenv.training.research.lab.habits import BoolArray, Int8Array, network_of
-from krypenv.training.research.lab.intervals import Samples, points
+from krypenv.training.lab.chunks import Change
+from krypenv.training.lab.comparison import comparison
+from krypenv.training.lab.habits import BoolArray, Int8Array, network_of
+from krypenv.training.lab.intervals import Samples, points
 
 DRAWS = 8  # memories that a forgetful player imagines for a decision
 _LYING = ("hand", "table", "set_aside", "pending")  # cards that a player sees without any memory

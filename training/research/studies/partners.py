@@ -17,11 +17,11 @@ from krypenv.features import want_history
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.research.lab.chunks import Change, by_deal, chunk_tasks, instead, match_tasks, strong_agent, watch
-from krypenv.training.research.lab.comparison import LABEL
-from krypenv.training.research.lab.habits import Int8Array
-from krypenv.training.research.lab.intervals import amounts, bars, cells, figures_of, intervals_in, points
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import Change, by_deal, chunk_tasks, instead, match_tasks, strong_agent, watch
+from krypenv.training.lab.comparison import LABEL
+from krypenv.training.lab.habits import Int8Array
+from krypenv.training.lab.intervals import amounts, bars, cells, figures_of, intervals_in, points
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 STRANGERS = {  # and what pictures call them
     "search(worlds=10, plies=2)": "the small search",

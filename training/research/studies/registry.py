@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from krypenv.inputs.words import did_you_mean, shown
+from krypenv.training.lab.studying import Study
 from krypenv.training.research.belief import sight
-from krypenv.training.research.lab.studying import Study
 from krypenv.training.research.misere import large, transfer
 from krypenv.training.research.solved import baselines, late_deals, matched, recall, small
 from krypenv.training.research.studies import (

@@ -10,9 +10,9 @@ from krypenv.cards import NO_CARD
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, watch
-from krypenv.training.research.lab.intervals import bars, cells, figures_of, points
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import by_deal, chunk_tasks, watch
+from krypenv.training.lab.intervals import bars, cells, figures_of, points
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 
 def play_deals(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[int]]:

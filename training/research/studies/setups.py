@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from krypenv.cards import NO_CARD
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import interval, share_interval
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, match_tasks, watch
-from krypenv.training.research.lab.habits import BoolArray, Habit, Int8Array, column, only_plays, values_of, with_habit
-from krypenv.training.research.lab.intervals import cells, figures_of, percents, points
-from krypenv.training.research.lab.strong_positions import EMPTY, TABLES, kinds_of_tables, position_tasks, positions_of
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import by_deal, chunk_tasks, match_tasks, watch
+from krypenv.training.lab.habits import BoolArray, Habit, Int8Array, column, only_plays, values_of, with_habit
+from krypenv.training.lab.intervals import cells, figures_of, percents, points
+from krypenv.training.lab.strong_positions import EMPTY, TABLES, kinds_of_tables, position_tasks, positions_of
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 KINDS = {at: name for at, name in enumerate(TABLES) if at != EMPTY}
 

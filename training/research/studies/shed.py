@@ -8,9 +8,9 @@ import numpy.typing as npt
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import capture_values
 from krypenv.rules import Rules
-from krypenv.training.research.lab.comparison import comparison_of_habits
-from krypenv.training.research.lab.habits import BoolArray, Habit, Int8Array, creeping, first_of
-from krypenv.training.research.lab.intervals import Samples, points
+from krypenv.training.lab.comparison import comparison_of_habits
+from krypenv.training.lab.habits import BoolArray, Habit, Int8Array, creeping, first_of
+from krypenv.training.lab.intervals import Samples, points
 
 _ACES = np.arange(NUM_KINDS) % NUM_RANKS == 0
 

@@ -9,7 +9,7 @@ import numpy as np
 from krypenv.cards import ACE, DIAMONDS, KING, NUM_KINDS, NUM_RANKS, SPADES, TEN, card_of
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.training.research.lab.habits import (
+from krypenv.training.lab.habits import (
     BoolArray,
     Habit,
     Int8Array,

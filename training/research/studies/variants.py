@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import Interval, interval, leads_over_others
 from krypenv.training.evaluation.matches.mixed_table import by_side
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, instead, match_tasks, watch
-from krypenv.training.research.lab.intervals import Samples, figures_of
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import by_deal, chunk_tasks, instead, match_tasks, watch
+from krypenv.training.lab.intervals import Samples, figures_of
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 FIELD = "tactician(shed=True)"  # whom the others meet, and who plays where points are counted
 SKILLED = "search(worlds=10, plies=0)"  # by whose margin skill is measured

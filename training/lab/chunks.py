@@ -22,7 +22,7 @@ from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray, own_margins, without_luck
-from krypenv.training.research.lab.studying import LEFT_IN, TAKEN_OUT, Setup, Task
+from krypenv.training.lab.studying import LEFT_IN, TAKEN_OUT, Setup, Task
 
 CHUNK = 100  # deals of a task
 Change = Callable[[str, Rules, int], Agent]  # makes a changed agent from the string of one, rules and a seed

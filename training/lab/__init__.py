@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
-    from krypenv.training.research.lab.studying import Answer, Setup, Study, Task, run_study
+    from krypenv.training.lab.studying import Answer, Setup, Study, Task, run_study
 else:
     __getattr__, __dir__ = importer(__name__, {"studying": ("Answer", "Setup", "Study", "Task", "run_study")})
 

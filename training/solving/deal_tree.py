@@ -16,8 +16,8 @@ from krypenv.kernels.observing import write_history, write_observation
 from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import kernel
 from krypenv.state import mix
-from krypenv.training.research.exact.between_deals import are_equal, hash_position, strip_hands
-from krypenv.training.research.exact.pairs import Pairs
+from krypenv.training.solving.between_deals import are_equal, hash_position, strip_hands
+from krypenv.training.solving.pairs import Pairs
 
 FULL = -(1 << 40)  # an array has no room
 STEPS = 64  # more than a play has actions

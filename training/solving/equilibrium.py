@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.runtime.jit import kernel
-from krypenv.training.research.exact.deal_tree import CHOICES, HANDS, INFOSETS, LEAVES, NODES, Forest
+from krypenv.training.solving.deal_tree import CHOICES, HANDS, INFOSETS, LEAVES, NODES, Forest
 
 CHECK_EVERY = 25  # iterations between two looks at how far an equilibrium is
 

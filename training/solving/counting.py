@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.runtime.jit import kernel
-from krypenv.training.research.exact import deal_tree as tree
-from krypenv.training.research.exact.asking import owners_of
-from krypenv.training.research.exact.deal_tree import Forest
-from krypenv.training.research.exact.growing import Trees
-from krypenv.training.research.exact.insight import FloatArray, IntArray, follow_choices
+from krypenv.training.solving import deal_tree as tree
+from krypenv.training.solving.asking import owners_of
+from krypenv.training.solving.deal_tree import Forest
+from krypenv.training.solving.growing import Trees
+from krypenv.training.solving.insight import FloatArray, IntArray, follow_choices
 
 
 class Size(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import combine_pvalues
 
 from krypenv.training.evaluation.matches.margins import holm
-from krypenv.training.research.lab.intervals import ALONE, LEVEL
+from krypenv.training.lab.intervals import ALONE, LEVEL
 
 Path = tuple[str, ...]  # where an effect stands in the figures of an answer
 Effect = Mapping[str, float]  # with its mean and its p value by itself

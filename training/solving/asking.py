@@ -12,7 +12,7 @@ from krypenv.agents import Agent
 from krypenv.features import observation_for
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.mixed_table import legal_answer
-from krypenv.training.research.exact.deal_tree import Forest
+from krypenv.training.solving.deal_tree import Forest
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -13,13 +13,13 @@ import numpy.typing as npt
 from krypenv.agents import Agent
 from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads, share
-from krypenv.training.research.exact import deal_tree as tree
-from krypenv.training.research.exact.asking import owners_of, policy_of
-from krypenv.training.research.exact.deal_tree import MOST_LENGTH, Forest
-from krypenv.training.research.exact.equilibrium import Solution, Work, evaluate_deals, respond_to_deals, solve_deals
-from krypenv.training.research.exact.growing import Trees, grow
-from krypenv.training.research.exact.resuming import solve_in_stretches
 from krypenv.training.runs import Run
+from krypenv.training.solving import deal_tree as tree
+from krypenv.training.solving.asking import owners_of, policy_of
+from krypenv.training.solving.deal_tree import MOST_LENGTH, Forest
+from krypenv.training.solving.equilibrium import Solution, Work, evaluate_deals, respond_to_deals, solve_deals
+from krypenv.training.solving.growing import Trees, grow
+from krypenv.training.solving.resuming import solve_in_stretches
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -10,11 +10,11 @@ import numpy as np
 from krypenv.agents.solved import keys_of, save_strategy, strategy_of
 from krypenv.observation import VERSION
 from krypenv.rules import Rules
-from krypenv.training.research.exact.resuming import remove_stretches
-from krypenv.training.research.exact.solving import Solved, solve
 from krypenv.training.runs import Header, open_run
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.machine import machine
+from krypenv.training.solving.resuming import remove_stretches
+from krypenv.training.solving.solving import Solved, solve
 
 
 def solve_into(

@@ -14,13 +14,13 @@ from krypenv.cards import card_names
 from krypenv.observation import HISTORY_COLUMNS, history_shape
 from krypenv.one_game import Game
 from krypenv.rules import Rules
-from krypenv.training.research.exact import deal_tree as tree
-from krypenv.training.research.exact.asking import policy_of
-from krypenv.training.research.exact.between_deals import MOST_KINDS
-from krypenv.training.research.exact.deal_tree import Forest
-from krypenv.training.research.exact.equilibrium import Work, evaluate_deals, look_at_deal
-from krypenv.training.research.exact.growing import grow
-from krypenv.training.research.exact.solving import Solved, blank, run_kernel, work_for
+from krypenv.training.solving import deal_tree as tree
+from krypenv.training.solving.asking import policy_of
+from krypenv.training.solving.between_deals import MOST_KINDS
+from krypenv.training.solving.deal_tree import Forest
+from krypenv.training.solving.equilibrium import Work, evaluate_deals, look_at_deal
+from krypenv.training.solving.growing import grow
+from krypenv.training.solving.solving import Solved, blank, run_kernel, work_for
 
 IntArray = npt.NDArray[np.int64]
 Hand = tuple[int, ...]  # copies of each kind

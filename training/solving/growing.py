@@ -19,11 +19,11 @@ from krypenv.observation import history_shape, history_size
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.state import GAME, State
-from krypenv.training.research.exact import deal_tree as tree
-from krypenv.training.research.exact.between_deals import MOST_KINDS, hash_position, strip_hands
-from krypenv.training.research.exact.deal_tree import MOST_DEPTH, WALK, Forest, Index, Walk
-from krypenv.training.research.exact.pairs import ALL, Ranges, make_pairs
-from krypenv.training.research.exact.walking import walk_deals
+from krypenv.training.solving import deal_tree as tree
+from krypenv.training.solving.between_deals import MOST_KINDS, hash_position, strip_hands
+from krypenv.training.solving.deal_tree import MOST_DEPTH, WALK, Forest, Index, Walk
+from krypenv.training.solving.pairs import ALL, Ranges, make_pairs
+from krypenv.training.solving.walking import walk_deals
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

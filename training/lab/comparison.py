@@ -9,10 +9,10 @@ import numpy as np
 
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.research.lab.chunks import Change, by_deal, match_tasks
-from krypenv.training.research.lab.habits import Habit, values_of, with_habit
-from krypenv.training.research.lab.intervals import Samples, bars, figures_of, points, rows_of
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import Change, by_deal, match_tasks
+from krypenv.training.lab.habits import Habit, values_of, with_habit
+from krypenv.training.lab.intervals import Samples, bars, figures_of, points, rows_of
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 LABEL = "points a game against the same player unchanged"
 

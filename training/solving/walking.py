@@ -11,7 +11,7 @@ from krypenv.kernels.play import act, refresh
 from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import kernel
 from krypenv.state import mix
-from krypenv.training.research.exact.deal_tree import (
+from krypenv.training.solving.deal_tree import (
     FULL,
     HANDS,
     HISTORIES,
@@ -25,7 +25,7 @@ from krypenv.training.research.exact.deal_tree import (
     play_code,
     public_after,
 )
-from krypenv.training.research.exact.pairs import first_pair, next_pair, ways_to_deal
+from krypenv.training.solving.pairs import first_pair, next_pair, ways_to_deal
 
 
 @kernel

@@ -21,7 +21,7 @@ from krypenv.kernels.compiled import bit_index, compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.state import GAME, mix
-from krypenv.training.research.exact.between_deals import MOST_KINDS
+from krypenv.training.solving.between_deals import MOST_KINDS
 
 IntArray = npt.NDArray[np.int64]
 

@@ -22,9 +22,9 @@ from krypenv.state import State
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import FloatArray, leads_over_others
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, step, stream
-from krypenv.training.research.lab.habits import values_of
-from krypenv.training.research.lab.studying import Setup, Task
+from krypenv.training.lab.chunks import by_deal, chunk_tasks, step, stream
+from krypenv.training.lab.habits import values_of
+from krypenv.training.lab.studying import Setup, Task
 
 TIMES = 5  # positions for each deal of a match, for they tell less
 EMPTY, PICTURE, CARD, PAIR, SUM_14, MORE = range(6)

@@ -12,10 +12,10 @@ import numpy as np
 
 from krypenv.inputs.artifacts import Arrays, encode_artifact, read_artifact
 from krypenv.runtime.threads import count_threads
-from krypenv.training.research.exact import deal_tree as tree
-from krypenv.training.research.exact.deal_tree import Forest
-from krypenv.training.research.exact.equilibrium import Solution
 from krypenv.training.runs import Run, Task
+from krypenv.training.solving import deal_tree as tree
+from krypenv.training.solving.deal_tree import Forest
+from krypenv.training.solving.equilibrium import Solution
 
 KIND, FORMAT = "stretch of solved deals", 1
 FILES = "solved-deals-*.safetensors"

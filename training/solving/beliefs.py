@@ -15,9 +15,9 @@ import numpy as np
 
 from krypenv.agents.search.horizon import expect_margins
 from krypenv.runtime.jit import kernel
-from krypenv.training.research.exact.asking import owners_of
-from krypenv.training.research.exact.deal_tree import Forest
-from krypenv.training.research.exact.solving import FloatArray, Solved, lost_to_equilibrium, with_policies
+from krypenv.training.solving.asking import owners_of
+from krypenv.training.solving.deal_tree import Forest
+from krypenv.training.solving.solving import FloatArray, Solved, lost_to_equilibrium, with_policies
 
 EQUILIBRIUM = "equilibrium"
 BELIEFS, CONTINUATIONS, LEAVES = ("uniform", "exact"), ("open", EQUILIBRIUM), (EQUILIBRIUM, "search")

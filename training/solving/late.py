@@ -22,9 +22,9 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.runtime.threads import count_threads, share
 from krypenv.state import GAME, State, mix
-from krypenv.training.research.exact.between_deals import strip_hands
-from krypenv.training.research.exact.growing import MOST_HISTORIES, FloatArray, Trees, grow_forest
-from krypenv.training.research.exact.pairs import (
+from krypenv.training.solving.between_deals import strip_hands
+from krypenv.training.solving.growing import MOST_HISTORIES, FloatArray, Trees, grow_forest
+from krypenv.training.solving.pairs import (
     ALL,
     UNBOUNDED,
     Bounds,
@@ -38,7 +38,7 @@ from krypenv.training.research.exact.pairs import (
     next_pair,
     ways_to_deal,
 )
-from krypenv.training.research.exact.solving import Solved, solve_trees
+from krypenv.training.solving.solving import Solved, solve_trees
 
 MOST_CARDS, MOST_BOUNDED = 6, 8  # in both hands, in the deal before the last one: without and with bounded ranges
 

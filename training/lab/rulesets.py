@@ -28,9 +28,9 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, format_margin, interval, leads_over_others
 from krypenv.training.evaluation.matches.mixed_table import by_side
-from krypenv.training.research.lab.chunks import by_deal, chunk_tasks, instead, match_tasks, watch
-from krypenv.training.research.lab.intervals import amounts, cells, figures_of, percents
-from krypenv.training.research.lab.studying import Answer, Setup, Study, Task
+from krypenv.training.lab.chunks import by_deal, chunk_tasks, instead, match_tasks, watch
+from krypenv.training.lab.intervals import amounts, cells, figures_of, percents
+from krypenv.training.lab.studying import Answer, Setup, Study, Task
 
 PLAYER, SEARCH, ORACLE = "tactician", "search(worlds=10)", "oracle-hand"
 LADDER = {  # each agent of the ladder, and the one below it, which it meets
