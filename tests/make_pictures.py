@@ -16,8 +16,6 @@ from krypenv.pictures.drawing import Pixels
 from krypenv.training.cli.people.show import with_before
 from krypenv.training.lab.studying import FIGURE, RESULT, picture
 from krypenv.training.learn.selfplay.curve import draw_curve, read_curve
-from krypenv.training.research.ablation.drawing import draw
-from krypenv.training.research.ablation.presets import draw_presets
 from krypenv.training.research.studies import advice, creep, partners
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
@@ -92,18 +90,6 @@ def moving(text: str, seed: int, moves: int) -> Iterator[Pixels]:
         yield draw_game(game, "all", README_WIDTH, said=said_of(game, narrator, before, all_open=True))
 
 
-def draw_ablation(path: Path) -> None:
-    """Draw the ablation whose figures are stored."""
-    stored = json.loads((PAGES_OF / "results" / "ablation.json").read_text(encoding="utf-8"))
-    draw(path, stored["variants"], stored["title"])
-
-
-def draw_trained(path: Path) -> None:
-    """Draw the presets of training whose figures are stored."""
-    stored = json.loads((PAGES_OF / "results" / "presets.json").read_text(encoding="utf-8"))
-    draw_presets(path, stored["matches"])
-
-
 def draw_learning(path: Path) -> None:
     """Draw the learning curve of the training whose evaluations are stored."""
     draw_curve(path, *read_curve(PAGES_OF / "results" / "curve.json"))
@@ -126,8 +112,6 @@ def main() -> None:
         write_whole(DOCS / f"{name}.png", png_of(draw_game(game, width=720, said=said)))
     write_whole(DOCS / "game.gif", gif_of(moving(*README), 1.5))
     draw_relatives(RELATIVES)
-    draw_ablation(PAGES_OF / "ablation.png")
-    draw_trained(PAGES_OF / "presets.png")
     draw_learning(PAGES_OF / "training_curve.png")
     for folder in sorted((PAGES_OF / "results" / "studies").iterdir()):
         if folder.name.partition("-")[0] in STUDIES:

@@ -20,7 +20,6 @@ from krypenv.training.data import card as data_card
 from krypenv.training.evaluation.matches.deal_lists import LISTS
 from krypenv.training.evaluation.score import protocol, score_file
 from krypenv.training.learn.selfplay.settings import PRESETS, Settings
-from krypenv.training.research.ablation.settings import VARIANTS
 from krypenv.training.research.studies.registry import STUDIES
 from krypenv.training.runs import journal
 from krypenv.training.runs.options import options_of
@@ -115,11 +114,6 @@ def test_hyperparameters_of_training() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| `(.*?)` \|", text, re.MULTILINE))
     values = Settings.of(preset="quick").flat()
     assert rows == {name: str(values[name]) for name in tuned}
-
-
-def test_variants_of_the_ablation() -> None:
-    told = first_column(page("results/training.md").split("## Ablation")[1], "training")
-    assert ["all of it", *told] == list(VARIANTS)
 
 
 def test_commands_of_the_pages() -> None:

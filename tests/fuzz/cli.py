@@ -91,7 +91,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", sys.executable, "--only", "engine*", "--seconds", "0.01"]
-BY_SETTINGS = ("train", "imitate", "ablate", "exploit")  # commands whose lines follow from their options
+BY_SETTINGS = ("train", "imitate", "exploit")  # commands whose lines follow from their options
 GIVEN = {"position.krk", "game.krk", "scores"}  # what `folder_with_games` has in it
 NUMBERS = ("0", "-1", "1000000000000", "1" + "0" * 30, "nan", "inf", "-inf", "1e999", "x", "", "1.5", "-0.0")
 
@@ -127,7 +127,6 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.lab import studying as study
     from krypenv.training.learn.imitation import imitate
     from krypenv.training.learn.selfplay import selfplay
-    from krypenv.training.research.ablation import ablating
     from krypenv.training.runs import HERE
     from krypenv.training.runs.parts import Place
     from krypenv.ui.browser import pages
@@ -184,7 +183,6 @@ def tiny_work() -> Iterator[None]:
             (Serving, "run", lambda *_: None),
             (selfplay, "train", lambda settings: None),
             (imitate, "run_imitation", lambda settings: []),
-            (ablating, "ablate", lambda settings: {}),
             (cli_exploit, "exploit", lambda settings, console: figures),
             (benchmark, "_measure", lambda *_: line),
             (beside, "_measure", lambda *_: pair),

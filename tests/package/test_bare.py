@@ -45,7 +45,6 @@ WORK = {
 TRAINING = {
     "train": "train --minutes 1 --out run",
     "imitate": "imitate --games 1 --out start",
-    "ablate": "ablate --out ablation",
     "exploit": "exploit greedy --seeds 1 --out responses",
 }
 

@@ -34,8 +34,6 @@ from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imit
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import train
 from krypenv.training.learn.selfplay.settings import Settings
-from krypenv.training.research.ablation.ablating import ablate
-from krypenv.training.research.ablation.settings import AblationSettings
 from krypenv.training.runs import Task
 from krypenv.training.runs.folders import LOCK, is_empty, writing_to
 from krypenv.training.runs.journal import JOURNAL
@@ -49,7 +47,7 @@ HELD = "another run is writing to .*; wait for its end"
 
 
 @pytest.mark.parametrize(
-    "what", ["train", "resume", "imitate", "exploit", "ablate", "response", "score", "study", "solve", "arena"]
+    "what", ["train", "resume", "imitate", "exploit", "response", "score", "study", "solve", "arena"]
 )
 def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: str) -> None:
     folder = tmp_path / "run"
@@ -64,7 +62,6 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
         "exploit": lambda: exploiting.exploit(
             ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder)), None
         ),  # type: ignore[arg-type]
-        "ablate": lambda: ablate(AblationSettings(out=str(folder))),
         "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",))),
         "study": lambda: run_study(STUDY, SETUP, folder, "krypenv study"),
         "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),

@@ -18,7 +18,7 @@ from krypenv.training.runs import panels
 from krypenv.training.runs.options import Command, options_of
 
 MODELS = sorted(SHIPPED.glob("*/model.json"))
-COMMANDS = [SETTINGS[name] for name in ("train", "imitate", "ablate", "exploit")]
+COMMANDS = [SETTINGS[name] for name in ("train", "imitate", "exploit")]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -69,7 +69,6 @@ ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
         ("train", {"minutes": 2.0, "rules": "kasino-sweden", "against": ("greedy", "random")}),
         ("train", {"init_from": "a model", "players": 4, "rule": ("games=2", "forced_sweep=False")}),
         ("imitate", {"games": 9, "learning_rate": 0.5, "rules": "kasino-sweden", "ray_address": "a:1"}),
-        ("ablate", {"only": ("no imitation",), "card": 3, "seeds": 1, "ray": True}),
         ("exploit", {"agent": "greedy", "exact": True, "own": ("random", "greedy"), "deals_from": "7"}),
         ("arena", {**ARENA, "pairs": True, "precision": 0.5, "first": 1, "workers": 2, "rule": ("games=2",)}),
         ("score", {"agent": "greedy", "out": Path("x.json"), "table": ("two",), "quick": True}),

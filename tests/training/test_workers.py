@@ -24,7 +24,6 @@ from krypenv.training import ArenaSettings, Settings, run_arena, train
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.exploiting import best_response
 from krypenv.training.learn.imitation import imitate
-from krypenv.training.research.ablation import settings as ablation
 from krypenv.training.runs import tasks
 from krypenv.training.runs.journal import JOURNAL, parse
 from krypenv.training.runs.parts import Place
@@ -36,11 +35,9 @@ COMMANDS = {  # each with two tasks at least
     "study": "study seat --agent greedy --deals 120 --out out",
     "compare": "compare mini-low 'mini-low goal=high' --deals 2 --out out",
     "imitate": f"imitate {SMALL} --teacher 'search(worlds=2, plies=0)' --games 6 --out out",
-    "ablate": f"ablate {SMALL} --seeds 1 --frames 400 --games 2 --only 'no imitation' --against greedy --out out",
     "exploit": "exploit greedy --rules mini-low --seeds 1 --frames 1 --worlds 2 --selection 2 --deals 2 --out out",
 }
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS if name != "arena"]
-WHOLE = {"envs": 16, "opponent_envs": 8, "steps": 8, "curve_deals": 1, "metagame_deals": 1, "deals": 1}
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +45,6 @@ def _small_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make protocols, files and trainings small."""
     monkeypatch.setattr(imitate, "CHUNK", 2)
     monkeypatch.setattr(best_response, "ROWS", 32)
-    monkeypatch.setattr(ablation, "WHOLE", {**ablation.WHOLE, **WHOLE})
     with tiny_protocol():
         yield
 

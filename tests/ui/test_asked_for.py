@@ -147,7 +147,7 @@ def test_a_study_that_was_stopped_or_refused_before_its_first_result_leaves_room
         assert journal.read_bytes() == data
 
 
-SHOWN = ("evaluate", "arena", "bench", "analyze", "score", "study", "compare", "train", "imitate", "ablate", "exploit")
+SHOWN = ("evaluate", "arena", "bench", "analyze", "score", "study", "compare", "train", "imitate", "exploit")
 
 
 @pytest.mark.parametrize(

@@ -102,9 +102,6 @@ COMMANDS = {
         "Play games, and write every decision as a row: a data set for learning offline.",
         "krypenv data champion --games 100000 --out runs/champion",
     ),
-    "ablate": Entry(
-        "research", "Measure what each part of training is worth.", "krypenv ablate --seeds 3 --out runs/ablation"
-    ),
     "bench": Entry(
         "upkeep",
         "Measure the speed of the engine, the environments and the agents, also beside peers or another version.",

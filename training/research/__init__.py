@@ -4,7 +4,6 @@ studies       the studies
 belief        what agents know about hidden hands
 solved        studies of them
 misere        what changes where low scores are good
-ablation      what each part of training is worth
 coefficients  the coefficients of luck, fitted and stored
 """
 

@@ -7,5 +7,4 @@ solve    `krypenv solve`
 exploit  `krypenv exploit`
 imitate  `krypenv imitate`
 data     `krypenv data`
-ablate   `krypenv ablate`
 """
