@@ -65,9 +65,12 @@ def setup(app: Sphinx) -> None:
 def _lead_inside(app: Sphinx, name: str, text: list[str]) -> None:
     """Have links that leave docs/ lead to the copies within the site."""
     if name.startswith("notebooks/"):
-        text[0] = text[0].replace("](../docs/", "](../")
+        text[0] = text[0].replace("](../docs/", "](../").replace("](../../docs/", "](../../")
     text[0] = (
-        text[0].replace("](../notebooks/", "](notebooks/").replace("](../../CONTRIBUTING.md", "](../contributing.md")
+        text[0]
+        .replace("](../notebooks/", "](notebooks/")
+        .replace("](../../notebooks/", "](../notebooks/")
+        .replace("](../../CONTRIBUTING.md", "](../contributing.md")
     )
 
 

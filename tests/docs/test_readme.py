@@ -17,7 +17,7 @@ from support.commands import krypenv
 from support.page_code import STEPS, blocks, run_python
 from support.places import ROOT
 
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted(page for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if "notebooks" not in page.parts)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INSTALL = 'pip install -c constraints.txt -e ".[train,render,table,dev]"'
