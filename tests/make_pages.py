@@ -1,25 +1,34 @@
 """Write the pages of the environments: `make pages`. `tests/docs/test_pages.py` holds that they are up to date.
 
-The pages of Kasino and Mulle are made here as a whole. Those of Krypkasino, of data sets and of results are written by
-hand, except for their tables.
+The pages of Kasino and Mulle are made here as a whole, that of Krypkasino is written by hand, except for its tables of
+layouts: they lie between `<!-- generated: layout NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from command_page import command_page
-from generated import DOCS, HEAD, pages_with_parts, rows_of, spans_of
 
 from krypenv import agents, features, observation, whole_state
 from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels.gains import MOST_LOOKS
-from krypenv.observation import LAYOUT
+from krypenv.observation import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, LAYOUT
 from krypenv.rules import Rules
 
+DOCS = Path(__file__).parent.parent / "docs"
 PAGE = Path(__file__).with_name("environment_page.md")  # with the places that differ in braces
+LAYOUTS = {  # by their names in the page of Krypkasino's environment
+    "observation": (LAYOUT, observation.DESCRIPTIONS),
+    "features": (features.COLUMNS, features.DESCRIPTIONS),
+    "history": (HISTORY_COLUMNS, HISTORY_DESCRIPTIONS),
+    "state": (whole_state.LAYOUT, whole_state.DESCRIPTIONS),
+}
+PLACE = re.compile(r"<!-- generated: layout (\w+) -->\n.*?<!-- end -->\n", re.DOTALL)
+HEAD = "| Index | Name | Description |\n|---|---|---|\n"
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -99,6 +108,24 @@ GAMES = {
         "In `sassersson` the side with more spades in the last game wins; in `glimne` there is no tie break.",
     ),
 }
+
+
+def spans_of(layout: Mapping[str, slice]) -> dict[str, str]:
+    """Return the first and the last index of each block, as a table shows them."""
+    return {name: f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}") for name, part in layout.items()}
+
+
+def rows_of(layout: Mapping[str, slice], descriptions: Mapping[str, str]) -> str:
+    """Return the rows of a table of blocks."""
+    return "\n".join(f"| {span} | `{name}` | {descriptions[name]} |" for name, span in spans_of(layout).items())
+
+
+def with_layouts(page: str) -> str:
+    """Return a page with its tables of layouts made anew."""
+    return PLACE.sub(
+        lambda place: f"<!-- generated: layout {place[1]} -->\n\n{HEAD}{rows_of(*LAYOUTS[place[1]])}\n\n<!-- end -->\n",
+        page,
+    )
 
 
 def further(layout: Mapping[str, slice], main: Mapping[str, slice]) -> dict[str, slice]:
@@ -185,9 +212,10 @@ def page_of(game: Game) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Return the pages of all environments, and those of results with tables, by file."""
+    """Return the pages of all environments by file."""
+    main = DOCS / "environment.md"
     made = {DOCS / name: page_of(game) for name, game in GAMES.items()}
-    return {**made, DOCS / "commands.md": command_page(), **pages_with_parts()}
+    return {**made, main: with_layouts(main.read_text(encoding="utf-8")), DOCS / "commands.md": command_page()}
 
 
 if __name__ == "__main__":

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-
-from relatives_picture import PICTURE as RELATIVES
-from relatives_picture import draw_relatives
 
 from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import Pixels
 from krypenv.training.cli.people.show import with_before
-from krypenv.training.lab.studying import FIGURE, RESULT, picture
-from krypenv.training.learn.selfplay.curve import draw_curve, read_curve
-from krypenv.training.research.studies import advice, creep, partners
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
 
 GOLDEN = Path(__file__).with_name("pictures")
-PAGES_OF = Path(__file__).parent.parent / "docs"
-DOCS = PAGES_OF / "pictures"
+DOCS = Path(__file__).parent.parent / "docs" / "pictures"
 WIDTH = 240  # of a golden picture
 POSITIONS = {  # a picture each: rules and the number of actions, each the first legal one
     "krypkasino": ("krypkasino players=2", 37),
@@ -51,7 +43,6 @@ PAGES = {  # of each environment: rules, seed and the number of moves
     "kasino": ("kasino-finland players=3", 21, 13),
     "mulle": ("mulle players=2", 9, 31),
 }
-STUDIES = {"advice": advice, "creep": creep, "partners": partners}  # drawn from their stored figures
 README = ("krypkasino players=3", 35, 26)
 README_WIDTH = 480
 
@@ -90,18 +81,6 @@ def moving(text: str, seed: int, moves: int) -> Iterator[Pixels]:
         yield draw_game(game, "all", README_WIDTH, said=said_of(game, narrator, before, all_open=True))
 
 
-def draw_learning(path: Path) -> None:
-    """Draw the learning curve of the training whose evaluations are stored."""
-    draw_curve(path, *read_curve(PAGES_OF / "results" / "curve.json"))
-
-
-def draw_study(name: str) -> bytes:
-    """Return the figure of a study whose results are stored, as PNG."""
-    module = STUDIES[name.partition("-")[0]]
-    stored = json.loads((PAGES_OF / "results" / "studies" / name / RESULT).read_text(encoding="utf-8"))
-    return picture(module.STUDY, module.draw_of(stored["figures"]))
-
-
 def main() -> None:
     """Draw all pictures."""
     for name in POSITIONS:
@@ -111,11 +90,6 @@ def main() -> None:
         said = said_of(game, Narrator(game.rules))
         write_whole(DOCS / f"{name}.png", png_of(draw_game(game, width=720, said=said)))
     write_whole(DOCS / "game.gif", gif_of(moving(*README), 1.5))
-    draw_relatives(RELATIVES)
-    draw_learning(PAGES_OF / "training_curve.png")
-    for folder in sorted((PAGES_OF / "results" / "studies").iterdir()):
-        if folder.name.partition("-")[0] in STUDIES:
-            write_whole(folder / FIGURE, draw_study(folder.name))
 
 
 if __name__ == "__main__":

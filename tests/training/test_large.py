@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replicated_tables import holders
 from support.games import some_arrays
 from typer.testing import CliRunner
 
@@ -173,17 +172,6 @@ class TestAnswer:
         assert [name for name in names if not name.startswith(" ")] == [*large.QUANTITIES]
         players = [name.rpartition(": ")[2] for name in names[names.index(STRENGTH) + 1 :]]
         assert players == [SEARCH, NETWORK, GUIDED] * 4
-
-
-def test_for_whom_it_holds() -> None:
-    for signs, told in (
-        ({"a": 1, "b": 1}, "all"),
-        ({"a": 1}, "a"),
-        ({"a": 1, "b": -1}, "a (+), b (-)"),
-        ({}, "none"),
-    ):
-        assert holders(signs, ["a", "b"]) == told
-    assert holders({"a": 1}, ["a"]) == "a"
 
 
 class TestRunning:
