@@ -87,7 +87,6 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
         "--analyst search(worlds=2) --luck --workers 1 --ray --ray-address x --out data"
     ),
     "data teams": "data greedy --rules mini-double --players 4 --teams 2 --games 1 --out data",
-    "card": "card model --arena arena --out card.md --exploit out.json --title x",
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", sys.executable, "--only", "engine*", "--seconds", "0.01"]

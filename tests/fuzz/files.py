@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import safetensors.numpy
 from support.fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_bytes, mutate_json, mutate_text
-from support.small_files import PLAN, RULES, arenas, checkpoint, demonstrations, dumped, model, scratch
+from support.small_files import PLAN, arenas, checkpoint, demonstrations, dumped, model, scratch
 
 from krypenv import Rules
 from krypenv.agents.neural.inference import Weights
@@ -22,7 +22,6 @@ from krypenv.agents.neural.network import Arrays
 from krypenv.engine import Engine
 from krypenv.training.evaluation.arena.arena import ArenaSettings
 from krypenv.training.evaluation.arena.games import Games
-from krypenv.training.evaluation.arena.model_card import _exploit, _made
 from krypenv.training.evaluation.arena.stored_games import chunks_of, games_of, read_results
 from krypenv.training.learn.imitation.demonstrations import file_of, read_demonstrations
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
@@ -95,7 +94,6 @@ def use_model(folder: Path) -> Arrays:
     for _ in range(3):
         engine.step(agent.act(engine.observation, engine.action_mask))
         assert np.isfinite(agent.evaluate(engine.observation, engine.action_mask)[1]).all()
-    _made(folder, card)
     return arrays
 
 
@@ -110,7 +108,6 @@ def fuzz_model_card(seed: int, mutants: int) -> Tally:
         (folder / CARD).write_bytes(data)
         found = attempt(lambda: load_model(folder), tally, data)
         if found is not REFUSED:
-            _made(folder, found[1])
             same_arrays(found[0], weights)
     (folder / CARD).write_bytes(good)
     return tally
@@ -217,34 +214,10 @@ def fuzz_demonstrations(seed: int, mutants: int) -> Tally:
     return tally
 
 
-# ---------------------------------------------------------------------- figures
-
-
-def fuzz_figures(seed: int, mutants: int) -> Tally:
-    """What `exploit --json` wrote, as a card reads it."""
-    rng, tally = random.Random(seed), Counter()
-    exploiter = {
-        "kind": "policy-aware search", "name": "with greedy", "budget": "1 world", "seconds": 1.0, "margin": 2.5,
-        "low": 1.0, "high": 4.0,
-    }  # fmt: skip
-    found = {
-        "agent": "greedy", "rules": RULES, "seed": 0, "exploiters": [exploiter, {**exploiter, "low": None}],
-        "best": 0, "margin": 2.0, "low": 1.0, "high": 3.0, "selection": "2 deals", "measured": "3 deals",
-    }  # fmt: skip
-    good = {"exploit": found, "settings": {}, "command": "x"}
-    path = scratch() / "exploit.json"
-    for _ in range(mutants):
-        data = changed_bytes(dumped(good, 2), rng) if rng.random() < 0.4 else dumped(mutate_json(good, rng))
-        path.write_bytes(data)
-        attempt(lambda: _exploit(path), tally, data)
-    return tally
-
-
 FUZZERS: dict[str, Fuzzer] = {
     "arena": fuzz_arena,
     "model_card": fuzz_model_card,
     "model_weights": fuzz_model_weights,
     "checkpoint": fuzz_checkpoint,
     "demonstrations": fuzz_demonstrations,
-    "figures": fuzz_figures,
 }

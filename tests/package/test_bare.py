@@ -38,7 +38,6 @@ WORK = {
     "show": "show game.krk --gif game.gif --png show.png --at 3 --width 160",
     "play": "play --load begun.krk --against greedy",
     "exploit": "exploit greedy --seeds 0 --worlds 2 --selection 2 --deals 2 --json exploit.json",
-    "card": f"card {MODEL} --arena arena --exploit exploit.json --out card.md",
     "bench": "bench --help",
     "train": "train --help",
 }
@@ -76,7 +75,7 @@ def test_a_command_needs_no_torch(bare: tuple[Path, dict[str, tuple[int, str]]],
 def test_what_they_write_is_there(bare: tuple[Path, dict[str, tuple[int, str]]]) -> None:
     folder, _ = bare
     assert {path.name for path in folder.iterdir()} == {
-        ".begun.krk.lock", "arena", "arena.json", "begun.krk", "card.md", "exploit.json", "game.gif", "game.json",
+        ".begun.krk.lock", "arena", "arena.json", "begun.krk", "exploit.json", "game.gif", "game.json",
         "game.krk", "game.png", "show.png",
     }  # fmt: skip
     assert "report.html" in {path.name for path in (folder / "arena").iterdir()}

@@ -3,27 +3,21 @@
 import dataclasses
 import json
 import math
-import re
 
 import numpy as np
 import pytest
 from support.arenas import HIGH, LOW, RULES, Highest, Lowest, Raising, arena, same_games
 from support.commands import krypenv
-from support.games import some_arrays
 
 from krypenv import Rules
-from krypenv.agents.neural.model_file import save_model
-from krypenv.agents.neural.network import Shape
 from krypenv.training import duplicate_match, load_games
 from krypenv.training.evaluation.arena import arena as arenas
 from krypenv.training.evaluation.arena.html_report import write_report
-from krypenv.training.evaluation.arena.model_card import model_card
 from krypenv.training.evaluation.arena.payoffs import payoffs, ranking_payoffs
 from krypenv.training.evaluation.arena.standings import print_standings, standings
 from krypenv.training.evaluation.arena.stored_games import control_in, facts, read_results
 from krypenv.training.evaluation.luck import control
 from krypenv.training.evaluation.luck.control import control_of
-from krypenv.training.evaluation.matches.margins import margin_cells
 from krypenv.training.runs.journal import JOURNAL, encode
 from krypenv.training.runs.parts import Place
 
@@ -231,26 +225,6 @@ def test_both_margins_are_printed_reported_and_in_json(played, tmp_path, capsys)
     assert figures["worth"] == result.worth > 1
     assert figures["adjusted"]["margin"][0][1] == result.adjusted.margin[0, 1] != figures["payoffs"]["margin"][0][1]
     assert figures["widest"] == result.adjusted.widest
-
-
-def test_the_card_of_a_model_shows_both_margins(tmp_path):
-    model = save_model(tmp_path / "model", some_arrays(Shape(16, 8, 4)), RULES)
-    options = {"deals": 5, "luck": "on"}
-    table = payoffs(arena(tmp_path / "arena", str(model), "greedy", **options), adjusted=True)
-    figures = {"margin": 1.5, "low": -0.5, "high": 3.5, "adjusted": {"margin": 1.1, "low": 0.1, "high": 2.1}}
-    one = {"kind": "a", "name": "search", "budget": "with 2 worlds", **figures}
-    exploit = {"agent": "mine", "exploiters": [one], "best": 0, "measured": "9 deals", **figures}
-    (tmp_path / "exploit.json").write_text(json.dumps({"exploit": exploit}))
-    card = model_card(model, tmp_path / "arena", [tmp_path / "exploit.json"], "A small model")
-    assert (
-        "+1.1 points a game (+0.1 to +2.1, 9 deals) with luck taken out, +1.5 (-0.5 to +3.5) with it left in," in card
-    )
-    assert (
-        "| against | margin | 95% interval | luck taken out | 95% interval | deals |\n|---|---|---|---|---|---|\n"
-        in card
-    )
-    found = " | ".join(margin_cells(*(getattr(table, name)[0, 1] for name in MARGINS), digits=1))
-    assert re.search(rf"^\| `greedy` \| [^|]+ \| [^|]+ \| {re.escape(found)} \| 5 \|$", card, re.MULTILINE)
 
 
 def test_without_luck_nothing_is_told_of_it(played, tmp_path, capsys):

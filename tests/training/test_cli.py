@@ -48,7 +48,7 @@ def test_help_begins_with_what_people_do():
             "score",
         ],
         "Research": ["study", "compare", "belief", "solve", "exploit", "imitate", "data"],
-        "Upkeep": ["bench", "doctor", "card"],
+        "Upkeep": ["bench", "doctor"],
     }
     assert list(COMMANDS) == [name for names in panels_of.values() for name in names]
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
-from support.small_files import RULES, model, scores, scratch, tiny_protocol
+from support.small_files import RULES, model, scores, tiny_protocol
 
 from krypenv import Rules
-from krypenv.agents.neural.model_file import CARD
 from krypenv.inputs.words import LONGEST_NAME, as_code, in_markdown
-from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
-from krypenv.training.evaluation.arena.model_card import model_card
+from krypenv.training import duplicate_match
 from krypenv.training.evaluation.score.board import make_board
 from krypenv.training.evaluation.score.score_file import encode
-from krypenv.training.runs import journal
+from krypenv.training.learn.selfplay.model_card import model_card
 
 EVIL = (
     "`<img src=x onerror=alert(1)>`", "``<script>alert(1)</script>``", "a|b", r"a\|b|c", "a\\", "<!-- ", "&lt;b&gt;",
@@ -91,35 +89,11 @@ def test_a_board_shows_the_name_in_a_file(tmp_path: Path, name: str) -> None:
     assert page.lines.count(shown) == 2
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a model, and an arena that it played in."""
-    folder = tmp_path_factory.mktemp("played")
-    model()
-    shutil.copytree(scratch() / "model", folder / "model")
-    agents = (str(folder / "model"), "greedy", "random")
-    run_arena(ArenaSettings(agents, Rules.parse(RULES), folder / "arena", deals=2))
-    return folder
-
-
 @pytest.mark.parametrize("text", [*EVIL, "z" * 100_000])
-def test_a_model_card_shows_what_is_in_files(played: Path, tmp_path: Path, text: str) -> None:
-    plain = Page(model_card(played / "model", played / "arena", [], "A model"))
-    shutil.copytree(played, tmp_path, dirs_exist_ok=True)
-    folder, path = tmp_path / "model", tmp_path / "arena" / journal.JOURNAL
-    card = json.loads((folder / CARD).read_text())
-    (folder / CARD).write_text(json.dumps(card | {"command": text, "commit": text}))
-    first, *lines = path.read_bytes().splitlines(keepends=True)
-    header = journal.parse(first.rstrip())
-    identity, about = header["identity"], header["about"]
-    identity["agents"][1]["name"] = identity["deals_list"] = about["command"] = text
-    path.write_bytes(journal.encode(header) + b"".join(lines))
-    figures = {"margin": 1.0, "low": 0.5, "high": 1.5}
-    found = {"kind": text, "name": text, "budget": text, **figures}
-    exploit = {"agent": text, "exploiters": [found], "best": 0, "measured": text, **figures}
-    (tmp_path / "exploit.json").write_text(json.dumps({"exploit": exploit}))
-    page = Page(model_card(folder, tmp_path / "arena", [tmp_path / "exploit.json"], "A model"))
-    assert [each for each in page.elements if each not in ("code", "pre", "p")] == [
-        each for each in plain.elements if each not in ("code", "pre", "p")
-    ]
-    assert len(page.text) < len(plain.text) + 20_000
+def test_a_model_card_shows_what_is_in_files(text: str) -> None:
+    facts = {**model()[1], "also": [], "seed": 0, "frames": 1, "seconds": 1.0, "version": "0"}
+    match = duplicate_match("greedy", "random", Rules.parse(RULES), deals=2)
+    plain = Page(model_card({**facts, "command": "x", "commit": "x"}, [match]))
+    page = Page(model_card({**facts, "command": text, "commit": text}, [dataclasses.replace(match, opponent=text)]))
+    assert [each for each in page.elements if each != "code"] == [each for each in plain.elements if each != "code"]
+    assert len(page.text) < len(plain.text) + 5_000

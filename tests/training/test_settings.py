@@ -84,7 +84,6 @@ ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
         ("rules", {"preset": "mulle", "players": 4, "teams": 2, "full": True, "language": "sv"}),
         ("show", {"record": "-", "gif": Path("x.gif"), "seconds": 0.5}),
         ("bench", {"only": ("engine*",), "first_use": True}),
-        ("card", {"model": Path("m"), "arena": Path("a"), "out": Path("c.md"), "exploit": (Path("1"), Path("2"))}),
         ("doctor", {"json": Path("d.json")}),
     ],
 )

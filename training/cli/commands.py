@@ -112,11 +112,6 @@ COMMANDS = {
         "Report what is installed, what is missing and what is broken, for bug reports.",
         "krypenv doctor --json doctor.json",
     ),
-    "card": Entry(
-        "upkeep",
-        "Write the card of a model: its training, results, exploitability and limits.",
-        "krypenv card runs/good/model --arena runs/arena --out card.md",
-    ),
 }
 
 

@@ -1,6 +1,5 @@
-"""The commands that look after the package and its models.
+"""The commands that look after the package.
 
 bench   `krypenv bench`
 doctor  `krypenv doctor`
-card    `krypenv card`
 """

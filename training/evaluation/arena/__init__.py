@@ -10,7 +10,6 @@ payoffs    margins between agents
 ratings    ratings
 standings  the table
 html_report  the HTML page
-model_card   the cards of models, from arenas
 """
 
 from typing import TYPE_CHECKING

@@ -7,6 +7,7 @@ checkpoint         its state on disk
 league             who plays against the learner
 metagame           its snapshots against each other
 curve              its learning curve, as a picture
+model_card         how its model was made and how strong it is
 """
 
 from typing import TYPE_CHECKING

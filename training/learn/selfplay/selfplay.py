@@ -40,6 +40,7 @@ from krypenv.training.learn.selfplay.checkpoint import (
 from krypenv.training.learn.selfplay.curve import CurvePoint, write_curve
 from krypenv.training.learn.selfplay.league import OpponentPool, seed_of
 from krypenv.training.learn.selfplay.metagame import Metagame
+from krypenv.training.learn.selfplay.model_card import write_model_card
 from krypenv.training.learn.selfplay.rehearsal import rehearse
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.folders import is_empty, writing_to
@@ -279,12 +280,14 @@ class TrainingRun:
         )
 
     def finish(self) -> list[MatchResult]:
-        """Write the model and the learning curve, and return the evaluation against all opponents."""
+        """Write the model, its card and the learning curve, and return the evaluation against all opponents."""
         self.write_model(self.settings.line)
         learner = NetworkAgent(self.model.network, self.rules, "model")
         evaluation, seed = self.settings.evaluation, self.settings.seed
         opponents = [agents.make_known(name, self.rules, seed + 2) for name in evaluation.against]
-        return evaluate(learner, opponents, self.rules, evaluation.deals, seed=seed + 1)
+        results = evaluate(learner, opponents, self.rules, evaluation.deals, seed=seed + 1)
+        write_model_card(self.folder / "model", results)
+        return results
 
     def write_model(self, command: str) -> None:
         """Write the model and the learning curve."""
