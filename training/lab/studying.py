@@ -19,6 +19,7 @@ from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.luck.control import control_for, control_of
+from krypenv.training.lab.intervals import bars, intervals_in
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
 from krypenv.training.runs.figures import png_of
 from krypenv.training.runs.journal import JOURNAL
@@ -39,6 +40,7 @@ class Setup:
     seed: int = 0
     models: tuple[str, ...] = ()  # folders, for a study that compares rule sets
     luck: str = "off"  # in which duplicate matches it is taken out of the margins: auto, on or off
+    sets: tuple[str, ...] = ()  # rule sets, of a study that compares some
 
     def __post_init__(self) -> None:
         player = agents.make_known(self.agent, self.rules)  # raises ValueError where there is none
@@ -46,18 +48,19 @@ class Setup:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        return {"rules": str(self.rules), "agent": self.agent, "deals": self.deals, "seed": self.seed}
+        found = {"rules": str(self.rules), "agent": self.agent, "deals": self.deals, "seed": self.seed}
+        return {**found, "sets": list(self.sets)} if self.sets else found
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came out."""
+    """What came out; give its fields by name."""
 
-    sentence: str
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    figures: dict[str, Any]  # the numbers behind it, as plain JSON values
-    draw: Callable[[Axes], None]
+    sentence: str = ""
+    columns: tuple[str, ...] = ()
+    rows: Sequence[tuple[str, ...]] = ()
+    figures: dict[str, Any] = field(default_factory=dict)  # the numbers behind it, as plain JSON values
+    draw: Callable[[Axes], None] | None = None  # by default, bars of all figures that are intervals
     raw: Answer | None = None  # the same with luck left in, where it was taken out of matches
 
 
@@ -74,18 +77,19 @@ class Study:
     teams: int | None = None  # by default; a study with teams needs them
     fewest: int = 1  # deals
     needs: Callable[[Agent], Any] = lambda agent: None  # raises ValueError for an agent that can't be studied
-    sets: Mapping[str, str] = field(default_factory=dict)  # rules by label, of a study that compares rule sets
+    sets: Any = ()  # a tuple of rule sets, or rule sets by label, of a study that compares some
     agent: str = ""  # whose play is studied, where the study says it
     any_rules: bool = False  # whether it takes games that are not like Krypkasino
 
     @property
     def rules(self) -> Rules | None:
         """The first of the rule sets that are compared, None if the study is about any rules."""
-        return Rules.parse(next(iter(self.sets.values()))) if self.sets else None
+        sets = self.sets.values() if isinstance(self.sets, Mapping) else self.sets
+        return Rules.parse(next(iter(sets))) if self.sets else None
 
     def check(self, setup: Setup) -> None:
         """Raise ValueError for rules for which the study makes no sense, and for an agent that it can't change."""
-        if self.sets and (setup.rules, setup.agent) != (self.rules, self.agent):
+        if isinstance(self.sets, Mapping) and (setup.rules, setup.agent) != (self.rules, self.agent):
             raise ValueError(f"the study {self.name} has its own rules and agents; give neither")
         if setup.models and not self.sets:
             raise ValueError(f"the study {self.name} has no use for trained models; those that compare rules have")
@@ -115,11 +119,12 @@ def run_study(
         raise ValueError(f"{folder} has a result without its {JOURNAL}, which is not overwritten; give another --out")
     weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
     identity: dict[str, Any] = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
-    if study.sets:
+    if isinstance(study.sets, Mapping):
         trained = {str(agents.rules_of(model)): read_card(model)["weights_sha256"] for model in setup.models}
         identity |= {"sets": dict(study.sets), "models_sha256": trained}
     if setup.luck != "off":
-        played = map(Rules.parse, study.sets.values()) if study.sets else [setup.rules]
+        texts = study.sets.values() if isinstance(study.sets, Mapping) else setup.sets
+        played = list(map(Rules.parse, texts)) or [setup.rules]
         identity["luck"] = [setup.luck, *(control_of(rules).digest for rules in played)]
     about = {"command": command, "machine": machine()}
     with open_run(folder, Header("study", identity, about), executor) as run:
@@ -128,7 +133,7 @@ def run_study(
         if answer.raw:
             figures["raw"] = _plain(answer.raw)
         write_json(folder / RESULT, figures)
-        write_whole(folder / FIGURE, picture(study, answer.draw))
+        write_whole(folder / FIGURE, picture(study, answer.draw or bars(intervals_in(answer.figures), "points a game")))
     return answer
 
 
