@@ -12,7 +12,7 @@ EXTRAS := train,render,table,dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play table test browser lowest toolboxes slow check others format format-check lint types javascript notebooks nojit docs dist soak pages playthroughs narration pictures bench clean
+.PHONY: help train play table test browser lowest toolboxes slow check others format format-check lint types javascript notebooks nojit docs dist soak pages golden pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -86,13 +86,10 @@ soak: $(VENV)  ## play 10^9 plies with every invariant and try 10^6 mutants of a
 pages: $(VENV)  ## write the pages of the environments anew
 	$(BIN)/python tests/make_pages.py
 
-playthroughs: $(VENV)  ## write the golden playthroughs anew
-	$(BIN)/python tests/make_playthroughs.py
+golden: $(VENV)  ## write the golden files of the tests anew: playthroughs, narration, pictures
+	$(BIN)/python -m pytest --regen-all tests/game/test_golden.py tests/ui/test_narration.py
 
-narration: $(VENV)  ## write the golden texts of the narrator anew
-	$(BIN)/python tests/make_narration.py
-
-pictures: $(VENV)  ## draw the golden pictures and those of the pages anew
+pictures: $(VENV)  ## draw the pictures of the pages anew
 	$(BIN)/python tests/make_pictures.py
 	$(BIN)/python tests/make_table_pictures.py
 

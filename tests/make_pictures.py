@@ -1,4 +1,4 @@
-"""Draw the golden pictures and those of the pages: `make pictures`. Tests compare the golden ones."""
+"""Draw the pictures of games that the pages show."""
 
 from __future__ import annotations
 
@@ -13,31 +13,7 @@ from krypenv.training.cli.people.show import with_before
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
 
-GOLDEN = Path(__file__).with_name("pictures")
 DOCS = Path(__file__).parent.parent / "docs" / "pictures"
-WIDTH = 240  # of a golden picture
-POSITIONS = {  # a picture each: rules and the number of actions, each the first legal one
-    "krypkasino": ("krypkasino players=2", 37),
-    "krypkasino-6": ("krypkasino players=6 teams=3", 20),
-    "howto": ("howto players=4 teams=2", 30),
-    "mini-low": ("mini-low players=3", 9),
-    "mini-double": ("mini-double players=2", 12),
-    "mini-high": ("mini-high players=2", 11),
-    "mini-sweep": ("mini-sweep players=2", 1),
-    "mini-choice": ("mini-choice players=2", 1),
-    "mini-copies": ("mini-copies players=2", 2),
-    "mini-last": ("mini-last players=2", 2),
-    "mini-hidden": ("mini-hidden players=2", 3),
-    "mini-count": ("mini-count players=2", 5),
-    "mini-kasino": ("mini-kasino players=2", 2),
-    "mini-mulle": ("mini-mulle players=2", 3),
-    "kasino-sweden": ("kasino-sweden players=2", 12),
-    "overspader": ("overspader players=4 teams=2", 25),
-    "kasino-finland": ("kasino-finland players=3", 48),
-    "laistokasino": ("laistokasino players=3", 33),
-    "mulle": ("mulle players=2", 16),
-    "mulle-glimne": ("mulle-glimne players=2", 23),
-}
 PAGES = {  # of each environment: rules, seed and the number of moves
     "krypkasino": ("krypkasino players=4 teams=2", 23, 24),
     "kasino": ("kasino-finland players=3", 21, 13),
@@ -45,20 +21,6 @@ PAGES = {  # of each environment: rules, seed and the number of moves
 }
 README = ("krypkasino players=3", 35, 26)
 README_WIDTH = 480
-
-
-def golden_game(name: str) -> Game:
-    """Return the game of a golden picture."""
-    rules, moves = POSITIONS[name]
-    game = Game(Rules.parse(rules), seed=7)
-    for _ in range(moves):
-        game.act(game.legal_actions()[-1 if game.rules.building else 0])  # the last one builds where it can
-    return game
-
-
-def golden_picture(name: str) -> Pixels:
-    """Return a golden picture as it is drawn now."""
-    return draw_game(golden_game(name), "all", WIDTH, four_colours=name == "mulle")
 
 
 def played(text: str, seed: int, moves: int) -> Iterator[Game]:
@@ -83,8 +45,6 @@ def moving(text: str, seed: int, moves: int) -> Iterator[Pixels]:
 
 def main() -> None:
     """Draw all pictures."""
-    for name in POSITIONS:
-        write_whole(GOLDEN / f"{name}.png", png_of(golden_picture(name)))
     for name, (text, seed, moves) in PAGES.items():
         *_, game = played(text, seed, moves)
         said = said_of(game, Narrator(game.rules))

@@ -1,12 +1,48 @@
-"""What must not change unseen: the deals that seeds give, and the golden playthroughs."""
+"""What must not change unseen: the deals that seeds give, playthroughs, and pictures.
+
+`make golden` writes the files of `tests/playthroughs/` and `tests/pictures/` anew: read the diff, look at the pictures.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from make_playthroughs import FOLDER, GAMES, SPIEL_FOLDER, SPIEL_GAMES, playthrough
+from PIL import Image
+from pytest_regressions.file_regression import FileRegressionFixture
+from support.places import TESTS
+from support.playthroughs import GAMES, SPIEL_GAMES, playthrough, spiel_playthrough
 
 from krypenv import Engine, Game, Rules, krypkasino_v0
+from krypenv.pictures import draw_game, png_of
+from krypenv.pictures.drawing import Pixels
+
+PLAYTHROUGHS, PICTURES = TESTS / "playthroughs", TESTS / "pictures"
+POSITIONS = {  # a picture each: rules and the number of actions, each the first legal one
+    "krypkasino": ("krypkasino players=2", 37),
+    "krypkasino-6": ("krypkasino players=6 teams=3", 20),
+    "howto": ("howto players=4 teams=2", 30),
+    "mini-low": ("mini-low players=3", 9),
+    "mini-double": ("mini-double players=2", 12),
+    "mini-high": ("mini-high players=2", 11),
+    "mini-sweep": ("mini-sweep players=2", 1),
+    "mini-choice": ("mini-choice players=2", 1),
+    "mini-copies": ("mini-copies players=2", 2),
+    "mini-last": ("mini-last players=2", 2),
+    "mini-hidden": ("mini-hidden players=2", 3),
+    "mini-count": ("mini-count players=2", 5),
+    "mini-kasino": ("mini-kasino players=2", 2),
+    "mini-mulle": ("mini-mulle players=2", 3),
+    "kasino-sweden": ("kasino-sweden players=2", 12),
+    "overspader": ("overspader players=4 teams=2", 25),
+    "kasino-finland": ("kasino-finland players=3", 48),
+    "laistokasino": ("laistokasino players=3", 33),
+    "mulle": ("mulle players=2", 16),
+    "mulle-glimne": ("mulle-glimne players=2", 23),
+}
+WIDTH = 240  # of a picture
+TOLERANCE = 12  # other versions of the libraries draw letters and edges a little differently
 
 # seed -> the first cards of the deck in deal order; never to be changed, for published results name their seeds
 DEALS = {
@@ -19,14 +55,51 @@ DEALS = {
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_playthrough_is_as_written(name: str) -> None:
-    written = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
-    assert playthrough(GAMES[name]) == written, "a rule or a text has changed; if it should, run `make playthroughs`"
+def test_playthrough_is_as_written(name: str, file_regression: FileRegressionFixture) -> None:
+    file_regression.check(playthrough(GAMES[name]), encoding="utf-8", fullpath=PLAYTHROUGHS / f"{name}.txt")
 
 
-def test_no_playthrough_is_left_over() -> None:
-    assert {path.stem for path in FOLDER.glob("*.txt")} == set(GAMES)
-    assert {path.stem for path in SPIEL_FOLDER.iterdir()} == set(SPIEL_GAMES)
+@pytest.mark.parametrize("name", SPIEL_GAMES)
+def test_playthrough_of_openspiel_is_as_written(name: str, file_regression: FileRegressionFixture) -> None:
+    text = spiel_playthrough(SPIEL_GAMES[name])
+    file_regression.check(text, encoding="utf-8", fullpath=PLAYTHROUGHS / "openspiel" / f"{name}.txt")
+
+
+def drawn(game: Game, name: str) -> Pixels:
+    """A game as its picture shows it."""
+    return draw_game(game, "all", WIDTH, four_colours=name == "mulle")
+
+
+def distance(one: Pixels, other: Pixels) -> float:
+    """How far apart two pictures are: the mean difference of a pixel, in the worst of 16 x 12 fields."""
+    gaps = np.abs(one.astype(int) - other).mean(axis=2)
+    fields = gaps.reshape(12, gaps.shape[0] // 12, 16, gaps.shape[1] // 16)
+    return float(fields.mean(axis=(1, 3)).max())
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_picture_is_as_drawn(name: str, file_regression: FileRegressionFixture) -> None:
+    """It is close to the stored one, and what the next action changes is not."""
+    text, moves = POSITIONS[name]
+    game = Game(Rules.parse(text), seed=7)
+    for _ in range(moves):
+        game.act(game.legal_actions()[-1 if game.rules.building else 0])  # the last one builds where it can
+
+    def compare(obtained: Path, expected: Path) -> None:
+        golden = np.asarray(Image.open(expected))
+        assert distance(golden, np.asarray(Image.open(obtained))) < TOLERANCE
+        game.act(game.legal_actions()[0])
+        assert distance(golden, drawn(game, name)) > 2 * TOLERANCE
+
+    path = PICTURES / f"{name}.png"
+    file_regression.check(png_of(drawn(game, name)), binary=True, fullpath=path, check_fn=compare)
+
+
+def test_every_preset_has_a_picture_and_no_file_is_left_over() -> None:
+    assert {Rules.parse(rules).name for rules, _ in POSITIONS.values()} == set(Rules.presets())
+    assert {path.stem for path in PICTURES.iterdir()} == set(POSITIONS)
+    assert {path.stem for path in PLAYTHROUGHS.glob("*.txt")} == set(GAMES)
+    assert {path.stem for path in (PLAYTHROUGHS / "openspiel").iterdir()} == set(SPIEL_GAMES)
 
 
 @pytest.mark.parametrize("seed", DEALS)

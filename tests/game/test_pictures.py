@@ -1,4 +1,4 @@
-"""Pictures of games: what is drawn where, golden pictures, files, notebooks, and the window."""
+"""Pictures of games: what is drawn where, files, notebooks, and the window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from make_pictures import GOLDEN, POSITIONS, golden_game, golden_picture
 from PIL import Image
 from support.games import FIELDS, RULES, play_out, rules_of
 from support.relatives import RELATIVES
@@ -159,30 +158,6 @@ def test_a_row_of_an_engine_is_drawn_as_its_game(name):
 
 
 # ---------------------------------------------------------------------- pixels
-
-
-def distance(one, other):
-    """How far apart two pictures are: the mean difference of a pixel, in the worst of 16 x 12 fields."""
-    gaps = np.abs(one.astype(int) - other).mean(axis=2)
-    fields = gaps.reshape(12, gaps.shape[0] // 12, 16, gaps.shape[1] // 16)
-    return fields.mean(axis=(1, 3)).max()
-
-
-TOLERANCE = 12  # other versions of the libraries draw letters and edges a little differently
-
-
-@pytest.mark.parametrize("name", POSITIONS)
-def test_golden_pictures(name):
-    golden = np.asarray(Image.open(GOLDEN / f"{name}.png"))
-    assert distance(golden, golden_picture(name)) < TOLERANCE, "run: make pictures, and look at them"
-    game = golden_game(name)
-    game.act(game.legal_actions()[0])
-    assert distance(golden, draw_game(game, "all", golden.shape[1], four_colours=name == "mulle")) > 2 * TOLERANCE
-
-
-def test_there_is_a_golden_picture_of_every_preset():
-    assert {Rules.parse(rules).name for rules, _ in POSITIONS.values()} == set(Rules.presets())
-    assert {path.stem for path in GOLDEN.iterdir()} == set(POSITIONS)
 
 
 def face(name, width=28, four_colours=False):

@@ -1,21 +1,23 @@
 """Golden narration: the rules of every preset in full, and a random game as one seat is told it, in each language.
 
-Run as a program it writes `tests/narration/` anew (`make narration`); the diff shows what a change altered.
+`make golden` writes `tests/narration/` anew; the diff shows what a change altered.
 """
 
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
-from make_playthroughs import GAMES
+import pytest
+from pytest_regressions.file_regression import FileRegressionFixture
+from support.places import TESTS
+from support.playthroughs import GAMES
 
 from krypenv import Game, Rules
 from krypenv.game.moves import Move
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import LANGUAGES
 
-FOLDER = Path(__file__).parent / "narration"
+FOLDER = TESTS / "narration"
 SHOWN_DEALS = 2  # at the beginning of a game; its last deal too
 TEXTS = [(language, name) for language in LANGUAGES for name in [*Rules.presets(), "variants"]]
 
@@ -63,9 +65,11 @@ def _game(narrator: Narrator, rules: Rules) -> list[str]:
     return [*lines, "", *narrator.sheet_lines(game), "", narrator.result(game)]
 
 
-if __name__ == "__main__":
-    for language, name in TEXTS:
-        path = FOLDER / language / f"{name}.txt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(narration(language, name), encoding="utf-8")
-        print(path)
+@pytest.mark.parametrize(("language", "name"), TEXTS)
+def test_narration_is_as_stored(language: str, name: str, file_regression: FileRegressionFixture) -> None:
+    told = narration(language, name)
+    file_regression.check(told, encoding="utf-8", fullpath=FOLDER / language / f"{name}.txt")
+
+
+def test_no_narration_is_left_over() -> None:
+    assert {(path.parent.name, path.stem) for path in FOLDER.glob("*/*")} == set(TEXTS)

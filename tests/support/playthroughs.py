@@ -1,13 +1,9 @@
-"""Golden playthroughs: one random game for each kind of rules, written so that a person can read it.
-
-Run as a program it writes `tests/playthroughs/` anew (`make playthroughs`); the diff shows what a change altered.
-"""
+"""Playthroughs: one random game for each kind of rules, written so that a person can read it."""
 
 from __future__ import annotations
 
 import random
 import re
-from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +12,6 @@ from krypenv.cards import STOP, action_name, card_names
 from krypenv.features import columns_of, shape_of
 from krypenv.game.display import format_playthrough
 
-FOLDER = Path(__file__).parent / "playthroughs"
 GAMES = {
     "krypkasino_2": "krypkasino players=2",
     "krypkasino_3": "krypkasino players=3",
@@ -45,7 +40,6 @@ GAMES = {
     "kasino_misere": "kasino-sweden players=2 goal=low",
     "kasino_maximal": "kasino-sweden players=2 capture=maximal",
 }
-SPIEL_FOLDER = FOLDER / "openspiel"
 SPIEL_GAMES = {  # as OpenSpiel plays them
     "mini_sweep": "krypenv(preset=mini-sweep,sorted_deals=True)",
     "mini_high_session": "krypenv(preset=mini-high,rules=games:2)",
@@ -101,13 +95,3 @@ def spiel_playthrough(text: str) -> str:
     lines = playthrough_lines(text, seed=1)
     tensor = re.compile(r"(InformationState|Observation)Tensor(\(|Shape|Layout)|^[◯◉ ]+$")
     return "\n".join(line for line in lines if not tensor.search(line)) + "\n"
-
-
-if __name__ == "__main__":
-    SPIEL_FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, text in SPIEL_GAMES.items():
-        (SPIEL_FOLDER / f"{name}.txt").write_text(spiel_playthrough(text), encoding="utf-8")
-        print(SPIEL_FOLDER / f"{name}.txt")
-    for name, text in GAMES.items():
-        (FOLDER / f"{name}.txt").write_text(playthrough(text), encoding="utf-8")
-        print(FOLDER / f"{name}.txt")
