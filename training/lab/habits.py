@@ -20,7 +20,7 @@ from krypenv.engine import Engine
 from krypenv.features import COLUMNS, WIDTH, append_features, want_history
 from krypenv.observation import SIZE
 from krypenv.rules import Rules
-from krypenv.training.lab.chunks import Change
+from krypenv.training.lab.matches import Change
 from krypenv.worlds.determinize import determinize
 
 BoolArray = npt.NDArray[np.bool_]

@@ -18,8 +18,8 @@ from krypenv.agents import label_of, typed
 from krypenv.inputs.words import command_line, one_line
 from krypenv.rules import Rules
 from krypenv.runtime import stopping
-from krypenv.training.lab.chunks import strong_agent
-from krypenv.training.lab.studying import FIGURE, RESULT, Setup, Study, run_study
+from krypenv.training.lab.matches import strong_agent
+from krypenv.training.lab.study import FIGURE, RESULT, Setup, Study, run_study
 from krypenv.training.runs import Task, executor_of, limits
 from krypenv.training.runs.progress import progress
 from krypenv.training.runs.tables import print_table
@@ -88,11 +88,7 @@ def _run(study: Study, it: Any, script: dict[str, Any], command: str) -> None:
             study, setup, it.out, command, executor, lambda done, of: show(done / max(of, 1), study.name)
         )
     print(f"{study.question} ({', '.join(sets) or rules}, {label_of(agent, rules)}, {setup.deals:,} deals)")
-    for which, its in (("taken out", answer), ("left in", answer.raw)):
-        if its:
-            if answer.raw:
-                print(f"With luck {which}:")
-            print_table(its.columns, its.rows)
+    print_table(*answer.table)
     print(f"wrote {it.out / RESULT} and {it.out / FIGURE}")
 
 
