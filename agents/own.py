@@ -93,11 +93,13 @@ def _import_class(name: str) -> Any:
         raise ValueError(f"{path} can't be imported for the agent {name}: it {describe_error(error)}") from None
     found: Any = module
     for word in words.split("."):
-        known = [key for key, value in vars(found).items() if inspect.isclass(value)]
+        lazy = {word: getattr(found, word, None)} if inspect.ismodule(found) else {}  # imported on first use
+        members = {**vars(found), **lazy}
+        known = [key for key, value in members.items() if inspect.isclass(value)]
         if word not in known:
             hint = did_you_mean(word, known)
             raise ValueError(f"there is no class {word!r}{hint} for the agent {name} in {_file_of(module)}")
-        found = vars(found)[word]
+        found = members[word]
     if not callable(getattr(found, "act_on" if getattr(found, "cheats", False) else "act", None)):
         raise ValueError(f"{name} is no agent: it has no method act(observations, action_masks)")
     return found

@@ -35,8 +35,7 @@ from krypenv.training.lab import studying as study
 from krypenv.training.lab.studying import FIGURE, RESULT, Setup, run_study
 from krypenv.training.learn.imitation.demonstrations import make_demonstrations
 from krypenv.training.runs.journal import JOURNAL, read_journal
-from krypenv.training.solving import resuming
-from krypenv.training.solving.strategies import solve_into
+from krypenv.training.solving import solve_into
 
 LONGEST_TEAR = 30  # bytes that are lost of what was being appended: less than any line
 WRITES = {"os.rename", "os.remove", "os.link", "os.mkdir"}
@@ -224,15 +223,14 @@ def fuzz_data(seed: int, mutants: int) -> Tally:
 
 
 def fuzz_solve(seed: int, mutants: int) -> Tally:
-    """A solve, which keeps solved deals stretch by stretch."""
+    """A solve, which keeps the solved deals of each number."""
     rules = Rules.preset("mini-last")
     work = Work(
         lambda folder: solve_into(folder, rules, gap=0.5, threads=1, command="krypenv solve"),
         lambda folder: solve_into(folder, rules, gap=0.4, threads=1, command="krypenv solve"),
         lambda folder: {name: data for name, data in meant(folder).items() if name != JOURNAL},
     )
-    with mock.patch.multiple(resuming, NODES_AT_ONCE=200, DEALS_AT_ONCE=1):
-        return fuzz(work, seed, mutants)
+    return fuzz(work, seed, mutants)
 
 
 def fuzz_exploit(seed: int, mutants: int) -> Tally:

@@ -14,8 +14,7 @@ from support.small_files import scratch
 from fuzz.files import changed_bytes
 from krypenv import Rules
 from krypenv.agents.solved import STRATEGY, load_strategy
-from krypenv.training.solving.solving import solve
-from krypenv.training.solving.strategies import save
+from krypenv.training.solving import save, solve
 
 
 @lru_cache(1)

@@ -11,7 +11,7 @@ from krypenv import Rules
 from krypenv.envs.openspiel import load
 from krypenv.training.examples import openspiel_learners
 from krypenv.training.examples.openspiel_learners import LEARNERS, LearnersSettings, app, load_small, train
-from krypenv.training.solving.solving import solve
+from krypenv.training.solving import solve
 
 TINY = "mini-sweep packs=2 suits=(3,)"
 PROGRAM = "python -m krypenv.training.examples.openspiel_learners"

@@ -26,6 +26,7 @@ from krypenv.training.solving.beliefs import (
     searched,
 )
 from krypenv.training.solving.deal_tree import Forest
+from krypenv.training.solving.saving import save
 from krypenv.training.solving.solving import (
     Solved,
     evaluate,
@@ -37,7 +38,6 @@ from krypenv.training.solving.solving import (
     solve_trees,
     with_policies,
 )
-from krypenv.training.solving.strategies import save
 
 GAP = 1e-4
 WAYS = [Way(*each) for each in product(BELIEFS, CONTINUATIONS, LEAVES)]

@@ -10,9 +10,7 @@ import pytest
 from support.commands import krypenv
 
 from krypenv import Game, Rules, agents
-from krypenv.training.solving.looking import Look, load_solved, look
-from krypenv.training.solving.solving import Solved, measure, solve
-from krypenv.training.solving.strategies import save
+from krypenv.training.solving import Look, Solved, load, look, measure, save, solve
 
 LAST = Rules.preset("mini-last")  # two cards in each hand, two on the table, four to come
 DECK = ["2D", "4S", "AD", "3D", "AS", "4D", "2S", "3S"]
@@ -90,7 +88,7 @@ def by_bayes(player, game: Game) -> dict[tuple[str, ...], float]:
 
 def test_a_saved_strategy_says_the_same(solved: Solved, folder: Path) -> None:
     game = Game(LAST, seed=1)
-    one, other = look(solved, game), look(load_solved(folder), game)
+    one, other = look(solved, game), look(load(folder), game)
     assert [each.move for each in one.moves] == [each.move for each in other.moves]
     for mine, theirs in zip(one.moves, other.moves, strict=True):
         assert mine[1:] == pytest.approx(theirs[1:])
@@ -145,7 +143,7 @@ def test_what_can_not_be_looked_at_is_refused(folder: Path, tmp_path: Path) -> N
         assert sentence in krypenv("solve", *words).stderr
     response = save(tmp_path / "response", measure("greedy", Rules.preset("mini-sweep")), best_response=True)
     with pytest.raises(ValueError, match="holds best responses to an agent"):
-        load_solved(response)
+        load(response)
     shown = krypenv("solve", folder, "--at", Game(LAST, deck=DECK).position())
     assert shown.exit_code == 0, shown.output
     assert "seat 0 in deal 1" in shown.stdout

@@ -38,8 +38,7 @@ from krypenv.training.runs import Task
 from krypenv.training.runs.folders import LOCK, is_empty, writing_to
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.parts import Length, Network
-from krypenv.training.solving.solving import solve
-from krypenv.training.solving.strategies import save, solve_into
+from krypenv.training.solving import save, solve, solve_into
 
 # ---------------------------------------------------------------------- two processes and one folder
 

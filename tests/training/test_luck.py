@@ -29,8 +29,7 @@ from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.solving.solving import measure
-from krypenv.training.solving.strategies import save
+from krypenv.training.solving import measure, save
 
 MAIN = Rules.preset("krypkasino")
 TACTICIAN = {"tactician": 1.0}

@@ -15,11 +15,11 @@ from krypenv import Game, Rules, agents
 from krypenv.agents.solved import keys_of
 from krypenv.training.lab.studying import FIGURE, Setup, run_study
 from krypenv.training.research.solved import matched, recall
-from krypenv.training.solving.asking import owners_of
 from krypenv.training.solving.growing import grow
 from krypenv.training.solving.insight import merge, without_memory, worth_of_memory, worth_of_sight
+from krypenv.training.solving.policies import owners_of
+from krypenv.training.solving.saving import save
 from krypenv.training.solving.solving import Solved, respond, solve, with_policies
-from krypenv.training.solving.strategies import save
 
 Needed = frozenset[tuple[Any, int]]  # decisions by what is seen, with their choices
 TINY = (  # of eight cards, four of them in each deal; memory is worth something to the first seat

@@ -18,8 +18,8 @@ from krypenv.training.research.solved.late_deals import (
     of_a_small_game,
     resolved_in,
 )
-from krypenv.training.research.solved.resolving import Equilibrium
 from krypenv.training.solving.late import solve_late
+from krypenv.training.solving.late_agent import Equilibrium
 from krypenv.training.solving.looking import look
 from krypenv.training.solving.solving import Solved
 
@@ -111,7 +111,7 @@ def test_choices_depend_on_the_seed_alone() -> None:
 
 
 def test_what_it_cannot_do_is_one_sentence() -> None:
-    name = "krypenv.training.research.solved.resolving:Equilibrium"
+    name = "krypenv.training.solving.late_agent:Equilibrium"
     with pytest.raises(ValueError, match="hands and iterations are 1 or more, and samples 0 or more, not 0, 200 and 4"):
         agents.make(agents.typed(f"{name}(hands=0)"), HIDDEN)
     for rules in (Rules.preset("krypkasino", players=4), Rules.preset("kasino-finland", players=2)):

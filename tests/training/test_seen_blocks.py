@@ -25,8 +25,7 @@ from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
 from krypenv.training.exploiting.exploiter_games import margins_against
 from krypenv.training.exploiting.policy_aware_search import PolicyAwareSearch
 from krypenv.training.research.belief.measuring import watch_games
-from krypenv.training.solving.solving import measure
-from krypenv.training.solving.strategies import solve_into
+from krypenv.training.solving import measure, solve_into
 from krypenv.ui.table import Table
 
 TWO, SMALL = Rules.preset("krypkasino", players=2), Rules.preset("mini-sweep")

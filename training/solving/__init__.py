@@ -1,18 +1,74 @@
 """Small games solved exactly, deal by deal: equilibria, and the exploitability of any agent.
 
-solving     equilibria, best responses, an agent's exploitability, head to head against an equilibrium
-growing     the trees of a game's deals
-deal_tree   one deal as a tree of nodes, leaves and information sets
-walking     the walk through it, every pair of hands and every play
-pairs       the pairs of hands that seats may hold, all or those of bounded ranges
-between_deals  what tells two positions between deals apart
-equilibrium predictive CFR+, minimax and best responses over a tree
-asking      an agent as a behaviour strategy
-resuming    what a solve keeps, to go on after it was killed
-insight     spread, and what sight of cards, mixing and memory are worth
-late        the end of a large game, solved from a position
-looking     what a strategy does in one decision, and why
-counting    how large a game is
-beliefs     what a search loses to an equilibrium, by its causes
-strategies  strategies and best responses as files
+solving      equilibria, best responses, an agent's exploitability and its loss to an equilibrium
+growing      the trees of a game's deals
+deal_tree    one deal as a tree of nodes, leaves and information sets
+walking      the walk through it, every pair of hands and every play
+pairs        the pairs of hands that seats may hold, all or those of bounded ranges
+equilibrium  predictive CFR+, minimax and best responses over a tree
+policies     an agent as a behaviour strategy
+measures     size and spread of a game, and what mixing and sight of cards are worth
+insight      what memory is worth
+beliefs      what a search loses to an equilibrium, by its causes
+late         the end of a large game, solved from a position
+late_agent   an agent that solves the deal before the last one
+looking      what a strategy does in one decision, and why
+saving       strategies as files
 """
+
+from typing import TYPE_CHECKING
+
+from krypenv.runtime.lazy import importer
+
+if TYPE_CHECKING:
+    from krypenv.training.solving.growing import SOLVED, Trees, grow, is_solvable
+    from krypenv.training.solving.late import grow_late, solve_late
+    from krypenv.training.solving.late_agent import Equilibrium
+    from krypenv.training.solving.looking import Look, look
+    from krypenv.training.solving.measures import (
+        Size,
+        lowest_card,
+        size_of,
+        spread_of,
+        whole_hand,
+        worth_of_mixing,
+        worth_of_sight,
+    )
+    from krypenv.training.solving.pairs import Bounds
+    from krypenv.training.solving.saving import load, save, solve_into
+    from krypenv.training.solving.solving import (
+        Solved,
+        evaluate,
+        grow_for_agents,
+        lost_to_equilibrium,
+        measure,
+        respond,
+        solve,
+        solve_trees,
+    )
+else:
+    __getattr__, __dir__ = importer(
+        __name__,
+        {
+            "growing": ("SOLVED", "Trees", "grow", "is_solvable"),
+            "late": ("grow_late", "solve_late"),
+            "late_agent": ("Equilibrium",),
+            "looking": ("Look", "look"),
+            "measures": (
+                "Size", "lowest_card", "size_of", "spread_of", "whole_hand", "worth_of_mixing", "worth_of_sight",
+            ),
+            "pairs": ("Bounds",),
+            "saving": ("load", "save", "solve_into"),
+            "solving": (
+                "Solved", "evaluate", "grow_for_agents", "lost_to_equilibrium", "measure", "respond", "solve",
+                "solve_trees",
+            ),
+        },
+    )  # fmt: skip
+
+__all__ = [
+    "SOLVED", "Bounds", "Equilibrium", "Look", "Size", "Solved", "Trees", "evaluate", "grow", "grow_for_agents",
+    "grow_late", "is_solvable", "load", "look", "lost_to_equilibrium", "lowest_card", "measure", "respond", "save",
+    "size_of", "solve", "solve_into", "solve_late", "solve_trees", "spread_of", "whole_hand", "worth_of_mixing",
+    "worth_of_sight",
+]  # fmt: skip

@@ -15,9 +15,10 @@ import numpy as np
 
 from krypenv.agents.search.horizon import expect_margins
 from krypenv.runtime.jit import kernel
-from krypenv.training.solving.asking import owners_of
 from krypenv.training.solving.deal_tree import Forest
-from krypenv.training.solving.solving import FloatArray, Solved, lost_to_equilibrium, with_policies
+from krypenv.training.solving.growing import FloatArray
+from krypenv.training.solving.policies import owners_of
+from krypenv.training.solving.solving import Solved, lost_to_equilibrium, with_policies
 
 EQUILIBRIUM = "equilibrium"
 BELIEFS, CONTINUATIONS, LEAVES = ("uniform", "exact"), ("open", EQUILIBRIUM), (EQUILIBRIUM, "search")

@@ -171,7 +171,7 @@ def respond(
 
 
 @kernel
-def match_regrets(forest: Forest, at: int, seat: int, first_choice: int, predicts: bool, work: Work) -> None:
+def match_regrets(forest: Forest, at: int, seat: int, first_choice: int, work: Work) -> None:
     """Write a seat's strategies of this iteration: in proportion to the regrets that are predicted."""
     for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
         if forest.seat[infoset] != seat:
@@ -179,8 +179,7 @@ def match_regrets(forest: Forest, at: int, seat: int, first_choice: int, predict
         start, stop = forest.choice[infoset] - first_choice, forest.choice[infoset + 1] - first_choice
         total = 0.0
         for each in range(start, stop):
-            regret = work.regret[each] + (work.change[each] if predicts else 0.0)
-            work.current[each] = max(regret, 0.0)
+            work.current[each] = max(work.regret[each] + work.change[each], 0.0)
             total += work.current[each]
         for each in range(start, stop):
             work.current[each] = work.current[each] / total if total > 0.0 else 1.0 / (stop - start)
@@ -286,12 +285,12 @@ def solve_deal(
     for each in range(count):
         work.regret[each] = work.change[each] = work.total[each] = 0.0
     for seat in range(2):
-        match_regrets(forest, at, seat, first, True, work)
+        match_regrets(forest, at, seat, first, work)
     done = 0
     while done < most:
         for seat in range(2):
             learn(forest, at, seat, first, (done + 1.0) ** 2, work)
-            match_regrets(forest, at, seat, first, True, work)
+            match_regrets(forest, at, seat, first, work)
         done += 1
         if done % CHECK_EVERY == 0 or done == most:
             normalize(forest, at, first, work, solution.policy)
@@ -306,7 +305,7 @@ def solve_deal(
             if gained <= gap:
                 break
             for seat in range(2):
-                match_regrets(forest, at, seat, first, True, work)
+                match_regrets(forest, at, seat, first, work)
     solution.iterations[at] = done
     solution.values[at] = evaluate_policy(forest, at, solution.policy[first : first + count], first, work)
 
@@ -336,14 +335,12 @@ def solve_deals(
     gap: float,
     most: int,
     solution: Solution,
-    start: int,
-    stop: int,
     work: Work,
     part: int,
     parts: int,
 ) -> None:
-    """Solve every `parts`-th deal from `start` to before `stop`; `to_come` are the values of the next deals."""
-    for at in range(start + part, stop, parts):
+    """Solve every `parts`-th deal of a forest; `to_come` are the values of the next deals."""
+    for at in range(part, len(forest.starts) - 1, parts):
         solve_deal(forest, at, to_come, gap, most, work, solution)
 
 

@@ -20,9 +20,8 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.state import GAME, State
 from krypenv.training.solving import deal_tree as tree
-from krypenv.training.solving.between_deals import MOST_KINDS, hash_position, strip_hands
-from krypenv.training.solving.deal_tree import MOST_DEPTH, WALK, Forest, Index, Walk
-from krypenv.training.solving.pairs import ALL, Ranges, make_pairs
+from krypenv.training.solving.deal_tree import MOST_DEPTH, WALK, Forest, Index, Walk, hash_position, strip_hands
+from krypenv.training.solving.pairs import ALL, MOST_KINDS, Ranges, make_pairs
 from krypenv.training.solving.walking import walk_deals
 
 FloatArray = npt.NDArray[np.float64]

@@ -20,12 +20,12 @@ from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.state import State
-from krypenv.training.solving.asking import owners_of
 from krypenv.training.solving.beliefs import leaf_values, reach
 from krypenv.training.solving.deal_tree import CHOICES, HANDS, INFOSETS, NODES, Forest
 from krypenv.training.solving.equilibrium import Solution, evaluate_deals
-from krypenv.training.solving.growing import Trees
-from krypenv.training.solving.solving import FloatArray, Solved, blank, respond, run_kernel, solve_trees
+from krypenv.training.solving.growing import FloatArray, Trees
+from krypenv.training.solving.policies import owners_of
+from krypenv.training.solving.solving import Solved, blank, respond, run_kernel, solve_trees
 
 IntArray = npt.NDArray[np.int64]
 Shown = Callable[[IntArray], IntArray]  # what is seen of hands, (hands,) packed: equal numbers look alike

@@ -22,7 +22,7 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.runtime.threads import count_threads, share
 from krypenv.state import GAME, State, mix
-from krypenv.training.solving.between_deals import strip_hands
+from krypenv.training.solving.deal_tree import strip_hands
 from krypenv.training.solving.growing import MOST_HISTORIES, FloatArray, Trees, grow_forest
 from krypenv.training.solving.pairs import (
     ALL,

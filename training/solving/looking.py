@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from krypenv.agents.solved import deciding, load_strategy
+from krypenv.agents.solved import deciding
 from krypenv.cards import card_names
 from krypenv.observation import HISTORY_COLUMNS, history_shape
 from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.solving import deal_tree as tree
-from krypenv.training.solving.asking import policy_of
-from krypenv.training.solving.between_deals import MOST_KINDS
 from krypenv.training.solving.deal_tree import Forest
-from krypenv.training.solving.equilibrium import Work, evaluate_deals, look_at_deal
-from krypenv.training.solving.growing import grow
-from krypenv.training.solving.solving import Solved, blank, run_kernel, work_for
+from krypenv.training.solving.equilibrium import Work, look_at_deal
+from krypenv.training.solving.growing import IntArray
+from krypenv.training.solving.solving import Solved, work_for
 
-IntArray = npt.NDArray[np.int64]
 Hand = tuple[int, ...]  # copies of each kind
 
 
@@ -57,41 +52,12 @@ class Look(NamedTuple):
         return sum(each.probability * each.margin for each in self.moves)
 
 
-def load_facts(folder: str | Path) -> dict[str, Any]:
-    """Return what is told of an equilibrium in a folder; raise what `load_solved` raises."""
-    _, facts = load_strategy(folder)
-    if facts.get("points"):
-        raise ValueError(
-            f"{folder} holds best responses to an agent, which tell nothing of beliefs; name the folder of an "
-            "equilibrium, as krypenv solve --out writes it"
-        )
-    return facts
-
-
 def check_position(rules: Rules, game: Game) -> None:
     """Raise ValueError for a game of other rules than a strategy's, or one that is over."""
     if game.rules != rules:
         raise ValueError(f"the position is one of '{game.rules}', and the strategy is for '{rules}'")
     if game.is_over:
         raise ValueError("the game is over, so there is nothing to decide; give a position before its end")
-
-
-def load_solved(folder: str | Path) -> Solved:
-    """Return the game and the strategy that `krypenv solve --out` has saved, with the values of its deals.
-
-    Raises ValueError for a folder that holds none, or best responses to an agent in its place.
-    """
-    rules = Rules.parse(load_facts(folder)["rules"])
-    trees = grow(rules, sees=True)
-    solved = Solved(trees, [blank(forest) for forest in trees.forests])
-    for forest, solution in zip(trees.forests, solved.solutions, strict=True):
-        for seat in range(2):
-            solution.policy[:] += policy_of(str(folder), rules, forest, seat)
-    to_come = np.zeros(0)
-    for forest, solution in zip(reversed(trees.forests), reversed(solved.solutions), strict=True):
-        run_kernel(evaluate_deals, forest, 1, to_come, solution)
-        to_come = solution.values
-    return solved
 
 
 def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
@@ -213,7 +179,6 @@ class _View:
     def beliefs(self, rules: Rules, root: np.record) -> list[Belief]:
         """Return the hands that the other seat may hold now."""
         kinds = np.flatnonzero(rules.deck_counts.astype(int) - root.seen > 0)
-        assert len(kinds) <= MOST_KINDS
         plays = self.forest.seen[self.infoset, rules.observation_size :].reshape(history_shape(rules))
         theirs = plays[:, HISTORY_COLUMNS["who"]][:, 1] == 1
         played = plays[theirs][:, HISTORY_COLUMNS["card"]].sum(axis=0)[kinds]

@@ -21,9 +21,9 @@ from krypenv.kernels.compiled import bit_index, compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.state import GAME, mix
-from krypenv.training.solving.between_deals import MOST_KINDS
 
 IntArray = npt.NDArray[np.int64]
+MOST_KINDS = 31  # kinds of unseen cards in a game that is solved: a hand is two bits for each
 
 
 class Pairs(NamedTuple):

@@ -1,27 +1,30 @@
-"""Solve a small game exactly, and find best responses to a policy, deal by deal from the last one."""
+"""Equilibria of small games, best responses to policies, and what policies lose to an equilibrium.
+
+A game is solved deal by deal, from the last one back: the value of a deal is what the deal before it ends with.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv.agents import Agent
+from krypenv.inputs.artifacts import encode_artifact, read_artifact
 from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads, share
-from krypenv.training.runs import Run
+from krypenv.training.runs import Run, Task
 from krypenv.training.solving import deal_tree as tree
-from krypenv.training.solving.asking import owners_of, policy_of
 from krypenv.training.solving.deal_tree import MOST_LENGTH, Forest
 from krypenv.training.solving.equilibrium import Solution, Work, evaluate_deals, respond_to_deals, solve_deals
-from krypenv.training.solving.growing import Trees, grow
-from krypenv.training.solving.resuming import solve_in_stretches
+from krypenv.training.solving.growing import FloatArray, Trees, grow
+from krypenv.training.solving.policies import owners_of, policy_of
 
-FloatArray = npt.NDArray[np.float64]
+KIND, FORMAT = "solved deals", 1
+FILES = "solved-deals-*.safetensors"  # what a run keeps until the whole game is solved
+KEPT = ("policy", "values", "iterations")
 
 
 @dataclass
@@ -33,7 +36,7 @@ class Solved:
 
     @property
     def value(self) -> float:
-        """The margin that seat 0 can expect."""
+        """The expected margin of seat 0."""
         return float(self.trees.chances @ self.solutions[0].values)
 
     @property
@@ -57,10 +60,10 @@ def solve(
         gap: exploitability to reach, in points.
         most: iterations for a deal, at most.
         threads: threads, 0 for all processors; the result does not depend on them.
-        sees: whether to keep the observations, which a strategy is saved by.
-        run: keeps solved deals, for the same game, gap and iterations; those that it has already are not solved again.
+        sees: whether to keep the observations, which `save` and `look` need.
+        run: keeps solved deals, for the same game, gap and iterations; deals that it has are not solved again.
 
-    Raises ValueError for rules that can't be solved, and what `solve_in_stretches` raises.
+    Raises ValueError for rules that can't be solved, and for files of the run that are torn or of another game.
     """
     return solve_trees(grow(rules, sees=sees), gap, most, threads, run)
 
@@ -71,20 +74,40 @@ def solve_trees(
     """Return an equilibrium of a game that is given as trees; see `solve`."""
     solutions: list[Solution] = []
     for number, forest in reversed(list(enumerate(trees.forests))):
-        solution = blank(forest)
         to_come = solutions[0].values if solutions else trees.ending
-        gap_here, deals = 2 * gap / len(trees.forests), len(forest.starts) - 1
-        work = partial(run_kernel, solve_deals, forest, threads, to_come, gap_here, most, solution)
-        if run:
-            solve_in_stretches(run, number, forest, solution, work, threads)
-        else:
-            work(0, deals)
-        solutions.insert(0, solution)
+        arguments = (forest, to_come, 2 * gap / len(trees.forests), most, threads)
+        solutions.insert(0, _solve_kept(run, number + 1, *arguments) if run else _solve_forest(*arguments))
     return respond(Solved(trees, solutions), threads)
 
 
+def _solve_forest(forest: Forest, to_come: FloatArray, gap: float, most: int, threads: int) -> Solution:
+    """Return an equilibrium of the deals with one number; `to_come` are the values of the next ones."""
+    solution = blank(forest)
+    run_kernel(solve_deals, forest, threads, to_come, gap, most, solution)
+    return solution
+
+
+def _solve_kept(run: Run, number: int, forest: Forest, *arguments: Any) -> Solution:
+    """Return the same as `_solve_forest`, from the run's file; solve the deals first where the run lacks it."""
+
+    def encode() -> bytes:
+        solution = _solve_forest(forest, *arguments)
+        return encode_artifact(KIND, FORMAT, {name: getattr(solution, name) for name in KEPT}, {})
+
+    path = run.folder / FILES.replace("*", str(number))
+    run.do_all([Task(f"deals {number}", encode, file=path.name)])
+    arrays, _ = read_artifact(path, KIND, FORMAT)
+    solution = blank(forest)
+    for name in KEPT:
+        room = getattr(solution, name)
+        if arrays[name].shape != room.shape:
+            raise ValueError(f"{path} belongs to other trees than this version grows; remove it")
+        room[:] = arrays[name]
+    return solution
+
+
 def respond(solved: Solved, threads: int = 0) -> Solved:
-    """Find best responses to a policy, and what they win; return the same object."""
+    """Compute best responses to a policy and their margins; return the same object."""
     best = np.array([solved.trees.ending, -solved.trees.ending])
     for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
         for seat in range(2):
@@ -93,20 +116,28 @@ def respond(solved: Solved, threads: int = 0) -> Solved:
     return solved
 
 
-def measure(spec: str | Agent, rules: Rules, seeds: int = 1, threads: int = 0, trees: Trees | None = None) -> Solved:
-    """Return an agent's policy on both seats, and the best responses to it; `trees` are those of `grow_for_agents`.
+def measure(agent: str | Agent, rules: Rules, seeds: int = 1, threads: int = 0, trees: Trees | None = None) -> Solved:
+    """Return an agent's policy on both seats, and the best responses to it; its `exploitability` is exact.
 
-    Raises what `policy_of` raises, and ValueError for rules that can't be solved.
+    Args:
+        agent: an agent's name with its options, or an agent with a method `probabilities`.
+        rules: the game.
+        seeds: seeds with which a named agent is made; its probabilities are the shares of their choices.
+        threads: threads, 0 for all processors.
+        trees: those of `grow_for_agents` or `grow_late`, which are grown anew otherwise.
+
+    Raises ValueError for rules that can't be solved, for an agent that can't be made, and for an illegal choice.
     """
     trees = trees or grow_for_agents(rules)
     policies = [
-        policy_of(spec, rules, forest, 0, seeds) + policy_of(spec, rules, forest, 1, seeds) for forest in trees.forests
+        policy_of(agent, rules, forest, 0, seeds) + policy_of(agent, rules, forest, 1, seeds)
+        for forest in trees.forests
     ]
     return respond(with_policies(trees, policies), threads)
 
 
 def evaluate(solved: Solved, threads: int = 0) -> Solved:
-    """Find what the policies are worth in each deal; return the same object."""
+    """Compute the values of the policies in each deal; return the same object."""
     to_come = solved.trees.ending
     for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
         run_kernel(evaluate_deals, forest, threads, to_come, solution)
@@ -114,20 +145,20 @@ def evaluate(solved: Solved, threads: int = 0) -> Solved:
     return solved
 
 
-def lost_to_equilibrium(perfect: Solved, solved: Solved, threads: int = 0) -> float:
+def lost_to_equilibrium(equilibrium: Solved, solved: Solved, threads: int = 0) -> float:
     """Return the points a game that policies lose to an equilibrium of the same trees, on average over both seats."""
     leads = []
     for seat in range(2):
         mixed = []
-        for forest, own, other in zip(perfect.trees.forests, solved.solutions, perfect.solutions, strict=True):
+        for forest, own, other in zip(equilibrium.trees.forests, solved.solutions, equilibrium.solutions, strict=True):
             is_own = forest.seat[owners_of(forest)] == seat
             mixed.append(np.where(is_own, own.policy, other.policy))
-        leads.append(evaluate(with_policies(perfect.trees, mixed), threads).value)
+        leads.append(evaluate(with_policies(equilibrium.trees, mixed), threads).value)
     return (leads[1] - leads[0]) / 2
 
 
 def grow_for_agents(rules: Rules) -> Trees:
-    """Return the trees in which agents can be asked: all that an agent may look at tells decisions apart."""
+    """Return the trees for `measure`: all that an agent may look at tells information sets apart."""
     return grow(rules, keeps_all=True, keeps_points=True, sees=True)
 
 

@@ -18,11 +18,10 @@ from krypenv.training.runs.parts import GameRules, a_seed
 
 if TYPE_CHECKING:
     from krypenv.one_game import Game
-    from krypenv.training.solving.solving import Solved
+    from krypenv.training.solving import Solved
 
 MOST_BELIEFS = 10  # hands that are listed
-SIZES = ("preset", "cards", "histories", "ends", "value", "seconds")
-SETS = ("preset", "information sets", "standard ones")
+SIZES = ("preset", "cards", "histories", "ends", "information sets", "value", "seconds")
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def run(settings: SolveSettings) -> None:
     in points a game. If it is killed, the same command with --out resumes it.
     """
     from krypenv.agents.solved import is_strategy
-    from krypenv.training.solving.growing import SOLVED
+    from krypenv.training.solving import SOLVED
 
     if settings.preset is None:
         _list([settings.rules_of(name) for name in SOLVED], settings.gap, settings.iterations, settings.threads)
@@ -99,16 +98,14 @@ def run(settings: SolveSettings) -> None:
 
 
 def _solve(settings: SolveSettings, rules: Rules) -> None:
+    from krypenv.training import solving
     from krypenv.training.cli.outputs import check_folder
-    from krypenv.training.solving.growing import is_solvable
     from krypenv.training.solving.looking import check_position
-    from krypenv.training.solving.solving import solve as solve_game
-    from krypenv.training.solving.strategies import solve_into
 
     game, out = _game_at(settings.at) if settings.at else None, settings.out
     if game:
         check_position(rules, game[0])
-        if not is_solvable(rules):
+        if not solving.is_solvable(rules):
             return _solve_late(settings, game[0])
         if settings.hands:
             raise ValueError(f"'{rules}' is solved as a whole, with all hands; leave out --hands")
@@ -117,9 +114,9 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
     start, how = time.perf_counter(), (settings.gap, settings.iterations, settings.threads)
     with Console(stderr=True).status(f"solving {rules}"):
         if out:
-            solved = solve_into(out, rules, *how, command=settings.line)
+            solved = solving.solve_into(out, rules, *how, command=settings.line)
         else:
-            solved = solve_game(rules, *how, sees=bool(game))
+            solved = solving.solve(rules, *how, sees=bool(game))
     typer.echo(
         f"{rules}: the first seat can expect {solved.value:+.4f} points; the strategy can be exploited by "
         f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
@@ -132,8 +129,8 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
 
 def _solve_late(settings: SolveSettings, game: Game) -> None:
     """Solve what is left of a large game, and print what an equilibrium does there."""
-    from krypenv.training.solving.late import solve_late
-    from krypenv.training.solving.pairs import SAMPLES, UNBOUNDED, Bounds
+    from krypenv.training.solving import Bounds, solve_late
+    from krypenv.training.solving.pairs import SAMPLES, UNBOUNDED
 
     if settings.out:
         raise ValueError(f"'{game.rules}' is solved from one position only, which makes no agent; leave out --out")
@@ -162,18 +159,19 @@ def _game_at(source: str) -> tuple[Game, bool]:
 
 def _look(folder: str, at: str) -> None:
     """Print what a saved strategy does at a position."""
-    from krypenv.training.solving.looking import check_position, load_facts, load_solved
+    from krypenv.training.solving.looking import check_position
+    from krypenv.training.solving.saving import load, load_rules
 
     game = _game_at(at)
-    check_position(Rules.parse(load_facts(folder)["rules"]), game[0])
+    check_position(load_rules(folder), game[0])
     with Console(stderr=True).status(f"reading {folder}"):
-        solved = load_solved(folder)
+        solved = load(folder)
     _print_look(solved, *game)
 
 
 def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
     from krypenv.training.runs.tables import print_table
-    from krypenv.training.solving.looking import look
+    from krypenv.training.solving import look
 
     found = look(solved, game, knows_plays)
     hand, table = (" ".join(cards) or "empty" for cards in (game.hand(found.seat), game.table))
@@ -203,24 +201,19 @@ def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
 
 def _list(games: list[Rules], gap: float, iterations: int, threads: int) -> None:
     from krypenv.training.runs.tables import print_table
-    from krypenv.training.solving.counting import size_of
-    from krypenv.training.solving.growing import grow
-    from krypenv.training.solving.solving import solve as solve_game
+    from krypenv.training.solving import grow, size_of, solve
 
-    rows, sets = [], []
+    rows = []
     for rules in games:
         size = size_of(grow(rules, keeps_all=True))
         start = time.perf_counter()
-        solved = solve_game(rules, gap, iterations, threads)
+        solved = solve(rules, gap, iterations, threads)
         seconds = time.perf_counter() - start
         rows.append(
             (
                 rules.name, str(rules.deck_size), f"{size.histories:,.0f}", f"{size.terminals:,.0f}",
-                f"{solved.value:+.4f}", f"{seconds:.1f}",
+                " + ".join(f"{count:,.0f}" for count in size.infosets), f"{solved.value:+.4f}", f"{seconds:.1f}",
             )
         )  # fmt: skip
-        sets.append((rules.name, *(f"{own:,.0f} + {other:,.0f}" for own, other in (size.infosets, size.standard))))
     print_table(SIZES, rows)
-    print_table(SETS, sets)
-    typer.echo("information sets: of each seat, without the order in which the cards of a capture were named")
-    typer.echo("standard ones: with perfect recall of all own actions, captures named card by card")
+    typer.echo("information sets: of each seat, without the order in which the cards of a capture are named")

@@ -15,10 +15,10 @@ import numpy as np
 from krypenv import agents
 from krypenv.one_game import Game
 from krypenv.rules import Rules
-from krypenv.training.solving.asking import policy_of
 from krypenv.training.solving.growing import Trees
 from krypenv.training.solving.late import grow_late
 from krypenv.training.solving.pairs import SAMPLES, Bounds
+from krypenv.training.solving.policies import policy_of
 from krypenv.training.solving.solving import evaluate, respond, with_policies
 
 WHOLE = 8  # cards in both hands when the deal before the last one begins

@@ -27,8 +27,8 @@ from krypenv.training.research.solved.late_bounds import (
     late_game,
     of_a_response,
 )
-from krypenv.training.research.solved.resolving import Equilibrium
 from krypenv.training.solving.late import solve_late
+from krypenv.training.solving.late_agent import Equilibrium
 from krypenv.training.solving.looking import look
 from krypenv.training.solving.pairs import SAMPLES
 from krypenv.training.solving.solving import Solved, evaluate, grow_for_agents, lost_to_equilibrium, measure

@@ -17,8 +17,8 @@ import numpy as np
 
 from krypenv.inputs.words import to_install
 from krypenv.rules import Rules
-from krypenv.training.solving.counting import size_of
 from krypenv.training.solving.growing import check_size, check_solvable, grow
+from krypenv.training.solving.measures import size_of
 
 MOST_HISTORIES = 100_000  # OpenSpiel walks through all of them in Python, and measures by tables
 UNITS = (64,)  # of all networks

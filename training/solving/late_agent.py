@@ -46,7 +46,7 @@ class Equilibrium:
     last one can't be solved.
 
     >>> from krypenv import agents
-    >>> agent = agents.make(agents.typed("krypenv.training.research.solved.resolving:Equilibrium(hands=8)"), Rules())
+    >>> agent = agents.make(agents.typed("krypenv.training.solving:Equilibrium(hands=8)"), Rules())
     """
 
     needs_history = True
@@ -61,7 +61,7 @@ class Equilibrium:
             )
         check_rules(rules)
         options = {"hands": hands, "samples": samples, "iterations": iterations}
-        self.name, self.rules = format_spec(f"{__name__}:Equilibrium", options), rules
+        self.name, self.rules = format_spec("krypenv.training.solving:Equilibrium", options), rules
         self._hands, self._samples, self._iterations = hands, samples, iterations
         self._seed, self._rng = check_seed(seed), np.random.default_rng(check_seed(seed))
         self._elsewhere = Champion(rules, seed)

@@ -1,4 +1,4 @@
-"""An agent as a behaviour strategy: what it does in each information set, asked once for each."""
+"""An agent as a behaviour strategy: its choice probabilities in every information set of a seat."""
 
 from __future__ import annotations
 
@@ -13,37 +13,35 @@ from krypenv.features import observation_for
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.mixed_table import legal_answer
 from krypenv.training.solving.deal_tree import Forest
+from krypenv.training.solving.growing import FloatArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-AT_ONCE = 4096  # decisions that an agent is asked at once
+BATCH = 4096  # decisions in one call of an agent
 
 
 def policy_of(spec: str | Agent, rules: Rules, forest: Forest, seat: int, seeds: int = 1) -> FloatArray:
     """Return the probabilities of an agent's choices on a seat, (choices,); choices of the other seat get 0.
 
-    An agent with a method `probabilities` is asked for them; one that is given as an object must have it. Any other is
-    made anew for each of `seeds` seeds, and the probabilities are the shares of them; one that remembers is made anew
-    for each question, and asked its own earlier decisions in this deal first.
+    An agent's method `probabilities` is used if it has one; an agent that is given as an object must have it. Any other
+    agent is made with each of `seeds` seeds, and the probabilities are the shares of their choices. An agent that
+    remembers is made anew for each decision, and first makes its own earlier decisions of the deal.
 
-    Raises ValueError for an agent that can't be made, and `Fault`, one too, for one that answers with no legal action.
+    Raises ValueError for an agent that can't be made, and `Fault`, one too, for an illegal action.
     """
-    policy = np.zeros(len(forest.actions))
-    owner = owners_of(forest)
+    policy, owners = np.zeros(len(forest.actions)), owners_of(forest)
     agent = agents.make_known(spec, rules) if isinstance(spec, str) else spec
     if not isinstance(spec, str) or hasattr(agent, "probabilities"):
-        return _told_by(agent, rules, forest, owner, seat)
+        return _known_policy(agent, rules, forest, owners, seat)
     for seed in range(seeds):
         agent = agents.make_known(spec, rules, seed)
         remembers = getattr(agent, "remembers", True)
-        for path in _paths(forest, owner, seat):
-            for start in range(0, len(path), AT_ONCE):
-                asked = path[start : start + AT_ONCE]
+        for path in _paths(forest, owners, seat):
+            for start in range(0, len(path), BATCH):
+                batch = path[start : start + BATCH]
                 if remembers:
                     agent = agents.make_known(spec, rules, seed)
-                    for earlier in asked.T[:-1]:
-                        _ask(agent, rules, forest, earlier)
-                np.add.at(policy, _ask(agent, rules, forest, asked[:, -1]), 1 / seeds)
+                    for earlier in batch.T[:-1]:
+                        _choices(agent, rules, forest, earlier)
+                np.add.at(policy, _choices(agent, rules, forest, batch[:, -1]), 1 / seeds)
     return policy
 
 
@@ -52,16 +50,15 @@ def owners_of(forest: Forest) -> IntArray:
     return np.repeat(np.arange(len(forest.seat)), np.diff(forest.choice))
 
 
-def _told_by(agent: Any, rules: Rules, forest: Forest, owner: IntArray, seat: int) -> FloatArray:
-    """Return the policy that an agent tells."""
-    policy = np.zeros(len(forest.actions))
-    own = np.flatnonzero(forest.seat == seat)
-    for start in range(0, len(own), AT_ONCE):
-        infosets = own[start : start + AT_ONCE]
+def _known_policy(agent: Any, rules: Rules, forest: Forest, owners: IntArray, seat: int) -> FloatArray:
+    """Return the policy that an agent's method `probabilities` gives."""
+    policy, own = np.zeros(len(forest.actions)), np.flatnonzero(forest.seat == seat)
+    for start in range(0, len(own), BATCH):
+        infosets = own[start : start + BATCH]
         masks = _masks(rules, forest, infosets)
-        told = agent.probabilities(observation_for(agent, rules, forest.seen[infosets], masks), masks)
-        choices = np.flatnonzero(np.isin(owner, infosets))
-        policy[choices] = told[np.searchsorted(infosets, owner[choices]), forest.actions[choices]]
+        found = agent.probabilities(observation_for(agent, rules, forest.seen[infosets], masks), masks)
+        choices = np.flatnonzero(np.isin(owners, infosets))
+        policy[choices] = found[np.searchsorted(infosets, owners[choices]), forest.actions[choices]]
     return policy
 
 
@@ -75,7 +72,7 @@ def _masks(rules: Rules, forest: Forest, infosets: IntArray) -> npt.NDArray[np.i
     return masks
 
 
-def _ask(agent: Agent, rules: Rules, forest: Forest, infosets: IntArray) -> IntArray:
+def _choices(agent: Agent, rules: Rules, forest: Forest, infosets: IntArray) -> IntArray:
     """Return the choices that an agent makes in some information sets."""
     first, stop = forest.choice[infosets], forest.choice[infosets + 1]
     actions = legal_answer(agent, forest.seen[infosets], _masks(rules, forest, infosets))
@@ -85,13 +82,13 @@ def _ask(agent: Agent, rules: Rules, forest: Forest, infosets: IntArray) -> IntA
     return places
 
 
-def _paths(forest: Forest, owner: IntArray, seat: int) -> list[IntArray]:
-    """Return a seat's information sets, each with those before it in the deal: (count, length) for each length."""
+def _paths(forest: Forest, owners: IntArray, seat: int) -> list[IntArray]:
+    """Return a seat's information sets, each after those before it in the deal: (count, length) for each length."""
     path = np.flatnonzero(forest.seat == seat)[:, None]
     paths = []
     while len(path):
         before = forest.before[path[:, 0]]
         if (before < 0).any():
             paths.append(path[before < 0])
-        path = np.column_stack([owner[before[before >= 0]], path[before >= 0]])
+        path = np.column_stack([owners[before[before >= 0]], path[before >= 0]])
     return paths

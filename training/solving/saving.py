@@ -1,4 +1,4 @@
-"""Strategies that leave the room as files: `save` and `solve_into`."""
+"""Strategies as files: a folder with one is the name of an agent."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.solved import keys_of, save_strategy, strategy_of
+from krypenv.agents.solved import keys_of, load_strategy, save_strategy, strategy_of
 from krypenv.observation import VERSION
 from krypenv.rules import Rules
 from krypenv.training.runs import Header, open_run
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.machine import machine
-from krypenv.training.solving.resuming import remove_stretches
-from krypenv.training.solving.solving import Solved, solve
+from krypenv.training.solving.growing import grow
+from krypenv.training.solving.policies import policy_of
+from krypenv.training.solving.solving import FILES, Solved, evaluate, solve, with_policies
 
 
 def solve_into(
@@ -22,22 +23,28 @@ def solve_into(
 ) -> Solved:
     """Solve a game, save the strategy in a folder, and return the solution; the arguments are those of `solve`.
 
-    Killed, the same call goes on where it was. Raises ValueError as `solve` does, and if the folder is that of another
-    solve, or another run is writing to it.
+    After a kill the same call resumes with the deals that it has not solved. Raises ValueError as `solve` does, and if
+    the folder is that of another solve, or another run is writing to it.
     """
     identity = {"rules": str(rules), "gap": gap, "iterations": most, "observation_version": VERSION}
     with open_run(Path(folder), Header("solve", identity, {**facts, "machine": machine()})) as run:
         solved = solve(rules, gap, most, threads, sees=True, run=run)
         _write(folder, solved, False, facts)
-        remove_stretches(run.folder)
+        remove_kept(run.folder)
     return solved
 
 
-def save(folder: str | Path, solved: Solved, best_response: bool = False, **facts: Any) -> Path:
-    """Write the policy of a solved game, or the best responses to an agent's, as a folder that names an agent.
+def remove_kept(folder: Path) -> None:
+    """Remove the files of solved deals, once the strategy is saved."""
+    for path in folder.glob(FILES):
+        path.unlink()
 
-    The trees must have been grown with observations (`sees`), and those of `measure` tell points apart. Raises
-    ValueError if another run is writing to the folder.
+
+def save(folder: str | Path, solved: Solved, best_response: bool = False, **facts: Any) -> Path:
+    """Write the policy of a solved game, or best responses to an agent's, as a folder that names an agent.
+
+    The trees must have been grown with observations: by `solve` with `sees`, or by `measure`, which best responses
+    need. Raises ValueError if another run is writing to the folder.
     """
     with writing_to(Path(folder)):
         return _write(folder, solved, best_response, facts)
@@ -62,3 +69,25 @@ def _write(folder: str | Path, solved: Solved, best_response: bool, facts: dict[
     return save_strategy(
         folder, strategy, rules, value=solved.value, exploitability=max(solved.exploitability, 0.0), **facts
     )
+
+
+def load_rules(folder: str | Path) -> Rules:
+    """Return the rules of an equilibrium in a folder; raise what `load` raises."""
+    _, facts = load_strategy(folder)
+    if facts.get("points"):
+        raise ValueError(
+            f"{folder} holds best responses to an agent, which tell nothing of beliefs; name the folder of an "
+            "equilibrium, as krypenv solve --out writes it"
+        )
+    return Rules.parse(facts["rules"])
+
+
+def load(folder: str | Path) -> Solved:
+    """Return the game and the equilibrium that `save` or `solve_into` has written, with the values of its deals.
+
+    Raises ValueError for a folder that holds none, or best responses to an agent.
+    """
+    rules = load_rules(folder)
+    trees = grow(rules, sees=True)
+    policies = [sum(policy_of(str(folder), rules, forest, seat) for seat in range(2)) for forest in trees.forests]
+    return evaluate(with_policies(trees, [np.asarray(policy) for policy in policies]), 1)
