@@ -1,20 +1,15 @@
-"""A margin and its interval are signed, from the view of the agent that is named: in code, pages and answers."""
+"""A margin and its interval are signed, from the view of the agent that is named."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from pathlib import Path
 
 import pytest
-from support.places import ROOT
 
 from krypenv.training.evaluation.matches.margins import format_margin, margin_cells
 from krypenv.training.exploiting.exploiting import Exploiter, ExploitResult
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-STUDIES = sorted((ROOT / "docs" / "results" / "studies").glob("*/result.json"))
 NUMBER = r"[-+−]?\d+\.\d+"
 INTERVAL = re.compile(
     rf"(?<![\w.])({NUMBER})([^()|%\d]{{0,60}})\((?:95% |95% interval )?({NUMBER}) to ({NUMBER})\b(?!%)"
@@ -58,16 +53,6 @@ def test_a_text_is_searched_for_signs() -> None:
     assert not unsigned(
         "+0.4 points a game (-0.8 to +1.5); 34.6 points a game (34.2 to 35.0) change hands; 8% (7% to 9%)"
     )
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_margins_of_the_page_are_signed(path: Path) -> None:
-    assert unsigned(path.read_text(encoding="utf-8")) == []
-
-
-@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.parent.name)
-def test_margins_of_stored_answers_are_signed(path: Path) -> None:
-    assert unsigned(json.loads(path.read_text(encoding="utf-8"))["answer"]) == []
 
 
 @pytest.mark.parametrize(("margin", "low", "high"), [(0.4, -0.8, 1.5), (-0.4, -1.5, 0.8)])
