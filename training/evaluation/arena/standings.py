@@ -107,7 +107,7 @@ def standings(games: Games) -> Standings:
 
     The figures depend only on the games, and neither on their order nor on chance. A forfeited game counts with its
     stored scores. Where luck was measured, the margins without it rank the agents, and Nash averaging, alpha-rank and
-    cycles rest on them. docs/standings.md explains each figure. Raises ValueError for impossible games, such as a game
+    cycles rest on them. docs/arena.md explains each figure. Raises ValueError for impossible games, such as a game
     with one agent on all sides.
     """
     raw = payoffs(games)
