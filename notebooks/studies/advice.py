@@ -1,0 +1,249 @@
+"""Which advice holds for which player?
+
+Four players of different strength follow one habit each against themselves without it, and play games against
+themselves in which sweeps and the last capture are counted. All statements of the guide and of the rulebooks are tested
+together. What holds on a second seed too, `--seed 1`, is told by `lab.replicated`.
+"""
+
+import dataclasses
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.colors import TwoSlopeNorm
+from memory import CHANGES
+
+from krypenv import Rules
+from krypenv.cards import NO_CARD
+from krypenv.training import lab
+
+# Habits of `krypenv.training.lab` and memories of `memory.py`, by their names.
+FREE, LEADER = "as it likes", "leads"
+NEVER_SETS_UP, SETS_UP = "never sets up a sweep if it can", "sets up whenever it can"
+CREEP, CAPTURE = "creep whenever possible", "capture whenever possible"
+PAYS_0, PAYS_2 = "pays 0 at most for a capture", "pays 2 at most for a capture"
+HIGHEST, LOWEST = "creep the highest card", "creep the lowest card"
+ACES_FIRST, ACES_LAST = "creep aces first", "creep aces last"
+NEUTRAL_FIRST, NEUTRAL_LAST = "creep low cards without points first", "creep low cards without points last"
+SEEK, AVOID = "seeks the last capture with two cards", "avoids the last capture with two cards"
+SEEK_ALL, AVOID_ALL = "captures whenever it can in the last deal", "creeps whenever it can in the last deal"
+CHEAPEST, DEAREST = "capture the fewest points", "capture the most points"
+TINY, LARGE = "capture the fewest cards", "capture the most cards"
+TAKE_SAFE, LEAVE_SPADE = "take a neutral card while a spade lies there", "take no neutral card while a spade lies there"
+FOUL, SPARE = "creep an ace or king beside a ten of diamonds", "creep no ace or king beside a ten of diamonds"
+TWO, NOT_TWO = "leave two cards if it can", "never leave two cards if it can"
+WHOLE, NOTHING = "remembers all, does not solve the last deal", "remembers no card"
+HIGH_ALONE, ACES = "remembers aces and pictures alone", "remembers aces alone"
+STORAN, NEXT_REVEALS = "remembers the tens of diamonds alone", "does not use what the next seat's reveal"
+SINGLE, NO_SINGLE = "leave a single card but a picture", "leave no single card but a picture"
+
+
+class Statement(NamedTuple):
+    """What is said of two ways to play: the first is better than the second."""
+
+    words: str
+    does: str  # a habit, a memory, FREE or LEADER
+    rather: str
+
+
+GUIDE = [
+    Statement("set up sweeps: never doing so is worse than to choose", FREE, NEVER_SETS_UP),
+    Statement("but with a reason: always doing so is worse too", FREE, SETS_UP),
+    Statement("leave no single card but a picture, rather than one", NO_SINGLE, SINGLE),
+    Statement("choosing is better than to leave none", FREE, NO_SINGLE),
+    Statement("creeping on principle is worse than to choose", FREE, CREEP),
+    Statement("capturing on principle is worse than to choose", FREE, CAPTURE),
+    Statement("never paying for a capture is worse than to choose", FREE, PAYS_0),
+    Statement("pay up to two points rather than none", PAYS_2, PAYS_0),
+    Statement("choosing is better than up to two points", FREE, PAYS_2),
+    Statement("creep the highest card rather than the lowest", HIGHEST, LOWEST),
+    Statement("choosing is better than the highest", FREE, HIGHEST),
+    Statement("keep low cards without points rather than give them away", NEUTRAL_LAST, NEUTRAL_FIRST),
+    Statement("choosing is better than to keep them", FREE, NEUTRAL_LAST),
+    Statement("make the cheapest capture rather than the dearest", CHEAPEST, DEAREST),
+    Statement("choosing is better than the cheapest", FREE, CHEAPEST),
+    Statement("remember the cards", WHOLE, NOTHING),
+    Statement("begin with aces and pictures", HIGH_ALONE, NOTHING),
+    Statement("no rule for the last deal: capturing is worse than to choose", FREE, SEEK_ALL),
+    Statement("no rule for the last deal: creeping is worse than to choose", FREE, AVOID_ALL),
+    Statement("count out the hands of the last deal", FREE, WHOLE),
+    Statement("lead rather than deal", LEADER, FREE),
+]
+RULEBOOKS = [
+    Statement("avoid taking in scoring cards rather than capture on principle", PAYS_0, CAPTURE),
+    Statement("get rid of aces early rather than late", ACES_FIRST, ACES_LAST),
+    Statement("choosing is better than aces early", FREE, ACES_FIRST),
+    Statement("use what the sweeps of the left-hand opponent reveal", WHOLE, NEXT_REVEALS),
+    Statement("keep your captures tiny rather than large", TINY, LARGE),
+    Statement("choosing is better than tiny captures", FREE, TINY),
+    Statement("take a neutral card rather than leave a spade", TAKE_SAFE, LEAVE_SPADE),
+    Statement("choosing is better than to take it", FREE, TAKE_SAFE),
+    Statement("foul a table with a ten of diamonds rather than spare it", FOUL, SPARE),
+    Statement("choosing is better than to foul it", FREE, FOUL),
+    Statement("aim for the very last capture rather than avoid it", SEEK, AVOID),
+    Statement("choosing is better than to aim for it", FREE, SEEK),
+    Statement("leave no two cards rather than two", NOT_TWO, TWO),
+    Statement("choosing is better than to leave no two", FREE, NOT_TWO),
+    Statement("remember the aces", ACES, NOTHING),
+    Statement("remember the tens of diamonds", STORAN, NOTHING),
+]
+STATEMENTS = [*GUIDE, *RULEBOOKS]
+
+PLAYERS = {"tactician": "tactician", "search": "search(worlds=10)", "network": "", "champion": "champion(worlds=20)"}
+NAMED = {name for each in STATEMENTS for name in (each.does, each.rather)}
+GAMES = 5  # games of a player against itself, for each deal of a match
+EARLY = 8  # cards to be played
+KINDS = ("single", "larger")  # of tables that are left
+COUNTED = {
+    "points a game that sweeps move": "moved",
+    "of these, by sweeps that open a deal": "opening",
+    "points that the last capture takes in": "taken",
+    "of these, set aside": "aside",
+    "percent of single cards left that the next play sweeps": "single",
+    "percent of larger tables left that it sweeps": "larger",
+    f"percent of games in which the last capturer, {EARLY} cards before the end, stays the last": "stays",
+}
+
+
+def setups_of(setup):
+    """Return the setup of each player's matches by its name; the network is the setup's agent."""
+    return {name: dataclasses.replace(setup, agent=spec or setup.agent) for name, spec in PLAYERS.items()}
+
+
+def changes_of(player):
+    """Return the ways to play that a player can be given: habits, and memories if it is the network."""
+    ways = {name: lab.with_habit(habit) for name, habit in lab.HABITS.items()}
+    ways |= CHANGES if player == "network" else {}
+    return {name: change for name, change in ways.items() if name in NAMED}
+
+
+def games_setup(own):
+    """Return the setup of the games of a player against itself."""
+    return dataclasses.replace(own, deals=GAMES * own.deals)
+
+
+def tasks(setup):
+    """Return the matches of every player with each habit against itself, and its games against itself."""
+    found = []
+    for player, own in setups_of(setup).items():
+        for name, change in changes_of(player).items():
+            found += lab.match_tasks(f"{player}: {name}", own, change)
+        found += lab.chunk_tasks(f"{player}: games", games_setup(own), count)
+    return found
+
+
+def count(rules, agent, first, deals, seed):
+    """Return by deal, with an agent in every seat, the leader's margin over the dealer and what `COUNTED` names.
+
+    Of single cards and larger tables it counts those left to the next play in a deal and those that it sweeps. Whether
+    the last capturer stays the last is left out where nobody had captured or the last capture took no points.
+    """
+    game, worth = Rules.parse(rules), Rules.parse(rules).card_points.astype(int)
+    fresh = np.ones(deals, bool)  # no card of the deal has been played
+    left, capturer = np.full(deals, -1), np.full(deals, -1)  # a single card 0, a larger table 1
+    opening, tables = np.zeros(deals), np.zeros((deals, 2, 2))
+    found = [{} for _ in range(deals)]
+    for engine, rows, before, ended, ends in lab.watch(rules, agent, first, deals, seed):
+        state = engine.state
+        early = game.deck_size - before.next_card + before.hand_size.sum(axis=1) == EARLY
+        capturer[rows[early]] = before.last_capturer[early]
+        done = state.pending[rows] == NO_CARD
+        plays, is_new = rows[done], state.deal_number[rows[done]] != before.deal_number[done]
+        sweeps = state.last_sweep[plays]
+        opening[plays] += sweeps * fresh[plays]
+        known = left[plays] >= 0
+        np.add.at(tables, (plays[known], left[plays[known]]), np.stack([known[known], sweeps[known] > 0], axis=1))
+        cards = state.table[plays].sum(axis=1)
+        left[plays] = np.where(is_new | (cards == 0), -1, cards > 1)
+        fresh[plays] = is_new
+        lying = (ends.table + ends.hands.sum(axis=1)) @ worth + np.where(ends.pending >= 0, worth[ends.pending], 0)
+        for at, row in enumerate(ended.tolist()):
+            scores, gained = engine.final_scores[row], engine.final_points[row] - ends.points[at, : game.players]
+            sweeps_made = int((engine.final_sweeps[row] - engine.final_void_sweeps[row]).sum())
+            aside = int(ends.set_aside[at] @ worth)
+            found[row] = {
+                "lead": int(scores[0] - scores[-1]) * (-1 if game.goal == "low" else 1),
+                "moved": game.sweep_points * sweeps_made, "opening": game.sweep_points * float(opening[row]),
+                "taken": aside + int(lying[at]), "aside": aside, "tables": tables[row].tolist(),
+            }  # fmt: skip
+            if capturer[row] >= 0 and gained.any():
+                found[row]["stays"] = 100.0 * bool(gained.argmax() == capturer[row])
+    return found
+
+
+def differences(player, own, results):
+    """Return by statement how much better its first way to play is, by deal; only those that can be measured.
+
+    Two ways that are one, such as to solve the last deal or not where four play, measure nothing.
+    """
+    margins = {name: np.array(lab.by_deal(results, f"{player}: {name}", own)) for name in changes_of(player)}
+    margins[FREE] = np.zeros(own.deals)
+    leads = np.array([game["lead"] for game in lab.by_deal(results, f"{player}: games", games_setup(own))])
+    found = {}
+    for each in STATEMENTS:
+        if each.does == LEADER:
+            found[each.words] = leads
+        elif each.does in margins and each.rather in margins:
+            found[each.words] = margins[each.does] - margins[each.rather]
+    return {words: better for words, better in found.items() if better.any()}
+
+
+def counted(games):
+    """Return what `COUNTED` names, as figures with intervals over deals."""
+    tables = np.array([game["tables"] for game in games], float)  # (deals, kinds, 2): left, swept
+    found = {}
+    for what, key in COUNTED.items():
+        if key in KINDS:
+            left, swept = tables[:, KINDS.index(key)].T
+            found[what] = tuple(100 * each for each in lab.share_interval(swept, left))
+        else:
+            found[what] = lab.interval([game[key] for game in games if key in game])
+    return lab.figures_of(found)
+
+
+def answer(setup, results):
+    """Return by how much each advice is better, and for whom it holds at 5% of all tests together."""
+    setups = setups_of(setup)
+    measured = {name: differences(name, own, results) for name, own in setups.items()}
+    tested = {(words, name): better for name, found in measured.items() for words, better in found.items()}
+    statements = {each.words: {} for each in STATEMENTS}
+    for (words, name), effect in lab.effects_of(tested).items():
+        statements[words][name] = {**effect, "holds": effect["p"] < 0.05 and effect["mean"] > 0}
+    games = {name: lab.by_deal(results, f"{name}: games", games_setup(own)) for name, own in setups.items()}
+    by_player = {name: counted(each) for name, each in games.items()}
+    rows = [(words, *(cell(found.get(name)) for name in PLAYERS)) for words, found in statements.items()]
+    rows += [(what, *(cell(found.get(what), "") for found in by_player.values())) for what in COUNTED]
+    figures = {"statements": statements, "by player": by_player}
+    columns = ("points by which the advice is better", *PLAYERS)
+    return lab.Answer(figures, columns, rows, partial(draw, statements))
+
+
+def cell(figure, sign="+"):
+    """Return a mean and half of its interval, with a mark if the advice holds."""
+    if figure is None:
+        return "-"
+    mark = " holds" if figure.get("holds") else ""
+    return f"{figure['mean']:{sign}.1f} ±{(figure['high'] - figure['low']) / 2:.1f}{mark}"
+
+
+def draw(statements, axes):
+    """Draw by how many points each advice is better for each player, with a mark where it holds."""
+    cells = [[found.get(name, {}).get("mean", np.nan) for name in PLAYERS] for found in statements.values()]
+    most = max(float(np.nanmax(np.abs(cells))), 1e-9)
+    axes.imshow(np.array(cells), cmap="PiYG", norm=TwoSlopeNorm(0, -most, most), aspect="auto")
+    for row, found in enumerate(statements.values()):
+        for at, name in enumerate(PLAYERS):
+            if name in found:
+                mark = " ✓" if found[name]["holds"] else ""
+                axes.text(at, row, f"{found[name]['mean']:+.1f}{mark}", ha="center", va="center", fontsize=8)
+    axes.set_yticks(range(len(statements)), list(statements), fontsize=8)
+    axes.set_xticks(range(len(PLAYERS)), list(PLAYERS), fontsize=8)
+    axes.set_xlabel("points a game by which it is better; ✓ holds, of all tests together", fontsize=9)
+    axes.figure.set_figheight(2 + 0.2 * len(statements))
+
+
+QUESTION = "Which advice holds for which player?"
+STUDY = lab.Study("advice", QUESTION, tasks, answer, deals=400, needs=lab.network_of)
+
+if __name__ == "__main__":
+    lab.main(STUDY)
