@@ -24,9 +24,9 @@ _RULE = (
     "points with luck left in, and the milliseconds of a decision and minutes of training of the agent. Rank is 1 plus "
     "the number of agents that are better. One agent is better than another where the difference of their scores is "
     f"above zero with a risk of {LEVEL:.0%} for all pairs at a table together (Holm). Deals that both have played are "
-    "compared one by one, the agents' own ones by their means. Agents that can't be told apart are tied, and "
-    "share a rank unless a third one tells them apart. A `!` says that the common deals, whose seeds are public, went "
-    f"better or worse than the agent's own, as happens to one in {round(1 / ODD):,} by chance."
+    "compared one by one, the agents' own ones by their means. Agents whose difference isn't significant are "
+    "tied, and share a rank unless a third one separates them. A `!` says that the common deals, whose seeds are "
+    f"public, went better or worse than the agent's own (p < {ODD:g})."
 )
 
 
