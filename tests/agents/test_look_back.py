@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.hidden_hands import hands_of, sampled_hands
 from support.networks import some_network
 
 from krypenv import Engine, Rules
@@ -23,8 +24,6 @@ from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observing import write_observation
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import for_kernels, handle, kernel, records
-from krypenv.training.research.belief.gains import gain_of
-from krypenv.training.research.belief.hidden_hands import hidden_hands, others_hands
 
 MAIN = Rules.preset("krypkasino", players=2)
 HAND, SEEN, CAPTURER = LAYOUT["hand"], LAYOUT["seen"], LAYOUT["last_capturer"]
@@ -141,10 +140,11 @@ def test_plays_of_the_network_tell_of_its_hand(text: str, tmp_path: Path) -> Non
     for _ in range(50):
         for row in np.flatnonzero((engine.seat == 0) & (engine.state.pending == NO_CARD)):
             seen = engine.observation[row]
-            hidden = hidden_hands(rules, seen, rng)
-            if len(hidden.hands) > 1 and history_in(rules, seen[None]).any():
-                truth = others_hands(rules, engine.state[row : row + 1])[0]
-                gains.append(gain_of(lambda hands, seen=seen: believer.log_weights(seen, hands), hidden, truth).nats)
+            if engine.observation[row, LAYOUT["hand_size"]][1:].any() and history_in(rules, seen[None]).any():
+                hands = sampled_hands(rules, seen, rng, 300)
+                truth = hands_of(rules, engine.state[row : row + 1])
+                logs = believer.log_weights(seen, np.concatenate([truth, hands]))
+                gains.append(logs[0] - np.logaddexp.reduce(logs) + np.log(len(logs)))
         engine.step(other.act(engine.observation, engine.action_mask))
     assert len(gains) > 100
     assert np.isfinite(gains).all()
