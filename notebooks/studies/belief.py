@@ -19,7 +19,6 @@ from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.features import observation_for, want_history
 from krypenv.training import deal_seeds, lab
 
-AGENT = "champion"
 AGAINST = ("tactician(shed=True)", "search", "champion(worlds=0)", "champion")
 MOST = 25_000  # hands are listed if there are at most so many ways to deal them, else sampled
 SAMPLES = 1000
@@ -27,10 +26,7 @@ BINS = np.linspace(0, 1, 21)  # of predicted probabilities
 
 
 def list_hands(rules: Rules, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return all hands, (W, 1, 52), that agree with an observation, and the log of their shares of uniform deals.
-
-    Returns None for more than two players, builds, special cards and many hands.
-    """
+    """Return all hands, (W, 1, 52), that agree with an observation and the log of their shares; None if too many."""
     layout, size = rules.layout, int(seen[rules.layout["hand_size"]][1])
     if rules.players > 2 or rules.building or "cannot_hold_special" in layout:
         return None
@@ -85,6 +81,8 @@ def play(rules: str, agent: str, first: int, deals: int, seed: int, other: str) 
     """
     game = Rules.parse(rules)
     players = [agents.make_known(name, game, lab.stream(seed, first, at)) for at, name in enumerate((agent, other))]
+    if not getattr(players[0], "believes", False):
+        raise ValueError(f"{agent} weights no hidden hands, so there is no belief to measure")
     engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:], history=want_history(players))
     rng, seats = np.random.default_rng([seed, first]), np.arange(first, first + deals) % game.players
     found: list[dict[str, Any]] = [{"decisions": [], "bins": np.zeros((len(BINS) - 1, 3))} for _ in range(deals)]
@@ -117,16 +115,17 @@ def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
         games = [np.array(game["decisions"]).reshape(-1, 3) for game in lab.by_deal(results, other, setup)]
         bins = np.sum([game["bins"] for game in lab.by_deal(results, other, setup)], axis=0)
         error = float(np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum())
-        figures[other] = {"calibration": bins.tolist(), "calibration error": error, "by hidden cards": {}}
+        gains = {}
         for size in (0, *np.unique(np.concatenate(games)[:, 0]).astype(int).tolist()):
             some = [game[game[:, 0] == size] if size else game for game in games]
             decisions = np.concatenate(some)
-            mean, low, high = lab.interval([game[:, 1].mean() for game in some if len(game)])
-            figures[other]["by hidden cards"][size or "all"] = {"mean": mean, "low": low, "high": high}
+            nats = [game[:, 1].mean() for game in some if len(game)]
+            mean, low, high = gains[f"{size} hidden" if size else "all"] = lab.interval(nats)
             rows.append((
                 f"- {size} hidden" if size else other, f"{len(decisions):,}", f"{mean:+.2f}",
                 f"{low:+.2f} to {high:+.2f}", f"{decisions[:, 2].mean():.0%}", "" if size else f"{error:.4f}",
             ))  # fmt: skip
+        figures[other] = {"nats": lab.figures_of(gains), "calibration": bins.tolist(), "calibration error": error}
     columns = ("against", "decisions", "nats gained", "95% interval", "effective worlds", "calibration error")
     return lab.Answer(columns=columns, rows=rows, figures=figures, draw=lambda axes: draw(axes, figures))
 
@@ -141,15 +140,9 @@ def draw(axes: Axes, figures: dict[str, Any]) -> None:
     axes.legend(fontsize=8)
 
 
-def needs(agent: agents.Agent) -> None:
-    """Raise ValueError for an agent that has no belief."""
-    if not getattr(agent, "believes", False):
-        raise ValueError(f"{agent.name} weights no hidden hands, so there is no belief to measure")
-
-
 STUDY = lab.Study(
     "belief", "How much does a belief know about hidden hands?", tasks, answer, deals=40, players=(2, 3, 4, 5, 6),
-    needs=needs, any_rules=True, agent=AGENT,
+    any_rules=True, agent="champion",
 )  # fmt: skip
 
 if __name__ == "__main__":

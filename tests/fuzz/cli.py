@@ -77,11 +77,6 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     ),
     "study teams": "study seat --players 4 --teams 2 --agent greedy --deals 2",
     "compare": ("compare mini-low mini-double --deals 2 --seed 1 --workers 1 --ray --ray-address x --out compare"),
-    "belief": (
-        "belief greedy --against random --against greedy --rules mini-low --rule games=1 --deals 2 --seed 1 --workers "
-        "1 --ray --ray-address x --out belief"
-    ),
-    "belief teams": "belief greedy --against random --players 4 --teams 2",
     "data": (
         "data greedy --against random --rules mini-low --players 2 --rule games=1 --games 2 --seed 1 --values "
         "--analyst search(worlds=2) --luck --workers 1 --ray --ray-address x --out data"

@@ -68,7 +68,7 @@ FLOORS = [
         "krypenv.training.exploiting",
         "krypenv.training.lab",
     },
-    {"krypenv.training.research.belief", "krypenv.training.research.misere", "krypenv.training.research.solved"},
+    {"krypenv.training.research.misere", "krypenv.training.research.solved"},
     {"krypenv.training.research.studies"},
     {"krypenv.doctor"},
     {"krypenv.training.cli.speed"},

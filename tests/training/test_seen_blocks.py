@@ -24,7 +24,6 @@ from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
 from krypenv.training.exploiting.exploiter_games import margins_against
 from krypenv.training.exploiting.policy_aware_search import PolicyAwareSearch
-from krypenv.training.research.belief.measuring import watch_games
 from krypenv.training.solving import measure, solve_into
 from krypenv.ui.table import Table
 
@@ -70,10 +69,6 @@ def _exploit(rules: Rules, own: str, other: str, folder: Path) -> None:
         margins_against(search, target, rules, deal_seeds(0, 1))
 
 
-def _belief(rules: Rules, own: str, other: str, folder: Path) -> None:
-    watch_games(str(rules), own, 0, 2, 0, other)
-
-
 def _data(rules: Rules, own: str, other: str, folder: Path) -> None:
     play_rows(Games(rules, 0, deal_seeds(0, 2), (own, other), ("own", "other"), ((0, 1), (1, 0)), 0, (own, own)))
 
@@ -113,7 +108,7 @@ def _table(rules: Rules, own: str, other: str, folder: Path) -> None:
 
 
 SEATS: dict[str, Callable[[Rules, str, str, Path], None]] = {
-    "match": _match, "arena": _arena, "exploit": _exploit, "belief": _belief, "data": _data, "learner": _learner,
+    "match": _match, "arena": _arena, "exploit": _exploit, "data": _data, "learner": _learner,
     "environments": _environments, "table": _table,
 }  # fmt: skip
 

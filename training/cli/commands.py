@@ -77,11 +77,6 @@ COMMANDS = {
         "Compare rule sets on the same footing: choices, sources of points, skill, the first seat, hidden hands.",
         "krypenv compare krypkasino 'krypkasino goal=high' --deals 500",
     ),
-    "belief": Entry(
-        "research",
-        "Measure how much an agent's belief knows about hidden hands: nats over uniform deals, and calibration.",
-        "krypenv belief champion --against search --deals 100",
-    ),
     "solve": Entry(
         "research",
         "Compute an equilibrium of a small game for two players.",

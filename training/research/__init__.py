@@ -1,7 +1,6 @@
 """Questions about the game and about agents.
 
 studies       the studies
-belief        what agents know about hidden hands
 solved        studies of them
 misere        what changes where low scores are good
 coefficients  the coefficients of luck, fitted and stored

@@ -1,7 +1,6 @@
 """The commands of research.
 
 study    `krypenv study`
-belief   `krypenv belief`
 compare  `krypenv compare`
 solve    `krypenv solve`
 exploit  `krypenv exploit`

@@ -49,7 +49,7 @@ class StudySettings(Command):
     name: str = setting(
         "",
         "the study: adjusted, advice, baselines, creep, example, kings, large, last, late, luck, matched, "
-        "memory, partners, recall, seat, setups, shed, sight, small, transfer or variants",
+        "memory, partners, recall, seat, setups, shed, small, transfer or variants",
         panel=STUDY,
         is_argument=True,
         is_required=True,
