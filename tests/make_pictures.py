@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from PIL import Image
+
 from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
-from krypenv.pictures import draw_game, gif_of, png_of
+from krypenv.pictures import draw_game, gif_of
 from krypenv.pictures.drawing import Pixels
 from krypenv.training.cli.people.show import with_before
 from krypenv.ui.captions import said_of
@@ -19,6 +21,7 @@ PAGES = {  # of each environment: rules, seed and the number of moves
     "kasino": ("kasino-finland players=3", 21, 13),
     "mulle": ("mulle players=2", 9, 31),
 }
+COLOURS = 64  # of a picture of the pages
 README = ("krypkasino players=3", 35, 26)
 README_WIDTH = 480
 
@@ -48,7 +51,8 @@ def main() -> None:
     for name, (text, seed, moves) in PAGES.items():
         *_, game = played(text, seed, moves)
         said = said_of(game, Narrator(game.rules))
-        write_whole(DOCS / f"{name}.png", png_of(draw_game(game, width=720, said=said)))
+        picture = Image.fromarray(draw_game(game, width=720, said=said)).quantize(COLOURS, dither=Image.Dither.NONE)
+        picture.save(DOCS / f"{name}.png", optimize=True)
     write_whole(DOCS / "game.gif", gif_of(moving(*README), 1.5))
 
 

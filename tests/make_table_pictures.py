@@ -27,7 +27,7 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 PAIRS = "krypkasino players=4 teams=2"
 Draw = Callable[[Browser, dict[str, Any]], Iterator[Page]]
-COLOURS = 200  # of a picture of the pages
+COLOURS = 64  # of a picture of the pages
 FEW, MANY_MOVES = 3, 12
 
 
@@ -117,7 +117,7 @@ def main() -> None:
             for name, (state, size) in PAGES.items():
                 path = DOCS / f"{name}.png"
                 draw(browser, STATES[state], path, size)
-                Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+                Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
             return
         given.all.mkdir(parents=True, exist_ok=True)
         for name, state in STATES.items():
