@@ -64,7 +64,6 @@ FLOORS = [
     {"krypenv.training.learn.selfplay"},
     {"krypenv.training.solving"},
     {
-        "krypenv.training.research.coefficients",
         "krypenv.training.exploiting",
         "krypenv.training.lab",
     },

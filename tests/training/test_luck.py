@@ -24,7 +24,7 @@ from krypenv.runtime.jit import handle
 from krypenv.state import allocate
 from krypenv.training import duplicate_match
 from krypenv.training.evaluation.luck import redealing
-from krypenv.training.evaluation.luck.control import Control, control_for, control_of, is_slow, make_control
+from krypenv.training.evaluation.luck.control import Control, control_for, control_of, is_slow, make_control, stored
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
@@ -340,3 +340,12 @@ def test_the_adjusted_margin_of_exact_play_is_right(tmp_path, text):
     assert match.adjusted is not None
     assert match.adjusted.worth > 1
     assert match.adjusted.low - 0.02 <= measured.exploitability <= match.adjusted.high + 0.02
+
+
+def test_rules_have_their_own_coefficients_or_the_default() -> None:
+    entries = stored()["rules"]
+    for text, entry in entries.items():
+        assert control_of(Rules.parse(text)).shares == {key: value for key, value in entry["shares"].items() if value}
+        assert all(0 <= share <= 1.2 for share in entry["shares"].values())
+    assert control_of(Rules.parse("krypkasino games=3")) == control_of(MAIN)
+    assert control_of(Rules.parse("mini-low")).shares == stored()["default"]["shares"]

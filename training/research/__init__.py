@@ -3,7 +3,6 @@
 studies       the studies
 solved        studies of them
 misere        what changes where low scores are good
-coefficients  the coefficients of luck, fitted and stored
 """
 
 from krypenv.runtime.lazy import importer

@@ -1,7 +1,7 @@
 """Which rollouts value a deal, and with which coefficients: stored before the games that they are used on.
 
-A coefficient is that of a least-squares fit of margins by luck (`krypenv.training.research.coefficients`), which
-leaves the least variance. Rules without an entry have the default, which is fitted to the games of all others.
+A coefficient is that of a least-squares fit of margins by luck (`notebooks/studies/coefficients.py`), which leaves the
+least variance. Rules without an entry have the default, which is fitted to the games of all others.
 """
 
 from __future__ import annotations
