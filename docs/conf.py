@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from sphinx.application import Sphinx
 import krypenv
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+from command_page import command_page  # noqa: E402 (it lies beside this file)
 
 project = "krypenv"
 author = "the krypenv authors"
@@ -55,7 +58,8 @@ BESIDE = {  # pages of the project, and those of the site that include them
 
 
 def setup(app: Sphinx) -> None:
-    """Take what lies beside docs/ into the site: the notebooks, and pages that include those of the project."""
+    """Write the page of commands; take notebooks and pages of the project, which lie beside docs/, into the site."""
+    (ROOT / "docs" / "commands.md").write_text(command_page(), encoding="utf-8")
     shutil.copytree(ROOT / "notebooks", ROOT / "docs" / "notebooks", dirs_exist_ok=True)
     app.connect("source-read", _lead_inside)
     app.connect("include-read", _lead_to_pages)

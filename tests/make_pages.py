@@ -11,8 +11,6 @@ from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from command_page import command_page
-
 from krypenv import agents, features, observation, whole_state
 from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels.gains import MOST_LOOKS
@@ -215,7 +213,7 @@ def pages() -> dict[Path, str]:
     """Return the pages of all environments by file."""
     main = DOCS / "environment.md"
     made = {DOCS / name: page_of(game) for name, game in GAMES.items()}
-    return {**made, main: with_layouts(main.read_text(encoding="utf-8")), DOCS / "commands.md": command_page()}
+    return {**made, main: with_layouts(main.read_text(encoding="utf-8"))}
 
 
 if __name__ == "__main__":

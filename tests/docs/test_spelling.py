@@ -10,7 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.commands import SETTINGS
+from support.pages import PAGES, name_of
 from support.places import ROOT
+
+from krypenv.training.runs.options import options_of
 
 STEMS = r"optim|maxim|minim|normal|initial|general|random|serial|real|summar|organ|special|discret|regular|synchron"
 WRONG = re.compile(
@@ -21,7 +25,6 @@ WRONG = re.compile(
     re.IGNORECASE,
 )
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)|<[^>\n]*>", re.MULTILINE | re.DOTALL)
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 ROOMS = ("krypenv", "agents", "training")
 
 
@@ -45,10 +48,15 @@ def words_of_code(text: str) -> Iterator[str]:
             )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_pages(page: Path) -> None:
-    """The page of the commands holds the help texts of all options."""
     assert not WRONG.findall(CODE.sub("", page.read_text(encoding="utf-8")))
+
+
+def test_help_texts() -> None:
+    texts = [option.text for settings in SETTINGS.values() for option in options_of(settings).values()]
+    assert len(texts) > 100
+    assert not WRONG.findall(CODE.sub("", "\n".join(texts)))
 
 
 def test_code() -> None:

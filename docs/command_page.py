@@ -1,4 +1,4 @@
-"""The page of the commands, made from their settings: every option once, with its default and its bounds."""
+"""The page of the commands, made from their settings by `make docs`: every option with its default and its bounds."""
 
 from __future__ import annotations
 
