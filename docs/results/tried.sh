@@ -1,6 +1,6 @@
 #!/bin/sh
 # The trainings of the experiments in training.md that brought no gain.
-# training.csv has the commands that measured them.
+# training.csv has the commands that measured them. The options are those of commits 40b3855 and cbea205.
 
 # Expert iteration: three runs, the first of three rounds, and self-play without a teacher.
 krypenv imitate --teacher champion --games 10000 --temperature 0.5 --set target_temperature=1 --init-from krypenv/agents/models/two --seed 1 --out runs/expert-1
