@@ -97,7 +97,7 @@ def lying(observations):
 
 
 def forgetful(kept, deduces, draws, agent, rules, seed):
-    """Return a forgetful agent; a change of an agent for `lab.comparison`."""
+    """Return a forgetful agent; a change of an agent for `lab.compare`."""
     return Forgetful(agents.make_known(agent, rules, seed), kept, deduces, draws, seed)
 
 
@@ -121,7 +121,7 @@ CHANGES = {
     "remembers no card and uses no reveal": partial(forgetful, NONE, NOBODY, DRAWS),
 }
 PAIRS = [(WHOLE, NOTHING), (WHOLE, THIS_DEAL), (WHOLE, NO_REVEALS)]
-STUDY = lab.comparison("memory", "What is it worth to remember the cards?", CHANGES, PAIRS, needs=lab.network_of)
+STUDY = lab.compare("memory", "What is it worth to remember the cards?", CHANGES, PAIRS, needs=lab.network_of)
 
 if __name__ == "__main__":
     lab.main(STUDY)

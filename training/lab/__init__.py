@@ -39,7 +39,7 @@ from krypenv.training.lab.matches import (
     Round,
     by_deal,
     chunk_tasks,
-    comparison,
+    compare,
     instead,
     match_tasks,
     play_chunk,
@@ -54,7 +54,7 @@ from krypenv.training.runs import Executor, Task
 
 __all__ = [
     "HABITS", "Answer", "Change", "Executor", "Habit", "Round", "Setup", "Study", "Task", "WithHabit", "by_deal",
-    "capturing", "cards_left", "chunk_tasks", "column", "comparison", "creeping", "effects_in", "effects_of",
+    "capturing", "cards_left", "chunk_tasks", "column", "compare", "creeping", "effects_in", "effects_of",
     "figures_of", "first_of", "instead", "interval", "is_network", "main", "match_tasks", "network_of", "only_plays",
     "play_chunk", "play_match", "plays_first", "plays_only", "replicated", "run_study", "share_interval", "stream",
     "strong_agent", "tables_left", "values_of", "watch", "with_habit",

@@ -89,7 +89,7 @@ def instead(other: str) -> Change:
     return lambda agent, rules, seed: agents.make_known(other, rules, seed)
 
 
-def comparison(
+def compare(
     name: str,
     question: str,
     changes: Mapping[str, Change],
