@@ -6,6 +6,7 @@ LOWEST := .venv-lowest
 TOOLBOXES := .venv-toolboxes
 # A process of tests that is lost ends the run: with loadfile, a new one might wait for ever for work.
 PARALLEL := -n auto --max-worker-restart 0 --dist loadfile --no-loadscope-reorder
+TOOL := PYTHONPATH=tests $(BIN)/python -m tools
 JAVASCRIPT := tests/javascript
 PAGE := krypenv/ui/browser/static
 EXTRAS := train,render,table,dev
@@ -81,17 +82,17 @@ dist: $(VENV)  ## build the wheel and the sdist into dist/, and check both
 	$(BIN)/twine check --strict dist/*
 
 soak: $(VENV)  ## play 10^9 plies with every invariant and try 10^6 mutants of all that is read: an hour
-	$(BIN)/python tests/soak.py
+	$(TOOL).soak
 
 pages: $(VENV)  ## write the pages of the environments anew
-	$(BIN)/python tests/make_pages.py
+	$(TOOL).pages
 
 golden: $(VENV)  ## write the golden files of the tests anew: playthroughs, narration, pictures
 	$(BIN)/python -m pytest --regen-all tests/game/test_golden.py tests/ui/test_narration.py
 
 pictures: $(VENV)  ## draw the pictures of the pages anew
-	$(BIN)/python tests/make_pictures.py
-	$(BIN)/python tests/make_table_pictures.py
+	$(TOOL).pictures
+	$(TOOL).table_pictures
 
 bench: $(VENV)  ## measure the speed
 	$(BIN)/krypenv bench

@@ -1,6 +1,6 @@
 """Every agent chooses what it chose before, from the same observations and features, byte by byte.
 
-After a change that is meant, `python tests/freeze.py --sample` writes the digests anew.
+After a change that is meant, `python -m tools.freeze --sample` writes the digests anew.
 """
 
 import json

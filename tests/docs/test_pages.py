@@ -5,7 +5,8 @@ from pathlib import Path
 
 import gymnasium
 import pytest
-from make_pages import DOCS, GAMES, pages
+from support.places import DOCS
+from tools.pages import GAMES, pages
 
 from krypenv import Rules, agents
 from krypenv.families.variants import FAMILIES

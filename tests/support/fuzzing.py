@@ -1,7 +1,7 @@
 """What all fuzzers share: a right result or one sentence is accepted, anything else is not; and mutations.
 
 A fuzzer is a function of a seed and a number of mutants that returns a tally of what came of them. Each module
-`fuzz_*.py` has a dict `FUZZERS` of them; `test_fuzz.py` runs all for a moment, `soak.py` for long.
+`fuzz_*.py` has a dict `FUZZERS` of them; `test_fuzz.py` runs all for a moment, `tools/soak.py` for long.
 """
 
 from __future__ import annotations

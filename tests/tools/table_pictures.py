@@ -16,11 +16,12 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
 from support.decisions import BUILDS, CHOICE, FORCED, MANY
+from support.places import DOCS
 from support.tables import KEYS, hosted
 
 from krypenv.ui.browser.seats import PERSON
 
-DOCS = Path(__file__).parent.parent / "docs" / "pictures"
+PICTURES = DOCS / "pictures"
 SIZES: dict[str, dict[str, Any]] = {
     "desktop": {"width": 1280, "height": 800},
     "phone": {"width": 360, "height": 740, "has_touch": True, "device_scale_factor": 2},
@@ -115,7 +116,7 @@ def main() -> None:
     with chromium() as browser:
         if not given.all:
             for name, (state, size) in PAGES.items():
-                path = DOCS / f"{name}.png"
+                path = PICTURES / f"{name}.png"
                 draw(browser, STATES[state], path, size)
                 Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
             return

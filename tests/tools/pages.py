@@ -11,13 +11,14 @@ from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from support.places import DOCS
+
 from krypenv import agents, features, observation, whole_state
 from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels.gains import MOST_LOOKS
 from krypenv.observation import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, LAYOUT
 from krypenv.rules import Rules
 
-DOCS = Path(__file__).parent.parent / "docs"
 PAGE = Path(__file__).with_name("environment_page.md")  # with the places that differ in braces
 LAYOUTS = {  # by their names in the page of Krypkasino's environment
     "observation": (LAYOUT, observation.DESCRIPTIONS),

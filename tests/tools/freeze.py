@@ -4,8 +4,8 @@ Makes digests of the choices of each agent, and of the bytes of the features, ov
 rule set. Write them in the checkout before the change, and compare in the one after it: every pair that differs is
 named. The work is a run, so a command resumes; each state of the code needs a folder of its own.
 
-    .venv/bin/python tests/freeze.py --out runs/before --only mulle --write ../frozen.json
-    .venv/bin/python tests/freeze.py --out runs/after --only mulle --compare ../frozen.json
+    PYTHONPATH=tests .venv/bin/python -m tools.freeze --out runs/before --only mulle --write ../frozen.json
+    PYTHONPATH=tests .venv/bin/python -m tools.freeze --out runs/after --only mulle --compare ../frozen.json
 
 `--sample` writes the small sample anew that the tests compare.
 """

@@ -2,7 +2,7 @@
 
 Each table is a `krypenv table` of its own with a thinking agent, and a client that plays whatever comes first:
 
-    .venv/bin/python tests/tables_load.py --tables 20 --seconds 60
+    PYTHONPATH=tests .venv/bin/python -m tools.tables_load --tables 20 --seconds 60
 
 A click's latency is the time from sending a move to the view that has it. Memory is the proportional set size (PSS), so
 pages that processes share count once; Linux tells it.
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from websockets.asyncio.client import connect
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 AIM = 100  # milliseconds, of the 95th percentile
 PAUSE = 1.5  # seconds that a quick person takes for a move
 READY = 600  # seconds that a table has to get ready

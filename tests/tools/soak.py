@@ -125,7 +125,7 @@ def main() -> None:
     given = parser.parse_args()
     first = secrets.randbelow(1 << 31) * 1_000_000 if given.seed is None else given.seed
     again = f"--seed {first} --mutants {given.mutants} --plies {given.plies} --rules {given.rules}"
-    print(f"tests/soak.py {again}", flush=True)
+    print(f"python -m tools.soak {again}", flush=True)
     soak = Soak([name for name in every_fuzzer() if given.only in name], given.mutants, given.plies, given.rules, first)
     began = told = time.perf_counter()
     pool = ProcessPoolExecutor(given.workers, multiprocessing.get_context("spawn"))

@@ -4,7 +4,7 @@ The other checkout's agent plays in a process of its own, with that checkout's `
 of this checkout's agent in points a game with luck taken out, its 95% interval, the lower bound corrected for all pairs
 (Bonferroni), and the raw margin. With `--pairs`, the bound is corrected for that many:
 
-    .venv/bin/python tests/strength.py ../before --agents tactician "search(worlds=5)" --rules "kasino-sweden players=2"
+    PYTHONPATH=tests .venv/bin/python -m tools.strength ../before --agents "search(worlds=5)" --rules "mulle players=2"
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from PIL import Image
+from support.places import DOCS
 
 from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
@@ -15,7 +15,7 @@ from krypenv.training.cli.people.show import with_before
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
 
-DOCS = Path(__file__).parent.parent / "docs" / "pictures"
+PICTURES = DOCS / "pictures"
 PAGES = {  # of each environment: rules, seed and the number of moves
     "krypkasino": ("krypkasino players=4 teams=2", 23, 24),
     "kasino": ("kasino-finland players=3", 21, 13),
@@ -52,8 +52,8 @@ def main() -> None:
         *_, game = played(text, seed, moves)
         said = said_of(game, Narrator(game.rules))
         picture = Image.fromarray(draw_game(game, width=720, said=said)).quantize(COLOURS, dither=Image.Dither.NONE)
-        picture.save(DOCS / f"{name}.png", optimize=True)
-    write_whole(DOCS / "game.gif", gif_of(moving(*README), 1.5))
+        picture.save(PICTURES / f"{name}.png", optimize=True)
+    write_whole(PICTURES / "game.gif", gif_of(moving(*README), 1.5))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ off by one, a line dropped). For each, the rules' tests run first as plain Pytho
 floors, then the tests of its room, `tests/<room>`; both stop at the first failure. A mutant that survives them gets the
 whole suite. Results are appended to a file as they come, so the command resumes:
 
-    .venv/bin/python tests/mutation.py --out runs/mutants.jsonl --workers 2
+    PYTHONPATH=tests .venv/bin/python -m tools.mutation --out runs/mutants.jsonl --workers 2
 
 The work is done in copies of the checkout, with the compiled kernels of the mutants before.
 """
@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("krypenv", "agents", "training")
 PLAIN = [
     "tests/rules",
@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="only each so many-th mutant")
     parser.add_argument("--rooms", action="store_true", help="leave the whole suite out: survivors survive their room")
     given = parser.parse_args()
-    mutants: list[dict[str, str]] = json.loads((ROOT / "tests" / "mutants.json").read_text())
+    mutants: list[dict[str, str]] = json.loads(Path(__file__).with_name("mutants.json").read_text())
     given.out.parent.mkdir(parents=True, exist_ok=True)
     done: dict[str, dict[str, str]] = {}
     if given.out.exists():
