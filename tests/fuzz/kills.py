@@ -30,9 +30,8 @@ from krypenv import Rules
 from krypenv.training.data import DataSettings, make_data, making
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
 from krypenv.training.exploiting.exploiting import ExploitSettings, exploit
-from krypenv.training.lab import rulesets
-from krypenv.training.lab import studying as study
-from krypenv.training.lab.studying import FIGURE, RESULT, Setup, run_study
+from krypenv.training.lab import run_study, study
+from krypenv.training.lab.study import FIGURE, RESULT
 from krypenv.training.learn.imitation.demonstrations import make_demonstrations
 from krypenv.training.runs.journal import JOURNAL, read_journal
 from krypenv.training.solving import solve_into
@@ -166,34 +165,21 @@ def fuzz_score(seed: int, mutants: int) -> Tally:
 
 def study_result(folder: Path) -> Any:
     """What is in the files of a study, but for the machine, which tells its load too."""
-    result = json.loads((folder / RESULT).read_bytes()) | {"machine": "any"}
+    [run] = json.loads((folder / RESULT).read_bytes())["runs"]
     journal, data = read_journal(folder, "study"), (folder / JOURNAL).read_bytes()
-    return result, journal.header.identity, journal.results, data.endswith(b"\n"), (folder / FIGURE).read_bytes()
-
-
-def fuzz_runs(which: study.Study, setup: Setup, seed: int, mutants: int) -> Tally:
-    """Any study."""
-    work = Work(
-        lambda folder: run_study(which, setup, folder, "krypenv study"),
-        lambda folder: run_study(which, replace(setup, seed=setup.seed + 1), folder, "krypenv study"),
-        study_result,
-    )
-    with mock.patch.object(study, "picture", return_value=b"no picture"):
-        return fuzz(work, seed, mutants)
+    told = run | {"machine": "any"}, journal.header.identity, journal.results
+    return *told, data.endswith(b"\n"), (folder / FIGURE).read_bytes()
 
 
 def fuzz_study(seed: int, mutants: int) -> Tally:
     """A study."""
-    return fuzz_runs(STUDY, SETUP, seed, mutants)
-
-
-def fuzz_compare(seed: int, mutants: int) -> Tally:
-    """A comparison of rules."""
-    which = rulesets.rule_sets("compare", "Which?", rulesets.sets_of(["mini-low", "mini-low goal=high"]))
-    assert which.rules
-    setup = Setup(which.rules, rulesets.PLAYER, 2)
-    with each_task_once():
-        return fuzz_runs(which, setup, seed, mutants)
+    work = Work(
+        lambda folder: run_study(STUDY, SETUP, folder),
+        lambda folder: run_study(STUDY, replace(SETUP, seed=SETUP.seed + 1), folder),
+        study_result,
+    )
+    with mock.patch.object(study, "picture", return_value=b"no picture"):
+        return fuzz(work, seed, mutants)
 
 
 def fuzz_demonstrations(seed: int, mutants: int) -> Tally:
@@ -257,7 +243,6 @@ FUZZERS: dict[str, Fuzzer] = (
     {
         "score": fuzz_score,
         "study": fuzz_study,
-        "compare": fuzz_compare,
         "data": fuzz_data,
         "demonstrations": fuzz_demonstrations,
         "exploit": fuzz_exploit,
