@@ -60,7 +60,8 @@ BESIDE = {  # pages of the project, and those of the site that include them
 def setup(app: Sphinx) -> None:
     """Write the page of commands; take notebooks and pages of the project, which lie beside docs/, into the site."""
     (ROOT / "docs" / "commands.md").write_text(command_page(), encoding="utf-8")
-    shutil.copytree(ROOT / "notebooks", ROOT / "docs" / "notebooks", dirs_exist_ok=True)
+    shutil.rmtree(ROOT / "docs" / "notebooks", ignore_errors=True)
+    shutil.copytree(ROOT / "notebooks", ROOT / "docs" / "notebooks")
     app.connect("source-read", _lead_inside)
     app.connect("include-read", _lead_to_pages)
     app.connect("autodoc-process-docstring", _keep_lists)
