@@ -1,7 +1,8 @@
 """Which answers about misère hold for which players?
 
-Players of different strength play large games in which captures are forced, with goal low and high. Networks play the
-games for which there is a model in a folder of runs/misere, each trained for its own goal:
+Players of different strength play large games in which captures are forced, with goal low and high. Margins are in
+standard deviations of a game of that very match (SD). Luck is taken out of matches alone, by `--luck on`. Networks play
+the games for which there is a model in a folder of runs/misere, each trained for its own goal:
 
     krypenv train --workers 1 --set curve_every=1e9 --deals 200 --out runs/misere/low
     krypenv train --workers 1 --set curve_every=1e9 --deals 200 --out runs/misere/high --rule goal=high
@@ -74,7 +75,7 @@ def tasks(setup):
         found += lab.chunk_tasks(piece.key("games"), piece.alone, play_alone)
         for quantity, (agent, opponent) in piece.matches.items():
             match = dataclasses.replace(piece.setup, agent=opponent)
-            found += lab.match_tasks(piece.key(quantity), match, lab.instead(agent))
+            found += lab.chunk_tasks(piece.key(quantity), match, play_match, other=agent, luck=setup.luck)
     return found
 
 
@@ -88,56 +89,59 @@ def play_alone(rules, agent, first, deals, seed):
     return found.tolist()
 
 
-def answer(setup, results):
-    """Compare the goals for each player by deal, as both have the same decks; p values by Holm over all differences.
+def play_match(rules, agent, first, deals, seed, other, luck):
+    """Return by deal the margins in both seatings of another agent against an agent, and those with luck left in."""
+    match = (rules, agent, first, deals, seed, lab.instead(other))
+    played = lab.play_match(*match)
+    margins = played if luck == "off" else lab.play_match(*match, luck)
+    return np.stack([margins, played], axis=1).tolist()
 
-    A game's standard deviation is that of a player against itself, whose error is left out of the intervals.
+
+def in_units(margins, played):
+    """Return margins by deal and seating, (deals, seatings), by deal in standard deviations of a game as it is played.
+
+    The mean is that of the margins over the standard deviation, and the variance that of both (delta method).
     """
+    points, unit = margins.mean(axis=1), played.std() or 1.0
+    spread = ((played - played.mean()) ** 2).mean(axis=1) / unit**2 - 1
+    return points / unit - points.mean() / unit * spread / 2
+
+
+def answer(setup, results):
+    """Compare the goals for each player by deal, as both have the same decks; p values by Holm over all differences."""
     samples = {}
     for piece in pieces(setup):
         lead, sweeps = np.array(lab.by_deal(results, piece.key("games"), piece.alone)).T
-        samples.setdefault((piece.game, SWEEPS, piece.player), {})[piece.goal] = sweeps
-        margins = {quantity: lab.by_deal(results, piece.key(quantity), piece.setup) for quantity in piece.matches}
-        for quantity, sample in (margins | {LEAD: lead}).items():
-            key = (piece.game, quantity, piece.player)
-            samples.setdefault(key, {})[piece.goal] = np.array(sample) / (lead.std() or 1.0)
-    both = {key: each["low"] - each["high"] for key, each in samples.items() if len(each) == len(GOALS)}
-    effects = lab.effects_of(both)
-    figures = {game: {quantity: {} for quantity in QUANTITIES} for game in setup.sets}
-    rows = []
-    for (game, quantity, player), each in samples.items():
+        found = {LEAD: in_units(lead[:, None], lead[:, None]), SWEEPS: sweeps}
+        for quantity in piece.matches:
+            both = np.array(lab.by_deal(results, piece.key(quantity), piece.setup))
+            found[quantity] = in_units(both[:, 0], both[:, 1])
+        for quantity, sample in found.items():
+            samples.setdefault((quantity, piece.game, piece.player), {})[piece.goal] = sample
+    effects = lab.effects_of({key: each["low"] - each["high"] for key, each in samples.items() if len(each) == 2})
+    figures = {quantity: {game: {} for game in setup.sets} for quantity in QUANTITIES}
+    for (quantity, game, player), each in samples.items():
         cells = lab.figures_of({goal: lab.interval(sample) for goal, sample in each.items()})
-        if len(each) == len(GOALS):
-            cells[DIFFERENCE] = effects[game, quantity, player]
-        figures[game][quantity][player] = cells
-        rows.append((f"{quantity}: {game}", player, *(told(cells.get(name)) for name in (*GOALS, DIFFERENCE))))
-    columns = ("what, in SD of a game", "agent", *GOALS, DIFFERENCE)
-    return lab.Answer(figures, columns, rows, partial(draw, figures))
-
-
-def told(figure):
-    """Return a mean with its interval, and its p value if it was tested."""
-    if figure is None:
-        return "-"
-    p = f" p = {figure['p']:.2g}" if "p" in figure else ""
-    return f"{figure['mean']:+.2f} ({figure['low']:+.2f} to {figure['high']:+.2f}){p}"
+        if len(each) == 2:
+            cells[DIFFERENCE] = effects[quantity, game, player]
+        figures[quantity][game][player] = cells
+    return lab.Answer(figures, draw=partial(draw, figures))
 
 
 def draw(figures, axes):
     """Draw by how much more each quantity is with goal low: a row for each game and player, a colour for a quantity."""
-    rows = [(game, player) for game, found in figures.items() for player in found[LEAD]]
+    rows = [(game, player) for game, found in figures[LEAD].items() for player in found]
     for at, quantity in enumerate(QUANTITIES[:-1]):
+        axes.plot([], [], "o", color=f"C{at}", label=quantity)
         for row, (game, player) in enumerate(rows):
-            found = figures[game][quantity].get(player, {}).get(DIFFERENCE)
-            if found:
+            if found := figures[quantity][game].get(player, {}).get(DIFFERENCE):
                 errors = [[found["mean"] - found["low"]], [found["high"] - found["mean"]]]
                 axes.errorbar(found["mean"], row + 0.16 * (at - 1.5), xerr=errors, fmt="o", ms=4, color=f"C{at}")
-        axes.plot([], [], "o", color=f"C{at}", label=quantity)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(rows)), [f"{game}: {player}" for game, player in rows], fontsize=8)
     axes.invert_yaxis()
     axes.figure.legend(loc="outside lower center", ncols=4, fontsize=8)
-    axes.set_xlabel("goal low less goal high, in standard deviations of a game", fontsize=9)
+    axes.set_xlabel("goal low less goal high, in standard deviations of a game of that match", fontsize=9)
 
 
 QUESTION = "Which answers about misère hold for which players?"
