@@ -67,7 +67,7 @@ FLOORS = [
         "krypenv.training.exploiting",
         "krypenv.training.lab",
     },
-    {"krypenv.training.research.misere", "krypenv.training.research.solved"},
+    {"krypenv.training.research.solved"},
     {"krypenv.training.research.studies"},
     {"krypenv.doctor"},
     {"krypenv.training.cli.speed"},

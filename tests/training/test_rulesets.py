@@ -244,8 +244,6 @@ class TestCommand:
             (["compare", "krypkasino", "mulle goal=most"], "goal"),
             (["compare", "krypkasino", "mulle", "--deals", "1"], "needs at least 2 deals, not 1"),
             (["compare", "krypkasino", "mulle", "--models", "nowhere"], "there is no model in the folders of nowhere"),
-            (["study", "large", "--rules", "mulle"], "the study large has its own rules and agents"),
-            (["study", "large", "--agent", "greedy"], "the study large has its own rules and agents"),
             (["study", "creep", "--models", "runs"], "the study creep compares no rules"),
         ],
     )

@@ -2,7 +2,6 @@
 
 studies       the studies
 solved        studies of them
-misere        what changes where low scores are good
 """
 
 from krypenv.runtime.lazy import importer

@@ -48,8 +48,8 @@ class StudySettings(Command):
     command: ClassVar[str] = "study"
     name: str = setting(
         "",
-        "the study: adjusted, advice, baselines, creep, example, kings, large, last, late, luck, matched, "
-        "memory, partners, recall, seat, setups, shed, small, transfer or variants",
+        "the study: adjusted, baselines, creep, example, kings, last, late, luck, matched, "
+        "memory, partners, recall, seat, setups, shed, small or variants",
         panel=STUDY,
         is_argument=True,
         is_required=True,

@@ -14,7 +14,6 @@ variants  house rules
 luck   luck and skill
 adjusted  luck taken out of margins
 statements  what the guide and the rulebooks say, and the habits that are compared
-advice  which advice holds for which players
 """
 
 from typing import TYPE_CHECKING

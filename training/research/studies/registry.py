@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from krypenv.inputs.words import did_you_mean, shown
 from krypenv.training.lab.studying import Study
-from krypenv.training.research.misere import large, transfer
 from krypenv.training.research.solved import baselines, late_deals, matched, recall, small
 from krypenv.training.research.studies import (
     adjusted,
-    advice,
     creep,
     example,
     kings,
@@ -24,8 +22,8 @@ from krypenv.training.research.studies import (
 
 ALL = (
     creep.STUDY, setups.STUDY, example.STUDY, shed.STUDY, kings.STUDY, last.STUDY, seat.STUDY, memory.STUDY,
-    partners.STUDY, variants.STUDY, luck.STUDY, adjusted.STUDY, advice.STUDY, small.STUDY,
-    matched.STUDY, recall.STUDY, baselines.STUDY, late_deals.STUDY, transfer.STUDY, large.STUDY,
+    partners.STUDY, variants.STUDY, luck.STUDY, adjusted.STUDY, small.STUDY,
+    matched.STUDY, recall.STUDY, baselines.STUDY, late_deals.STUDY,
 )  # fmt: skip
 STUDIES: dict[str, Study] = {study.name: study for study in ALL}
 
