@@ -89,10 +89,9 @@ def raising(make: Callable[[], BaseException]) -> Callable[[np.ndarray], Any]:
 
 
 def play_odd(deed: Callable[[np.ndarray], Any], is_right: bool, often: float, seed: int, tally: Tally) -> None:
-    """Let an agent misbehave in an arena's shard, in a duplicate match and as the target of an exploiter."""
+    """Let an agent misbehave in an arena's shard, and on both sides of a duplicate match."""
     from krypenv.training.evaluation.arena.shards import Shard, play_shard
     from krypenv.training.evaluation.matches.duplicate import duplicate_match
-    from krypenv.training.exploiting.exploiter_games import margins_against
 
     sources: dict[int, Any] = {0: ("odd", lambda rules, seed: Odd(rules, seed, deed, often)), 1: "random"}
     shard = Shard(0, 0, 0, np.arange(2, dtype=np.uint64) + seed, ((0, 1), (1, 0)), sources, LOW, seed)
@@ -109,8 +108,8 @@ def play_odd(deed: Callable[[np.ndarray], Any], is_right: bool, often: float, se
     result = attempt(lambda: duplicate_match(odd, "random", LOW, 2, seed), tally, deed)
     assert result is not REFUSED or not is_right
     odd = Odd(LOW, seed, deed, often)
-    margins = attempt(lambda: margins_against(Greedy(LOW, 1), odd, LOW, [seed, seed + 1]), tally, deed)
-    assert margins is not REFUSED or not is_right
+    result = attempt(lambda: duplicate_match("greedy", odd, LOW, 2, seed), tally, deed)
+    assert result is not REFUSED or not is_right
 
 
 def make_odd(part: str, value: Any, tally: Tally) -> None:

@@ -29,7 +29,7 @@ from fuzz.scores import SETUP, STUDY, each_task_once, points
 from krypenv import Rules
 from krypenv.training.data import DataSettings, make_data, making
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
-from krypenv.training.exploiting.exploiting import ExploitSettings, exploit
+from krypenv.training.exploiting import ExploitSettings, exploit
 from krypenv.training.lab import run_study, study
 from krypenv.training.lab.study import FIGURE, RESULT
 from krypenv.training.learn.imitation.demonstrations import make_demonstrations

@@ -26,9 +26,8 @@ from krypenv.inputs.files import append_whole, write_whole
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
 from krypenv.training.evaluation.score.score_file import read_score
-from krypenv.training.exploiting import exploiting as exploiting
+from krypenv.training.exploiting import ExploitSettings, exploit
 from krypenv.training.exploiting.best_response import response_settings, train_response
-from krypenv.training.exploiting.exploiting import ExploitSettings
 from krypenv.training.lab.studying import RESULT, run_study
 from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imitation
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
@@ -58,9 +57,7 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
         "train": lambda: train(Settings.of(**TINY, out=str(folder)), quiet=True),
         "resume": lambda: train(Settings(resume=str(folder)), quiet=True),
         "imitate": lambda: run_imitation(ImitationSettings(out=str(folder), network=Network(4, 3, 2))),
-        "exploit": lambda: exploiting.exploit(
-            ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder)), None
-        ),  # type: ignore[arg-type]
+        "exploit": lambda: exploit(ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder))),
         "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",))),
         "study": lambda: run_study(STUDY, SETUP, folder, "krypenv study"),
         "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),

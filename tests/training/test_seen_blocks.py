@@ -22,8 +22,7 @@ from krypenv.training.data.rows import Games, play_rows
 from krypenv.training.evaluation.analysis.analysis import analyze_record
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
-from krypenv.training.exploiting.exploiter_games import margins_against
-from krypenv.training.exploiting.policy_aware_search import PolicyAwareSearch
+from krypenv.training.exploiting import PolicyAwareSearch
 from krypenv.training.solving import measure, solve_into
 from krypenv.ui.table import Table
 
@@ -63,10 +62,9 @@ def _arena(rules: Rules, own: str, other: str, folder: Path) -> None:
 
 def _exploit(rules: Rules, own: str, other: str, folder: Path) -> None:
     player, target = (agents.make(each, rules) for each in (own, other))
-    margins_against(player, target, rules, deal_seeds(0, 1))
     if not want_history((player,)):  # the plays before a sampled world are not known
-        search = PolicyAwareSearch(player, player, rules, worlds=2, proposals=2)
-        margins_against(search, target, rules, deal_seeds(0, 1))
+        search = PolicyAwareSearch(player, player, rules, worlds=2)
+        duplicate_match(search, target, rules, deals=1)
 
 
 def _data(rules: Rules, own: str, other: str, folder: Path) -> None:

@@ -36,7 +36,7 @@ def test_exploiters_with_luck_taken_out_lose_no_figure(columns, monkeypatch, cap
     search, trained = "policy-aware search", "best response"
     margins = (23.49, 19.51, 27.47, luckless)
     both = (
-        Exploiter(search, "with tactician(shed=True)", "32 worlds out of 128", 96.0, *margins),
+        Exploiter(search, "with tactician(shed=True)", "64 worlds", 96.0, *margins),
         Exploiter(trained, "0", "2,015,232 decisions", 516.0, *margins),
     )
     print_result(ExploitResult("tactician", "krypkasino", 0, both, 0, *margins[:3], "these", "those", luckless))

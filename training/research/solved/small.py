@@ -146,7 +146,7 @@ def bound(agent: str, deals: int, seed: int) -> dict[str, Any]:
     import torch
     from rich.console import Console
 
-    from krypenv.training.exploiting.exploiting import ExploitSettings, exploit
+    from krypenv.training.exploiting import ExploitSettings, exploit
 
     torch.set_num_threads(1)
     settings = ExploitSettings.of(
