@@ -10,9 +10,8 @@ import pettingzoo
 import pytest
 from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
 from support.environments import every_environment, play, play_on, tie_breaks_of
-from support.places import DOCS
 
-from krypenv import Game, IllegalMove, Rules, features, kasino_v0, krypkasino_v0, mulle_v0, observation, whole_state
+from krypenv import Game, IllegalMove, Rules, features, kasino_v0, krypkasino_v0, mulle_v0, observation
 from krypenv.cards import parse_card
 from krypenv.families.variants import FAMILIES
 from krypenv.pictures import rendering
@@ -349,22 +348,3 @@ def test_f6_a_session_ends_at_once_with_cards_in_the_hands():
             assert sorted(paid.values()) == [0, 1]
             assert game.totals[int(np.argmax(list(paid.values())))] >= 16 > min(game.totals)
     assert early > 3
-
-
-def layout_table(layout, descriptions):
-    """The rows of a table of the page."""
-    spans = {name: f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}") for name, part in layout.items()}
-    return "\n".join(f"| {spans[name]} | `{name}` | {descriptions[name]} |" for name in layout)
-
-
-def test_the_page_shows_the_layout():
-    page = (DOCS / "environment.md").read_text(encoding="utf-8")
-    assert layout_table(observation.LAYOUT, observation.DESCRIPTIONS) in page
-    assert layout_table(features.COLUMNS, features.DESCRIPTIONS) in page
-    assert layout_table(whole_state.LAYOUT, whole_state.DESCRIPTIONS) in page
-    assert f"({whole_state.SIZE},) int32" in page
-    assert f"version {whole_state.VERSION} of its layout" in page
-    assert f"({whole_state.SIZE},) int32" in krypkasino_v0.raw_env.state.__doc__
-    assert f"({observation.SIZE},)" in page
-    assert f"({observation.SIZE + features.SIZE},)" in page
-    assert f"version {observation.VERSION} of the layout" in page
