@@ -1,4 +1,7 @@
-"""The code of README, CONTRIBUTING and docs runs, and prints what stands below it."""
+"""The code of README, CONTRIBUTING and docs runs, and prints what stands below it.
+
+Cards of models have the commands of their time.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ unknown = 1
 """
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "models"], ids=name_of)
 def test_code_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run_page(page)

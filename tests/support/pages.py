@@ -30,14 +30,7 @@ PAGES = [
     if not any(page.is_relative_to(made) for made in MADE_BY_THE_SITE)
 ]
 STEPS = re.compile(r"^steps = [\d_]+$", re.MULTILINE)  # of a training that takes minutes
-RUN = (
-    "evaluate",
-    "arena",
-    "analyze",
-    "bench",
-    "score",
-    "show",
-)  # commands that are run; the options of others are checked
+RUN = ("evaluate", "arena", "analyze", "bench", "score", "show")  # of other commands the options are checked
 TARGETS = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 PRINTED = "printed"  # in the namespace of a page: where the last block of Python ended, and what it printed
 
