@@ -28,7 +28,8 @@ from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.exploiting import ExploitSettings, exploit
 from krypenv.training.exploiting.best_response import response_settings, train_response
-from krypenv.training.lab.studying import RESULT, run_study
+from krypenv.training.lab import run_study
+from krypenv.training.lab.study import RESULT
 from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imitation
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import train
@@ -59,7 +60,7 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
         "imitate": lambda: run_imitation(ImitationSettings(out=str(folder), network=Network(4, 3, 2))),
         "exploit": lambda: exploit(ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder))),
         "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",))),
-        "study": lambda: run_study(STUDY, SETUP, folder, "krypenv study"),
+        "study": lambda: run_study(STUDY, SETUP, folder),
         "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),
         "arena": lambda: run_arena(ArenaSettings(("greedy", "random"), rules, folder, deals=2)),
         "response": lambda: train_response(response_settings("greedy", rules, folder, Length(frames=1)), None),  # type: ignore[arg-type]
@@ -129,18 +130,18 @@ def test_of_two_threads_with_one_study_one_is_refused(tmp_path: Path) -> None:
 
     def ask_other() -> str:
         with pytest.raises(ValueError, match=HELD) as error:
-            many_at_once([lambda: run_study(STUDY, SETUP, tmp_path, "krypenv study")])
+            many_at_once([lambda: run_study(STUDY, SETUP, tmp_path)])
         return str(error.value)
 
     tasks = [Task(f"{number}", begin_another, {"number": number}) for number in range(SETUP.deals)]
     first = dataclasses.replace(STUDY, tasks=lambda setup: tasks)
-    answer = run_study(first, SETUP, tmp_path, "krypenv study")
+    answer = run_study(first, SETUP, tmp_path)
     assert other == [f"another run is writing to {tmp_path}; wait for its end, or give another --out"]
     results = (tmp_path / JOURNAL).read_bytes().partition(b"\n")[2]
     assert results.count(b"\n") == SETUP.deals
-    assert run_study(STUDY, SETUP, tmp_path, "krypenv study").figures == answer.figures
+    assert run_study(STUDY, SETUP, tmp_path).figures == answer.figures
     assert (tmp_path / JOURNAL).read_bytes().partition(b"\n")[2] == results
-    assert json.loads((tmp_path / RESULT).read_bytes())["figures"] == answer.figures
+    assert json.loads((tmp_path / RESULT).read_bytes())["runs"][0]["figures"] == answer.figures
 
 
 # ---------------------------------------------------------------------- no room, no leave

@@ -244,7 +244,6 @@ class TestCommand:
             (["compare", "krypkasino", "mulle goal=most"], "goal"),
             (["compare", "krypkasino", "mulle", "--deals", "1"], "needs at least 2 deals, not 1"),
             (["compare", "krypkasino", "mulle", "--models", "nowhere"], "there is no model in the folders of nowhere"),
-            (["study", "creep", "--models", "runs"], "the study creep compares no rules"),
         ],
     )
     def test_bad_input_is_one_sentence(self, words: list[str], reason: str, tmp_path: Path) -> None:

@@ -7,156 +7,20 @@ import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from support.sampled import STRONG, TWO
+from support.sampled import TWO
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
 from krypenv.inputs.words import to_install
 from krypenv.training.cli.commands import app
 from krypenv.training.cli.research.study import StudySettings
-from krypenv.training.evaluation.luck.control import control_of
-from krypenv.training.evaluation.matches.duplicate import duplicate_match
-from krypenv.training.lab import chunks
-from krypenv.training.lab.chunks import by_deal, match_tasks
-from krypenv.training.lab.habits import with_habit
-from krypenv.training.lab.studying import FIGURE, LEFT_IN, RESULT, TAKEN_OUT, Answer, Setup, Study, run_study
+from krypenv.training.lab.studying import FIGURE, RESULT, Setup, run_study
 from krypenv.training.research.solved import baselines, late_deals, openspiel, small
-from krypenv.training.research.studies import creep
-from krypenv.training.research.studies.registry import STUDIES, study_of
-from krypenv.training.runs import Executor, Task
-from krypenv.training.runs.journal import JOURNAL
+from krypenv.training.research.studies.registry import STUDIES
 from krypenv.training.solving.beliefs import CAUSES
-
-
-def square(number: int, fail: bool = False) -> int:
-    if fail:
-        raise RuntimeError("stopped")
-    return number * number
-
-
-def squares(stop: int) -> Study:
-    """A study of four tasks, of which those from `stop` on fail."""
-    tasks = [Task(f"{number}", square, {"number": number, "fail": number >= stop}) for number in range(4)]
-
-    def answer(setup: Setup, results: dict[str, Any]) -> Answer:
-        total = sum(results.values())
-        return Answer(f"{total}.", ("what", "sum"), [("squares", f"{total}")], {"sum": total}, lambda axes: None)
-
-    return Study("squares", "What is the sum?", lambda setup: tasks, answer, deals=1)
-
-
-class TestRunning:
-    SETUP = Setup(TWO, "greedy", 1)
-
-    @pytest.mark.parametrize("stop", [0, 1, 3])
-    def test_a_stopped_study_is_resumed(self, stop: int, tmp_path: Path) -> None:
-        with pytest.raises(RuntimeError):
-            run_study(squares(stop), self.SETUP, tmp_path, "")
-        assert not (tmp_path / RESULT).exists()
-        with (tmp_path / JOURNAL).open("ab") as file:
-            file.write(b'{"key":"9","resu')  # what a kill within a line leaves
-        told: list[tuple[int, int]] = []
-        assert run_study(squares(9), self.SETUP, tmp_path, "it", progress=lambda *of: told.append(of)).sentence == "14."
-        assert told == [(done, 4) for done in range(stop, 5)]
-        fields = json.loads((tmp_path / RESULT).read_text())
-        assert (fields["answer"], fields["figures"], fields["command"]) == ("14.", {"sum": 14}, "it")
-        assert (tmp_path / FIGURE).read_bytes().startswith(b"\x89PNG")
-        again = run_study(squares(0), self.SETUP, tmp_path, "it")  # nothing is done twice
-        assert again.sentence == "14."
-
-    def test_another_setup_is_refused_and_nothing_changed(self, tmp_path: Path) -> None:
-        run_study(squares(9), self.SETUP, tmp_path, "")
-        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-        for setup, other in (
-            (Setup(TWO, "greedy", 2), "deals 1, not 2"),
-            (Setup(TWO, "random", 1), "agent 'greedy', not 'random'"),
-            (Setup(TWO, "greedy", 1, 5), "seed 0, not 5"),
-        ):
-            with pytest.raises(ValueError, match=f"holds a study with {other}; give another --out"):
-                run_study(squares(9), setup, tmp_path, "")
-        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-        (tmp_path / JOURNAL).write_bytes(b"no\n" + before[JOURNAL])
-        with pytest.raises(ValueError, match=r"line 1 of .* has no checksum; remove the file to begin anew"):
-            run_study(squares(9), self.SETUP, tmp_path, "")
-        (tmp_path / JOURNAL).unlink()
-        with pytest.raises(ValueError, match=r"has a result without its journal\.jsonl, which is not overwritten"):
-            run_study(squares(9), self.SETUP, tmp_path, "")
-
-    def test_workers_do_not_change_the_answer(self, tmp_path: Path) -> None:
-        answers = [
-            run_study(STUDIES["seat"], Setup(TWO, "random", 4), tmp_path / f"{workers}", "", Executor(workers))
-            for workers in (1, 2)
-        ]
-        assert answers[0].figures == answers[1].figures
-
-    def test_a_match_in_chunks_has_a_margin_for_each_deal(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(chunks, "CHUNK", 3)
-        setup = Setup(TWO, STRONG, 7, 4)
-        tasks = match_tasks("x", setup, with_habit(creep.creep_always))
-        results = {task.key: task.function(**task.arguments) for task in tasks}
-        assert [len(each) for each in results.values()] == [3, 3, 1]
-        assert len(by_deal(results, "x", setup)) == 7
-
-    def test_names(self) -> None:
-        assert study_of("creep") is STUDIES["creep"]
-        with pytest.raises(ValueError, match=r"there is no study 'crep' \(did you mean 'creep'\?\); they are creep,"):
-            study_of("crep")
-
-
-class TestLuck:
-    """Luck is taken out of the margins of matches where that is asked for, and both answers are told."""
-
-    SETUP = Setup(TWO, STRONG, 8, 4, luck="on")
-
-    def test_a_match_has_both_margins_of_each_deal(self) -> None:
-        off = dataclasses.replace(self.SETUP, luck="off")
-        (task,), (plain,) = (match_tasks("x", each, with_habit(creep.creep_always)) for each in (self.SETUP, off))
-        found, raw = task.function(**task.arguments), plain.function(**plain.arguments)
-        assert found[LEFT_IN] == raw
-        changed = with_habit(creep.creep_always)(STRONG, TWO, 0)
-        match = duplicate_match(changed, STRONG, TWO, deals=8, seed=4, luck="on")
-        assert (np.mean(raw), np.mean(found[TAKEN_OUT])) == pytest.approx((match.margin, match.adjusted.margin))
-        assert match.margin != match.adjusted.margin
-
-    def test_both_answers_are_told_and_the_raw_one_is_that_of_before(self, tmp_path: Path) -> None:
-        found = run_study(STUDIES["kings"], self.SETUP, tmp_path / "on", "")
-        plain = run_study(STUDIES["kings"], dataclasses.replace(self.SETUP, luck="off"), tmp_path / "off", "")
-        assert plain.raw is None
-        assert (found.raw.sentence, found.raw.rows, found.raw.figures) == (plain.sentence, plain.rows, plain.figures)
-        assert found.figures != plain.figures
-        on, off = (json.loads((tmp_path / name / RESULT).read_text()) for name in ("on", "off"))
-        assert set(on) - set(off) == {"luck", "raw"}
-        assert on["luck"] == ["on", control_of(TWO).digest]
-        assert (on["figures"], on["raw"]["figures"]) == (found.figures, plain.figures)
-        workers = run_study(STUDIES["kings"], self.SETUP, tmp_path / "two", "", Executor(2))
-        assert (workers.figures, workers.raw.figures) == (found.figures, plain.figures)
-        with pytest.raises(ValueError, match="holds a study with luck None, not "):
-            run_study(STUDIES["kings"], self.SETUP, tmp_path / "off", "")
-
-    @pytest.mark.parametrize(("agent", "measured"), [(STRONG, False), ("search(worlds=10, plies=0)", True)])
-    def test_with_auto_it_follows_from_the_agent(self, agent: str, measured: bool) -> None:
-        setup = Setup(TWO, agent, 1, luck="auto")
-        (task,) = match_tasks("x", setup, with_habit(creep.creep_always))
-        assert isinstance(task.function(**task.arguments), dict) == measured
-
-    def test_a_study_of_single_positions_has_none(self, tmp_path: Path) -> None:
-        assert run_study(STUDIES["seat"], Setup(TWO, "random", 2, luck="on"), tmp_path, "").raw is None
-
-    def test_the_command_prints_both(self, tmp_path: Path) -> None:
-        words = ["study", "kings", "--deals", "4", "--luck", "on", "--out", str(tmp_path / "out")]
-        done = CliRunner(env={"COLUMNS": "120"}).invoke(app, words)
-        assert done.exit_code == 0, done.output
-        fields = json.loads((tmp_path / "out" / RESULT).read_text())
-        taken_out, left_in = done.stdout.split("With luck left in:")
-        assert "With luck taken out:" in taken_out
-        assert fields["answer"] in taken_out
-        assert fields["raw"]["answer"] in left_in
-        wrong = CliRunner().invoke(app, [*words[:5], "of", *words[6:]])
-        assert "luck is auto, on or off, not 'of'" in wrong.stderr
 
 
 @pytest.mark.parametrize(
@@ -308,21 +172,3 @@ def test_the_help_lists_every_study() -> None:
     [name] = (each for each in dataclasses.fields(StudySettings) if each.name == "name")
     *names, last = name.metadata["option"].text.removeprefix("the study: ").split(", ")
     assert [*names, *last.split(" or ")] == sorted(STUDIES)
-
-
-def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
-    for words, reason in (
-        (["crep"], "there is no study 'crep'"),
-        (["creep", "--players", "3"], "the study creep is for 2, 4 players, not 3"),
-        (["partners", "--players", "6"], "the study partners is for 4 players, not 6"),
-        (["creep", "--rules", "howto", "--players", "4", "--agent", "champion(worlds=0)"], "no network for 'howto"),
-        (["memory", "--rules", "howto", "--players", "4"], "search(worlds=10) is no network, which this study needs"),
-        (["creep", "--rule", "ranks=3"], "ranks"),
-        (["creep", "--deals", "-1"], "deals is"),
-        (["creep", "--agent", "greedy"], "greedy does not value its actions"),
-        (["creep", "--agent", "gredy"], "unknown agent 'gredy'"),
-    ):
-        done = CliRunner().invoke(app, ["study", *words, "--out", str(tmp_path / "out")])
-        assert done.exit_code != 0
-        assert reason in done.stderr
-        assert len(done.stderr.splitlines()) == 1

@@ -142,7 +142,7 @@ def test_a_script_asks_the_question_that_is_stored(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_runs(name: str, tmp_path: Path) -> None:
-    done = run_script(FOLDER / f"{name}.py", "--deals", "2", "--out", str(tmp_path / "out"), folder=tmp_path)
+    done = run_script(FOLDER / f"{name}.py", "--deals", "3", "--out", str(tmp_path / "out"), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout
     assert [*(tmp_path / "out").iterdir()]

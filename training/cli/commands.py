@@ -70,7 +70,7 @@ COMMANDS = {
     "study": Entry(
         "research",
         "Answer a question about good play: a table with intervals, a figure, and a sentence.",
-        "krypenv study creep --deals 500",
+        "krypenv study seat --deals 500",
     ),
     "compare": Entry(
         "research",

@@ -8,11 +8,8 @@ studying  what a study of the command krypenv study is
 chunks  its chunks of deals, duplicate matches, one agent in every seat
 habits  an agent with one habit changed
 known_habits  habits by name
-strong_positions  positions from strong play, with every card played out
-comparison  studies of changed players against themselves
 rulesets  rule sets compared on the same footing
 self_play  a network that learns by self-play
-replication  effects that two answers measure, tested together
 intervals  samples as tables, figures and words
 """
 

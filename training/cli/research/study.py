@@ -48,8 +48,7 @@ class StudySettings(Command):
     command: ClassVar[str] = "study"
     name: str = setting(
         "",
-        "the study: adjusted, baselines, creep, example, kings, last, late, luck, matched, "
-        "memory, partners, recall, seat, setups, shed, small or variants",
+        "the study: baselines, late, matched, recall, seat or small",
         panel=STUDY,
         is_argument=True,
         is_required=True,

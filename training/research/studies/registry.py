@@ -5,26 +5,9 @@ from __future__ import annotations
 from krypenv.inputs.words import did_you_mean, shown
 from krypenv.training.lab.studying import Study
 from krypenv.training.research.solved import baselines, late_deals, matched, recall, small
-from krypenv.training.research.studies import (
-    adjusted,
-    creep,
-    example,
-    kings,
-    last,
-    luck,
-    memory,
-    partners,
-    seat,
-    setups,
-    shed,
-    variants,
-)
+from krypenv.training.research.studies import seat
 
-ALL = (
-    creep.STUDY, setups.STUDY, example.STUDY, shed.STUDY, kings.STUDY, last.STUDY, seat.STUDY, memory.STUDY,
-    partners.STUDY, variants.STUDY, luck.STUDY, adjusted.STUDY, small.STUDY,
-    matched.STUDY, recall.STUDY, baselines.STUDY, late_deals.STUDY,
-)  # fmt: skip
+ALL = (seat.STUDY, small.STUDY, matched.STUDY, recall.STUDY, baselines.STUDY, late_deals.STUDY)
 STUDIES: dict[str, Study] = {study.name: study for study in ALL}
 
 
