@@ -249,10 +249,12 @@ def test_luck_is_the_same_for_any_number_of_threads_and_games_at_once():
         for threads in (1, 2)
     )
     assert one == two
-    few = play(MAIN, ("greedy", "greedy"), 3, control_of(MAIN))[2].luck
-    many = play(MAIN, ("greedy", "greedy"), 40, control_of(MAIN))[2].luck
-    assert few.shape == (6, 2)
-    assert many.any()
+    few, many = (
+        play_duplicates([Lowest(MAIN), Highest(MAIN)], MAIN, deal_seeds(3, deals), Meter(MAIN, control_of(MAIN))).luck
+        for deals in (3, 40)
+    )
+    assert few.any()
+    assert (few == many[:3]).all()
 
 
 def test_a_session_is_measured_to_its_end():
