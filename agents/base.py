@@ -138,7 +138,7 @@ def check_krypkasino(rules: Rules, who: str) -> None:
     if found := _unknown_field(rules):
         raise ValueError(
             f"{one_line(who, 80)} knows only games like Krypkasino, and {rules.name} with {rules.players} players has "
-            f"{found}; krypenv compare takes all games"
+            f"{found}"
         )
 
 

@@ -14,9 +14,7 @@ from krypenv.training import Settings, lab
 
 RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "laistokasino", "mulle"]
 every_relative = pytest.mark.parametrize("name", RELATIVES)
-KNOWS = (
-    r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*; krypenv compare takes all games$"
-)
+KNOWS = r"^[\w -]+ knows only games like Krypkasino, and [\w-]+ with \d players has .*$"
 
 
 def refusal(make):

@@ -71,12 +71,6 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "score": "score greedy --table two --table three --quick --workers 1 --ray --ray-address x --out score.json",
     "score check": "score --check scores/2.json --share 0.5 --seed 1",
     "score board": "score --board scores",
-    "study": (
-        "study seat --players 3 --rules mini-low --rule games=1 --agent greedy --deals 2 --seed 1 --workers 1 --ray "
-        "--ray-address x --out study"
-    ),
-    "study teams": "study seat --players 4 --teams 2 --agent greedy --deals 2",
-    "compare": ("compare mini-low mini-double --deals 2 --seed 1 --workers 1 --ray --ray-address x --out compare"),
     "data": (
         "data greedy --against random --rules mini-low --players 2 --rule games=1 --games 2 --seed 1 --values "
         "--analyst search(worlds=2) --luck --workers 1 --ray --ray-address x --out data"
@@ -118,10 +112,8 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.evaluation.matches import duplicate as evaluation
     from krypenv.training.evaluation.score import playing as score
     from krypenv.training.exploiting import exploiting as exploit
-    from krypenv.training.lab import studying as study
     from krypenv.training.learn.imitation import imitate
     from krypenv.training.learn.selfplay import selfplay
-    from krypenv.training.runs import HERE
     from krypenv.training.runs.parts import Place
     from krypenv.ui.browser import pages
     from krypenv.ui.browser.serving import Serving
@@ -133,7 +125,7 @@ def tiny_work() -> Iterator[None]:
             super().__init__(load, *rest, **more)
             load()
 
-    play_score, run_study = score.play_score, study.run_study
+    play_score = score.play_score
     evaluate, run_arena, decide = evaluation.evaluate, arena.run_arena, analysis._decide
 
     def two_each(agent: Any, against: Any, rules: Rules, deals: int, seed: int, threads: int, *rest: Any) -> Any:
@@ -145,10 +137,6 @@ def tiny_work() -> Iterator[None]:
 
     def one_process(settings: Any, *rest: Any) -> Any:
         return play_score(dataclasses.replace(settings, place=Place()), *rest)
-
-    def two_deals(which: Any, setup: Any, folder: Any, command: str, executor: Any, progress: Any) -> Any:
-        tiny = dataclasses.replace(setup, deals=min(setup.deals, 2))
-        return run_study(which, tiny, folder, command, HERE, progress)
 
     def two_worlds(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, *rest: Any) -> Any:
         if hasattr(player, "worlds"):
@@ -170,9 +158,7 @@ def tiny_work() -> Iterator[None]:
             (arena, "run_arena", few_deals),
             (analysis, "_decide", two_worlds),
             (score, "play_score", one_process),
-            (study, "run_study", two_deals),
             (data, "make_data", no_data),
-            (study, "picture", lambda which, answer: b"no picture"),
             (pages, "Pages", Loaded),
             (Serving, "run", lambda *_: None),
             (selfplay, "train", lambda settings: None),

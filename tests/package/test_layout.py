@@ -68,7 +68,6 @@ FLOORS = [
         "krypenv.training.lab",
     },
     {"krypenv.training.research.solved"},
-    {"krypenv.training.research.studies"},
     {"krypenv.doctor"},
     {"krypenv.training.cli.speed"},
     {"krypenv.training.cli"},

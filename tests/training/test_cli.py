@@ -47,7 +47,7 @@ def test_help_begins_with_what_people_do():
             "arena",
             "score",
         ],
-        "Research": ["study", "compare", "solve", "exploit", "imitate", "data"],
+        "Research": ["solve", "exploit", "imitate", "data"],
         "Upkeep": ["bench", "doctor"],
     }
     assert list(COMMANDS) == [name for names in panels_of.values() for name in names]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.games import some_arrays
-from typer.testing import CliRunner
 
 from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.game.core import MOST_MOVES
-from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.lab.rulesets import (
     FIRST,
@@ -39,7 +36,7 @@ from krypenv.training.lab.rulesets import (
     tasks_of,
     turned,
 )
-from krypenv.training.lab.studying import FIGURE, RESULT, Setup
+from krypenv.training.lab.studying import Setup
 
 MUST = "capture=maximal goal=low"
 LOW = f"kasino-sweden {MUST}"
@@ -205,27 +202,7 @@ class TestFigures:
         assert told.endswith("Best play takes no card in d.")
 
 
-class TestCommand:
-    def test_rule_sets_are_compared_with_models(self, tmp_path: Path) -> None:
-        """Each model plays its own rules; one that no rules have a use for is left alone."""
-        runs = tmp_path / "runs"
-        for text in (LOW, f"{LOW.partition(' ')[0]} capture=maximal", "mulle"):
-            network_of(runs, text)
-        out = str(tmp_path / "out")
-        words = ["compare", LOW, "mini-low", "--deals", "3", "--models", str(runs), "--out", out]
-        first = CliRunner(env={"COLUMNS": "120"}).invoke(app, words)
-        assert first.exit_code == 0, first.output
-        fields = json.loads((tmp_path / "out" / RESULT).read_text())
-        assert fields["sets"] == {LOW: LOW, "mini-low": "mini-low"}
-        assert len(fields["models_sha256"]) == 2
-        assert TRAINED in fields["figures"][LOW]
-        assert TRAINED not in fields["figures"]["mini-low"]
-        assert (tmp_path / "out" / FIGURE).exists()
-        assert fields["answer"] in first.stdout
-        assert CliRunner(env={"COLUMNS": "120"}).invoke(app, words).stdout == first.stdout
-        other = CliRunner().invoke(app, ["compare", LOW, "mini-double", "--deals", "3", "--out", out])
-        assert "holds a study with sets" in other.stderr
-
+class TestModels:
     def test_two_models_of_the_same_rules_are_refused(self, tmp_path: Path) -> None:
         network_of(tmp_path / "a", LOW)
         network_of(tmp_path / "b", LOW)
@@ -234,21 +211,3 @@ class TestCommand:
             next((tmp_path / each).iterdir()).rename(tmp_path / "runs" / each)
         with pytest.raises(ValueError, match="were trained for the same rules; leave one of them"):
             find_models(tmp_path / "runs", sets_of([LOW, "mini-low"]))
-
-    @pytest.mark.parametrize(
-        ("words", "reason"),
-        [
-            (["compare", "krypkasino"], "a comparison needs two rule sets"),
-            (["compare", "krypkasino", "krypkasino players=2"], "are the same rules; give each once"),
-            (["compare", "krypkasino", "kasino"], "unknown preset 'kasino'"),
-            (["compare", "krypkasino", "mulle goal=most"], "goal"),
-            (["compare", "krypkasino", "mulle", "--deals", "1"], "needs at least 2 deals, not 1"),
-            (["compare", "krypkasino", "mulle", "--models", "nowhere"], "there is no model in the folders of nowhere"),
-        ],
-    )
-    def test_bad_input_is_one_sentence(self, words: list[str], reason: str, tmp_path: Path) -> None:
-        done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "out")])
-        assert done.exit_code == 2
-        assert reason in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-        assert not (tmp_path / "out").exists()

@@ -73,8 +73,6 @@ ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
         ("arena", {**ARENA, "pairs": True, "precision": 0.5, "first": 1, "workers": 2, "rule": ("games=2",)}),
         ("score", {"agent": "greedy", "out": Path("x.json"), "table": ("two",), "quick": True}),
         ("score", {"check": Path("x.json"), "share": 0.5}),
-        ("study", {"name": "creep", "deals": 3, "out": Path("o")}),
-        ("compare", {"rules": ("howto", "krypkasino goal=high"), "models": Path("m")}),
         ("data", {"agent": "greedy", "against": ("random",), "analyst": "search", "out": "o", "workers": 2}),
         ("solve", {"preset": "mini-sweep", "gap": 0.01, "rule": ("packs=1",)}),
         ("evaluate", {"agent": "greedy", "against": ("random", "tactician(shed=True)"), "deals_from": "test"}),

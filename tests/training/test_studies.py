@@ -3,45 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.sampled import TWO
-from typer.testing import CliRunner
 
 from krypenv import Game, Rules
-from krypenv.inputs.words import to_install
-from krypenv.training.cli.commands import app
-from krypenv.training.cli.research.study import StudySettings
-from krypenv.training.lab.studying import FIGURE, RESULT, Setup, run_study
+from krypenv.training.lab.studying import FIGURE, Setup, run_study
 from krypenv.training.research.solved import baselines, late_deals, openspiel, small
-from krypenv.training.research.studies.registry import STUDIES
 from krypenv.training.solving.beliefs import CAUSES
-
-
-@pytest.mark.parametrize(
-    "name", sorted(set(STUDIES) - {"small", "baselines", "late", "matched"})
-)  # with tests of their own
-def test_every_study_answers_in_small(name: str, tmp_path: Path) -> None:
-    """From the command line, with what it needs at least; again, the same answer without work."""
-    out, deals = str(tmp_path / "out"), 2 if name in ("adjusted", "recall") else 6  # of many matches
-    words = ["study", name, "--deals", f"{deals}", "--out", out]
-    first = CliRunner(env={"COLUMNS": "120"}).invoke(app, words)
-    assert first.exit_code == 0, first.output
-    fields = json.loads((tmp_path / "out" / RESULT).read_text())
-    assert fields["answer"] in first.stdout
-    assert fields["question"] == STUDIES[name].question
-    assert len(fields["rows"]) > 1
-    assert fields["deals"] == deals
-    assert CliRunner(env={"COLUMNS": "120"}).invoke(app, words).stdout == first.stdout
-    other = CliRunner().invoke(app, [*words[:2], "--deals", "7", "--out", out])
-    assert other.exit_code != 0
-    assert f"holds a study with deals {deals}, not 7; give another --out" in other.stderr
-
 
 CLONED = ("figures", "figures of the teacher")
 FIGURES = {small.BEST: 0.5, small.LOST: 0.25}  # of an agent
@@ -156,19 +128,3 @@ def test_measures_that_differ_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(openspiel, "exploitability_of", lambda game, policy: 1.0)
     with pytest.raises(ValueError, match=r"uniform play in mini-sweep is 2\.87\d+ here and 1\.0 in OpenSpiel"):
         baselines.measures_of("mini-sweep")
-
-
-def test_without_openspiel_the_baselines_name_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "pyspiel", None)
-    done = CliRunner().invoke(app, ["study", "baselines", "--out", str(tmp_path / "out")])
-    assert done.exit_code == 2
-    assert "the study baselines needs OpenSpiel: pyspiel can't be imported" in done.stderr
-    assert to_install("openspiel") in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert not (tmp_path / "out").exists()
-
-
-def test_the_help_lists_every_study() -> None:
-    [name] = (each for each in dataclasses.fields(StudySettings) if each.name == "name")
-    *names, last = name.metadata["option"].text.removeprefix("the study: ").split(", ")
-    assert [*names, *last.split(" or ")] == sorted(STUDIES)

@@ -32,8 +32,6 @@ SMALL = "--rules mini-low --deals 2 --set bc_epochs=1 --set context=8 --set card
 COMMANDS = {  # each with two tasks at least
     "arena": "arena greedy random --rules mini-low --deals 6 --chunk 2 --out out",
     "score": "score greedy --quick --out out/score.json",
-    "study": "study seat --agent greedy --deals 120 --out out",
-    "compare": "compare mini-low 'mini-low goal=high' --deals 2 --out out",
     "imitate": f"imitate {SMALL} --teacher 'search(worlds=2, plies=0)' --games 6 --out out",
     "exploit": "exploit greedy --rules mini-low --seeds 1 --frames 1 --worlds 2 --selection 2 --deals 2 --out out",
 }
@@ -178,7 +176,7 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["arena", "study", "exploit"])
+@pytest.mark.parametrize("name", ["arena", "exploit"])
 def test_a_killed_worker_of_a_cluster_changes_nothing(
     name: str, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,56 +98,7 @@ def test_every_number_of_every_command_is_tried():
         assert options - tried <= {"--players", "--teams", "--demonstrations"}, name
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "sentence"),
-    [
-        ("--players", 0, "is not played by 0 players"),
-        ("--deals", 0, "deals is at least 1, not 0"),
-        ("--workers", 0, "workers is at least 1, not 0"),
-        ("--agent", "", "--agent is empty"),
-    ],
-)
-def test_nothing_is_not_the_default_of_a_study(tmp_path, option, value, sentence):
-    done = krypenv("study", "seat", option, value, "--out", tmp_path / "out")
-    assert done.exit_code == 2
-    assert sentence in done.stderr
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.usefixtures("no_pictures")
-def test_a_study_that_was_stopped_or_refused_before_its_first_result_leaves_room_for_one(tmp_path):
-    words = ["study", "seat", "--agent", "greedy", "--deals", 2, "--out", tmp_path]
-    refused = krypenv("study", "creep", *words[2:])
-    assert refused.exit_code == 2
-    assert "greedy does not value its actions" in refused.stderr
-    done = krypenv(*words)
-    assert done.exit_code == 0, done.output
-    journal = tmp_path / "journal.jsonl"
-    whole = journal.read_bytes()
-    for size in (0, 1, 50, whole.index(b"\n"), len(whole) - 1):
-        journal.write_bytes(whole[:size])
-        assert krypenv(*words).stdout == done.stdout
-        assert journal.read_bytes().partition(b"\n")[2] == whole.partition(b"\n")[2]
-    header, results = whole[: whole.index(b"\n") + 1], whole[whole.index(b"\n") + 1 :]
-    journal.write_bytes(header)
-    other = krypenv("study", "seat", "--agent", "greedy", "--deals", 3, "--out", tmp_path)
-    assert other.exit_code == 0, other.output
-    assert "holds a study with deals 3, not 2; give another --out" in krypenv(*words).stderr
-    for data, sentence in (
-        (header.replace(b'"deals":2', b'"deals":3') + results, "line 1 of"),
-        (whole.replace(b"[[", b"[[1", 1), "line 2 of"),
-        (b"my notes\n" + results, "line 1 of"),
-        (results + results, "a study in format 1 is wanted"),
-    ):
-        journal.write_bytes(data)
-        refused = krypenv(*words)
-        assert refused.exit_code == 2
-        assert sentence in refused.stderr
-        assert len(refused.stderr.splitlines()) == 1
-        assert journal.read_bytes() == data
-
-
-SHOWN = ("evaluate", "arena", "bench", "analyze", "score", "study", "compare", "train", "imitate", "exploit")
+SHOWN = ("evaluate", "arena", "bench", "analyze", "score", "train", "imitate", "exploit")
 
 
 @pytest.mark.parametrize(

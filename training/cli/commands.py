@@ -67,16 +67,6 @@ COMMANDS = {
         "Score an agent by the official protocol, with a file that anyone can verify.",
         "krypenv score tactician --quick --out scores/tactician.json",
     ),
-    "study": Entry(
-        "research",
-        "Answer a question about good play: a table with intervals, a figure, and a sentence.",
-        "krypenv study seat --deals 500",
-    ),
-    "compare": Entry(
-        "research",
-        "Compare rule sets on the same footing: choices, sources of points, skill, the first seat, hidden hands.",
-        "krypenv compare krypkasino 'krypkasino goal=high' --deals 500",
-    ),
     "solve": Entry(
         "research",
         "Compute an equilibrium of a small game for two players.",

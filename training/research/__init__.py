@@ -1,6 +1,5 @@
 """Questions about the game and about agents.
 
-studies       the studies
 solved        studies of them
 """
 

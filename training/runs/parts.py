@@ -203,13 +203,3 @@ def initial_weights() -> Any:
 def some_threads() -> Any:
     """Return the field for the number of torch threads."""
     return setting(1, "torch threads; one is fastest for this network", limits.THREADS, panels.LENGTH)
-
-
-def a_models_folder() -> Any:
-    """Return the field for a folder of models."""
-    return setting(
-        None,
-        "runs of krypenv train: each model plays in the rule set that it was trained for [default: none]",
-        panel=panels.AGENTS,
-        metavar="FOLDER",
-    )
