@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import sampled
 from support.sampled import HAND_VALUES, STRONG, TWO, games, names_of, points_of, positions
 
 from krypenv import Game, agents
@@ -26,7 +27,6 @@ from krypenv.training.lab import (
     Task,
     WithHabit,
     by_deal,
-    cards_left,
     compare,
     effects_in,
     effects_of,
@@ -36,6 +36,7 @@ from krypenv.training.lab import (
     play_match,
     replicated,
     run_study,
+    tables_left,
     values_of,
     with_habit,
 )
@@ -168,13 +169,16 @@ class TestHabits:
 
     def test_what_a_card_leaves(self) -> None:
         for game in games(TWO):
-            left = cards_left(TWO, game.observation()[None], game.action_mask()[None])[0]
-            after: dict[str, set[int]] = {}
+            left = tables_left(TWO, game.observation()[None], game.action_mask()[None])[0]
+            after: dict[str, list[list[int]]] = {}
             for move in game.legal_moves():
-                count = len(game.table) - len(takes_of(move)) if move.takes else len(game.table) + 1
-                after.setdefault(str(move).partition("x")[0], set()).add(count)
-            assert {card_name(int(card)) for card in np.flatnonzero(left >= 0)} == set(after)
-            assert all(int(left[card]) in after[card_name(int(card))] for card in np.flatnonzero(left >= 0))
+                card, taken = str(move).partition("x")[0], sampled.table_of(" ".join(takes_of(move)))[0]
+                lying = game.table if move.takes else [*game.table, card]
+                stays = sampled.table_of(" ".join(lying))[0] - taken
+                after.setdefault(card, []).append(stays.tolist())
+            played = np.flatnonzero(left[:, 0] >= 0)
+            assert {card_name(int(card)) for card in played} == set(after)
+            assert all(left[card].tolist() in after[card_name(int(card))] for card in played)
 
     def test_captures_of_the_fewest_and_the_most_cards(self) -> None:
         text = "rules: krypkasino players=2; table: 2C 6C QC 9D; hand 0: 8C 9H KS; hand 1: 5C 6H 7C; captured 1: rest"

@@ -16,21 +16,21 @@ intervals  samples as tables, figures and words
 from krypenv.training.evaluation.matches.margins import interval, share_interval
 from krypenv.training.lab.effects import effects_in, effects_of, figures_of, replicated
 from krypenv.training.lab.habits import (
+    Cards,
     Habit,
     WithHabit,
     capturing,
-    cards_left,
     column,
     creeping,
-    first_of,
-    is_network,
     network_of,
-    only_plays,
+    playable,
+    plays_first,
+    plays_only,
     tables_left,
     values_of,
     with_habit,
 )
-from krypenv.training.lab.known_habits import HABITS, plays_first, plays_only
+from krypenv.training.lab.known_habits import HABITS
 from krypenv.training.lab.matches import (
     Change,
     Round,
@@ -50,9 +50,9 @@ from krypenv.training.lab.study import Answer, Setup, Study, run_study
 from krypenv.training.runs import Executor, Task
 
 __all__ = [
-    "HABITS", "Answer", "Change", "Executor", "Habit", "Round", "Setup", "Study", "Task", "WithHabit", "by_deal",
-    "capturing", "cards_left", "chunk_tasks", "column", "compare", "creeping", "effects_in", "effects_of",
-    "figures_of", "first_of", "instead", "interval", "is_network", "main", "match_tasks", "network_of", "only_plays",
-    "play_chunk", "play_match", "plays_first", "plays_only", "replicated", "run_study", "share_interval", "stream",
-    "strong_agent", "tables_left", "values_of", "watch", "with_habit",
+    "HABITS", "Answer", "Cards", "Change", "Executor", "Habit", "Round", "Setup", "Study", "Task", "WithHabit",
+    "by_deal", "capturing", "chunk_tasks", "column", "compare", "creeping", "effects_in", "effects_of", "figures_of",
+    "instead", "interval", "main", "match_tasks", "network_of", "play_chunk", "play_match", "playable", "plays_first",
+    "plays_only", "replicated", "run_study", "share_interval", "stream", "strong_agent", "tables_left", "values_of",
+    "watch", "with_habit",
 ]  # fmt: skip

@@ -1,9 +1,8 @@
-"""Habits: an agent that plays as another one, but for what it allows itself to do."""
+"""Habits: an agent that plays as another one, but for the cards that it allows itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ Int8Array = npt.NDArray[np.int8]
 # Which of the legal actions a habit allows, (B, 105) bool, from rules, observations and masks. A row in which it allows
 # none, or all, is one that it does not concern.
 Habit = Callable[[Rules, Int8Array, Int8Array], BoolArray]
+Cards = Callable[[Rules, Int8Array, Int8Array], npt.NDArray[Any]]  # something of each card to play, (B, 52) or (52,)
 
 
 def values_of(agent: Agent) -> Callable[[Int8Array, Int8Array], npt.NDArray[Any]]:
@@ -54,15 +54,6 @@ def network_of(agent: Agent) -> LearnedAgent:
     if not isinstance(network, LearnedAgent):
         raise ValueError(f"{agent.name} is no network, which this study needs; champion(worlds=0) is one")
     return network
-
-
-def is_network(agent: str, rules: Rules) -> bool:
-    """Return whether an agent's string names a network."""
-    try:
-        network_of(agents.make_known(agent, rules))
-    except ValueError:
-        return False
-    return True
 
 
 class WithHabit:
@@ -92,11 +83,10 @@ class WithHabit:
 
 def with_habit(habit: Habit) -> Change:
     """Return the change of an agent that gives it a habit."""
-    return partial(_with_habit, habit)
+    return lambda agent, rules, seed: WithHabit(agents.make_known(agent, rules, seed), habit, f"{agent} with a habit")
 
 
-def _with_habit(habit: Habit, agent: str, rules: Rules, seed: int) -> Agent:
-    return WithHabit(agents.make_known(agent, rules, seed), habit, "habit")
+# ---------------------------------------------------------------------- what a card does
 
 
 def column(rules: Rules, observations: Int8Array, masks: Int8Array, name: str) -> Int8Array:
@@ -104,6 +94,11 @@ def column(rules: Rules, observations: Int8Array, masks: Int8Array, name: str) -
     block = append_features(rules, observations[:, :SIZE], masks)[:, SIZE:].reshape(len(masks), NUM_KINDS, WIDTH)
     entries: Int8Array = block[:, :, COLUMNS[name].start]
     return entries
+
+
+def playable(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """Return which cards may be played, (B, 52)."""
+    return masks[:, :NUM_KINDS] > 0
 
 
 def creeping(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
@@ -116,45 +111,43 @@ def capturing(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolAr
     return (column(rules, observations, masks, "creeps") == 0) & (masks[:, :NUM_KINDS] > 0)
 
 
-def only_plays(plays: BoolArray, masks: Int8Array) -> BoolArray:
-    """Return a habit's answer that concerns the play of cards alone: (B, 52) bool to (B, 105)."""
-    allowed = masks > 0
-    allowed[:, :NUM_KINDS] &= plays
-    return allowed
-
-
-def first_of(cards: BoolArray, order: npt.NDArray[Any], masks: Int8Array) -> BoolArray:
-    """Allow, of some cards, only those that come first in an order; other plays are free.
-
-    `cards` is (B, 52), and `order` numbers of the kinds, (52,) or (B, 52), the lowest first.
-    """
-    place = np.where(cards, order, np.inf)
-    return only_plays(~cards | (place == place.min(axis=1, keepdims=True)), masks)
-
-
-def cards_left(rules: Rules, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.int64]:
-    """Return how many cards each play leaves on the table, (B, 52); -1 for cards that can't be played.
-
-    Where a card can capture in several ways, this is one of them. Rows in which a capture is being chosen are -1.
-    """
-    left = np.full((len(masks), NUM_KINDS), -1)
-    rows, cards, tables = tables_left(rules, observations, masks)
-    left[rows, cards] = tables.sum(axis=1)
-    return left
-
-
-def tables_left(
-    rules: Rules, observations: Int8Array, masks: Int8Array
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Return the rows and the cards of all plays, (M,) int64 each, and the table that each leaves, (M, 52).
+def tables_left(rules: Rules, observations: Int8Array, masks: Int8Array) -> Int8Array:
+    """Return the table that each card leaves, (B, 52, 52); all -1 for cards that can't be played.
 
     Where a card can capture in several ways, it is what one of them leaves.
     """
+    left = np.full((len(masks), NUM_KINDS, NUM_KINDS), -1, np.int8)
     rows, cards = np.nonzero(masks[:, :NUM_KINDS])
-    if not len(rows):
-        return rows, cards, np.zeros((0, NUM_KINDS), np.int8)
-    engine = Engine.from_state(rules, determinize(observations, 0, rules), check=False).select(rows)
-    engine.step(cards)
-    while len(pending := np.flatnonzero(engine.state.pending != NO_CARD)):
-        engine.step(engine.action_mask[pending].argmax(axis=1), pending)
-    return rows, cards, engine.state.table
+    if len(rows):
+        engine = Engine.from_state(rules, determinize(observations, 0, rules), check=False).select(rows)
+        engine.step(cards)
+        while len(pending := np.flatnonzero(engine.state.pending != NO_CARD)):
+            engine.step(engine.action_mask[pending].argmax(axis=1), pending)
+        left[rows, cards] = engine.state.table
+    return left
+
+
+# ---------------------------------------------------------------------- which cards are allowed
+
+
+def plays_only(cards: Cards) -> Habit:
+    """Return the habit of playing some cards alone, where one of them can be played."""
+
+    def habit(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+        allowed = masks > 0
+        allowed[:, :NUM_KINDS] &= cards(rules, observations, masks).astype(np.bool_)
+        return allowed
+
+    return habit
+
+
+def plays_first(order: Cards, among: Cards = playable) -> Habit:
+    """Return the habit of playing, of some cards, one that comes first in an order, the lowest; others are free."""
+
+    def allowed(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+        cards = among(rules, observations, masks)
+        place = np.where(cards, order(rules, observations, masks), np.inf)
+        first: BoolArray = ~cards | (place == place.min(axis=1, keepdims=True))
+        return first
+
+    return plays_only(allowed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,31 +14,22 @@ from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.training.lab.habits import (
     BoolArray,
+    Cards,
     Habit,
     Int8Array,
     capturing,
-    cards_left,
     column,
     creeping,
-    first_of,
-    only_plays,
+    plays_first,
+    plays_only,
     tables_left,
 )
 
-Cards = Callable[[Rules, Int8Array, Int8Array], npt.NDArray[Any]]  # of each card that may be played, (B, 52) or (52,)
-
 RANKS, SUITS = np.arange(NUM_KINDS) % NUM_RANKS + 1, np.arange(NUM_KINDS) // NUM_RANKS
-STORAN = LAYOUT["table"].start + card_of(TEN, DIAMONDS)
+STORAN = np.arange(NUM_KINDS) == card_of(TEN, DIAMONDS)
 
-
-def plays_only(cards: Cards) -> Habit:
-    """Return the habit of playing some cards alone, where one of them can be played."""
-    return lambda rules, observations, masks: only_plays(cards(rules, observations, masks), masks)
-
-
-def plays_first(order: Cards, among: Cards) -> Habit:
-    """Return the habit of playing, of some cards, one that comes first in an order; other cards are free."""
-    return lambda *seen: first_of(among(*seen), order(*seen), seen[2])
+chance = partial(column, name="chance")  # that the next seat sweeps what a card leaves
+least_points = partial(column, name="least_points")  # that a card takes in
 
 
 def minus(order: Cards) -> Cards:
@@ -46,19 +37,9 @@ def minus(order: Cards) -> Cards:
     return lambda *seen: -order(*seen).astype(np.int64)
 
 
-def playable(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """Return which cards may be played, (B, 52)."""
-    return masks[:, :NUM_KINDS] > 0
-
-
-def chance(rules: Rules, observations: Int8Array, masks: Int8Array) -> Int8Array:
-    """Return the chance that the next seat sweeps what each card leaves, (B, 52), as the features block has it."""
-    return column(rules, observations, masks, "chance")
-
-
-def least_points(rules: Rules, observations: Int8Array, masks: Int8Array) -> Int8Array:
-    """Return the fewest points that each card takes in, (B, 52)."""
-    return column(rules, observations, masks, "least_points")
+def no(cards: Cards) -> Cards:
+    """Return all cards but some."""
+    return lambda *seen: ~cards(*seen)
 
 
 def hand_values(rules: Rules, *_: Int8Array) -> npt.NDArray[np.int64]:
@@ -76,6 +57,34 @@ def low_and_free(rules: Rules, *_: Int8Array) -> BoolArray:
     return (rules.card_points == 0) & (hand_values(rules) <= 7)
 
 
+def free_captures(*seen: Any) -> BoolArray:
+    """Return which cards capture and take in no point, (B, 52)."""
+    return capturing(*seen) & (least_points(*seen) == 0)
+
+
+def fouls(*seen: Any) -> BoolArray:
+    """Return which cards creep and are aces or kings, (B, 52)."""
+    return creeping(*seen) & np.isin(RANKS, (ACE, KING))
+
+
+def cards_left(*seen: Any) -> npt.NDArray[np.int64]:
+    """Return how many cards each card leaves on the table, (B, 52)."""
+    left: npt.NDArray[np.int64] = tables_left(*seen).sum(axis=2)
+    return left
+
+
+def leaves_two(*seen: Any) -> BoolArray:
+    """Return which cards leave two cards on the table, (B, 52)."""
+    return cards_left(*seen) == 2
+
+
+def leaves_single(*seen: Any) -> BoolArray:
+    """Return which cards leave a single card on the table that is no picture, (B, 52)."""
+    left = tables_left(*seen)
+    single: BoolArray = (left.sum(axis=2) == 1) & (left[:, :, RANKS <= TEN].sum(axis=2) == 1)
+    return single
+
+
 def captures_up_to(limit: int) -> Habit:
     """Return the habit of capturing for so many points at most, where a card can creep."""
 
@@ -86,49 +95,25 @@ def captures_up_to(limit: int) -> Habit:
     return plays_only(cards)
 
 
+def while_one_lies(kinds: BoolArray, cards: Cards) -> Habit:
+    """Return the habit of playing some cards alone while one of some kinds lies on the table."""
+
+    def allowed(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+        lies = observations[:, LAYOUT["table"]][:, kinds].any(axis=1, keepdims=True)
+        return cards(rules, observations, masks) | ~lies
+
+    return plays_only(allowed)
+
+
 def in_last_deal(most: int, cards: Cards) -> Habit:
     """Return the habit of playing some cards alone in the last deal, with so many cards in hand at most."""
 
-    def late(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    def allowed(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
         last = observations[:, LAYOUT["deals_left"]] == 0
         is_late = last & (observations[:, LAYOUT["hand_size"]][:, :1] <= most)
         return cards(rules, observations, masks) | ~is_late
 
-    return plays_only(late)
-
-
-def free_capture_beside_spade(takes: bool) -> Habit:
-    """Return the habit of making, or of leaving, captures without points while a spade lies on the table."""
-
-    def cards(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-        lies = observations[:, LAYOUT["table"]][:, SUITS == SPADES].max(axis=1, keepdims=True) > 0
-        free = capturing(rules, observations, masks) & (least_points(rules, observations, masks) == 0)
-        return ~lies | (free == takes)
-
-    return plays_only(cards)
-
-
-def beside_storan(fouls: bool) -> Habit:
-    """Return the habit of creeping an ace or a king, or of never doing so, while a ten of diamonds lies there."""
-
-    def cards(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-        foul = creeping(rules, observations, masks) & np.isin(RANKS, (ACE, KING))
-        return (foul == fouls) | (observations[:, [STORAN]] == 0)
-
-    return plays_only(cards)
-
-
-def leaves_two(*seen: Any) -> BoolArray:
-    """Return which cards leave two cards on the table, (B, 52)."""
-    return cards_left(*seen) == 2
-
-
-def leaves_single(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """Return which cards leave a single card on the table that is no picture, (B, 52)."""
-    found = np.zeros((len(masks), NUM_KINDS), np.bool_)
-    rows, cards, tables = tables_left(rules, observations, masks)
-    found[rows, cards] = (tables.sum(axis=1) == 1) & (tables[:, RANKS <= TEN].sum(axis=1) == 1)
-    return found
+    return plays_only(allowed)
 
 
 HABITS: dict[str, Habit] = {
@@ -145,18 +130,18 @@ HABITS: dict[str, Habit] = {
     "avoids the last capture with two cards": in_last_deal(2, creeping),
     "captures whenever it can in the last deal": in_last_deal(NUM_KINDS, capturing),
     "creeps whenever it can in the last deal": in_last_deal(NUM_KINDS, creeping),
-    "never sets up a sweep if it can": plays_first(chance, playable),
-    "sets up whenever it can": plays_first(minus(chance), playable),
+    "never sets up a sweep if it can": plays_first(chance),
+    "sets up whenever it can": plays_first(minus(chance)),
     "capture the fewest points": plays_first(least_points, capturing),
     "capture the most points": plays_first(minus(least_points), capturing),
     "capture the fewest cards": plays_first(minus(cards_left), capturing),
     "capture the most cards": plays_first(cards_left, capturing),
-    "take a neutral card while a spade lies there": free_capture_beside_spade(True),
-    "take no neutral card while a spade lies there": free_capture_beside_spade(False),
-    "creep an ace or king beside a ten of diamonds": beside_storan(True),
-    "creep no ace or king beside a ten of diamonds": beside_storan(False),
-    "leave two cards if it can": plays_first(minus(leaves_two), playable),
-    "never leave two cards if it can": plays_first(leaves_two, playable),
-    "leave a single card but a picture": plays_first(minus(leaves_single), playable),
-    "leave no single card but a picture": plays_first(leaves_single, playable),
+    "take a neutral card while a spade lies there": while_one_lies(SUITS == SPADES, free_captures),
+    "take no neutral card while a spade lies there": while_one_lies(SUITS == SPADES, no(free_captures)),
+    "creep an ace or king beside a ten of diamonds": while_one_lies(STORAN, fouls),
+    "creep no ace or king beside a ten of diamonds": while_one_lies(STORAN, no(fouls)),
+    "leave two cards if it can": plays_first(minus(leaves_two)),
+    "never leave two cards if it can": plays_first(leaves_two),
+    "leave a single card but a picture": plays_first(minus(leaves_single)),
+    "leave no single card but a picture": plays_first(leaves_single),
 }
