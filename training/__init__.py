@@ -6,7 +6,6 @@ evaluation  how strong agents are
 solving     small games solved exactly
 exploiting  how much an agent loses to one that knows it
 lab         what studies share
-research    questions about the game and about agents
 examples    training in one file, to read and to change
 data        data sets of decisions
 cli         the command `krypenv`

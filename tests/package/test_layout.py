@@ -49,7 +49,7 @@ FLOORS = [
     {"krypenv.ui"},
     {"krypenv.ui.browser"},
     {"krypenv.ui.study"},
-    {"krypenv.training", "krypenv.training.evaluation", "krypenv.training.learn", "krypenv.training.research"},
+    {"krypenv.training", "krypenv.training.evaluation", "krypenv.training.learn"},
     {"krypenv.training.runs"},
     {"krypenv.training.evaluation.luck"},
     {"krypenv.training.evaluation.matches"},
@@ -67,7 +67,6 @@ FLOORS = [
         "krypenv.training.exploiting",
         "krypenv.training.lab",
     },
-    {"krypenv.training.research.solved"},
     {"krypenv.doctor"},
     {"krypenv.training.cli.speed"},
     {"krypenv.training.cli"},
@@ -76,7 +75,7 @@ FLOORS = [
     {"krypenv.__main__"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-WINGS = {f"krypenv.training{wing}" for wing in ("", ".evaluation", ".learn", ".research")}
+WINGS = {f"krypenv.training{wing}" for wing in ("", ".evaluation", ".learn")}
 OF_ROOMS = {"krypenv", "krypenv.agents", *WINGS}  # packages whose modules and folders are rooms
 MOST_FILES = 15  # of a room
 MADE = {"__pycache__", "node_modules"}  # folders that tools make

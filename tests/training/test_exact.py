@@ -24,6 +24,7 @@ from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.openspiel import parameters_of
 from krypenv.inputs.artifacts import parse_artifact, write_artifact
 from krypenv.training import duplicate_match
+from krypenv.training.examples.openspiel_learners import exploitability_of, load_small, uniform
 from krypenv.training.runs import tasks
 from krypenv.training.solving import SOLVED, Solved, grow, measure, respond, save, saving, size_of, solve, solve_into
 from krypenv.training.solving.deal_tree import HISTORIES
@@ -184,6 +185,27 @@ def test_a_policy_that_is_known_is_answered() -> None:
 def test_agents_are_ranked_by_their_exploitability() -> None:
     found = {name: measure(name, SWEEP, 4).exploitability for name in ("random", "tactician", "search(worlds=30)")}
     assert found["random"] > found["tactician"] > found["search(worlds=30)"] >= 0
+
+
+class FirstAction:
+    """The first legal action, wherever it is asked."""
+
+    name = "first"
+
+    def probabilities(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        return np.eye(masks.shape[1])[masks.argmax(axis=1)]
+
+
+@pytest.mark.parametrize("preset", ["mini-sweep", "mini-mulle", "mini-copies"])
+def test_exploitability_is_that_of_openspiel(preset: str) -> None:
+    """In points a game, for uniform play and for a policy that is far from it."""
+    rules = Rules.preset(preset)
+    tree = load_small(rules)
+    first = exploitability_of(tree, lambda state: {min(state.legal_actions()): 1.0})
+    assert measure(FirstAction(), rules).exploitability == pytest.approx(first)  # type: ignore[arg-type]
+    even = exploitability_of(tree, uniform)
+    assert measure("random", rules).exploitability == pytest.approx(even)
+    assert even != pytest.approx(first, rel=0.01)
 
 
 def test_a_saved_equilibrium_is_an_agent_and_hardly_exploited(saved: Path) -> None:

@@ -17,13 +17,10 @@ from krypenv import Game, Rules
 from krypenv.cards import NO_CARD, NUM_KINDS, card_names, parse_card
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME
-from krypenv.training.research.solved.late_bounds import gain_of_response
+from krypenv.training.solving import Bounds, Solved, Trees, grow_late, look, measure, measure_late, solve, solve_late
 from krypenv.training.solving.deal_tree import play_code
-from krypenv.training.solving.growing import Trees
-from krypenv.training.solving.late import grow_late, last_deals, solve_late
-from krypenv.training.solving.looking import look
-from krypenv.training.solving.pairs import Bounds, draw_ranges
-from krypenv.training.solving.solving import Solved, measure, solve
+from krypenv.training.solving.late import last_deals
+from krypenv.training.solving.pairs import draw_ranges
 
 LAST = """rules: krypkasino players=2; deal: 11; dealer: 1; turn: 0; hand 0: 2D 5H; hand 1: 5D 7S; table: TC KC 7H JS
 aside: JC QC KC JD JS KS; sweeps: 1 5; last-capturer: 0; cannot-hold 1: T; stock: KH KD TH 5H 3S 8D TD 4S
@@ -236,14 +233,14 @@ def test_what_a_best_response_gains_with_each_own_hand_adds_up_to_exploitability
             bounds = Bounds(seed=seed, responder=seat, samples=1)
             hand = named(int(draw_ranges(game.rules, game.state, bounds)[seat][0]))
             if hand not in gained:
-                gained[hand] = gain_of_response(grow_late(game, bounds, 1), SPEC, 1, seat)
+                gained[hand] = gains_of(grow_late(game, bounds, 1))[seat]
             seed += 1
         assert sum(likely[hand] * gain for hand, gain in gained.items()) == pytest.approx(exact[seat])
 
 
-def gains_of(trees: Trees) -> list[float]:
+def gains_of(trees: Trees) -> tuple[float, float]:
     """What best responses gain on an agent in a tree, by seat."""
-    return [gain_of_response(trees, SPEC, 1, seat) for seat in range(2)]
+    return measure_late(SPEC, trees, threads=1, sees_plays=True).gains
 
 
 def test_exploitability_is_bounded_the_closer_the_larger_the_ranges() -> None:

@@ -8,40 +8,38 @@ from __future__ import annotations
 
 import contextlib
 import io
+import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
+import numpy as np
 import typer
 
 from krypenv import Rules
-from krypenv.inputs.words import shown
+from krypenv.inputs.words import shown, to_install
 from krypenv.training.cli.errors import OneSentence
 from krypenv.training.cli.options import command_of
-from krypenv.training.research.solved.openspiel import (
-    UNITS,
-    Policy,
-    Probabilities,
-    exploitability_of,
-    load_small,
-    module_of,
-    nfsp,
-    play_games,
-    seed_generators,
-    settings_of,
-    uniform,
-)
 from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, setting
+from krypenv.training.solving import grow, size_of
 
+MOST_HISTORIES = 100_000  # OpenSpiel walks through all of them in Python, and measures by tables
+UNITS = (64,)  # of all networks
 EPISODES = 1000  # in an iteration of NFSP and DQN
 STEPS = 200  # of Deep CFR's networks in an iteration
 SIMULATIONS = 50  # games that PSRO plays to estimate an entry of its matrix
 
-Measured = Callable[
-    [int, float, float], None
-]  # told the iteration, the seconds of processor time spent on learning, and the exploitability
+Q_LEARNING = {  # settings of DQN, alone and as NFSP's best response
+    "hidden_layers_sizes": UNITS, "min_buffer_size_to_learn": 500, "optimizer_str": "adam",
+    "replay_buffer_capacity": 20_000, "epsilon_start": 0.1, "epsilon_end": 0.01, "epsilon_decay_duration": 20_000,
+}  # fmt: skip
+
+Probabilities = dict[int, float]
+Policy = Callable[[Any], Probabilities]  # from a state to the probability of each legal action
+Measured = Callable[[int, float, float], None]  # takes the iteration, seconds of processor time, and exploitability
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,102 @@ class LearnersSettings(Command):
     seed: int = setting(0, "seed of all random choices", limits.SMALL_SEED)
 
 
+def module_of(name: str) -> Any:
+    """Return a module of OpenSpiel; raise ImportError with the line to install what it needs."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{name} can't be imported ({error}); {to_install('openspiel')}") from None
+
+
+def load_small(rules: Rules) -> Any:
+    """Return a game as a tree in memory; raise ValueError for one that is too large."""
+    histories = size_of(grow(rules, keeps_all=True)).histories
+    if histories > MOST_HISTORIES:
+        raise ValueError(
+            f"'{rules}' has {histories:,.0f} histories, and OpenSpiel's tables take at most {MOST_HISTORIES:,}; "
+            "a game that fits is mini-sweep"
+        )
+    loaded = module_of("krypenv.envs.openspiel").load(rules, sorted_deals=True)
+    return module_of("pyspiel").convert_to_cached_tree(loaded)
+
+
+def uniform(state: Any) -> Probabilities:
+    """Return the same probability for each legal action."""
+    legal = state.legal_actions()
+    return dict.fromkeys(legal, 1 / len(legal))
+
+
+def exploitability_of(game: Any, policy: Policy) -> float:
+    """Return the exploitability of a policy in points a game: OpenSpiel's, the mean of both seats."""
+    tables = module_of("open_spiel.python.policy")
+    measure = module_of("open_spiel.python.algorithms.exploitability").exploitability
+    return float(measure(game, tables.tabular_policy_from_callable(game, policy)))
+
+
+def seed_generators(seed: int) -> None:
+    """Seed the global generators, from which OpenSpiel's learners draw, and keep torch to one thread."""
+    import torch
+
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)  # fastest for networks this small
+
+
+def settings_of(game: Any, seed: int, seat: int) -> dict[str, Any]:
+    """Return the settings that the agents of DQN and NFSP share, for a seat of a game."""
+    size, actions = game.information_state_tensor_size(), game.num_distinct_actions()
+    shape = {"player_id": seat, "state_representation_size": size, "num_actions": actions}
+    return {**shape, **Q_LEARNING, "seed": seed + seat}
+
+
+def play_games(game: Any, agents: list[Any], seed: int, ask: Callable[[Any, Any], Any]) -> Iterator[Policy]:
+    """Yield the joint policy of two learning agents after each `EPISODES` games."""
+    rl = module_of("open_spiel.python.rl_environment")
+    env = rl.Environment(game)
+    env.seed(seed)
+
+    def policy(state: Any) -> Probabilities:
+        seat, legal = state.current_player(), state.legal_actions()
+        seen: dict[str, Any] = {"info_state": [None, None], "legal_actions": [None, None], "current_player": seat}
+        seen["info_state"][seat], seen["legal_actions"][seat] = state.information_state_tensor(seat), legal
+        step = rl.TimeStep(observations=seen, rewards=None, discounts=None, step_type=rl.StepType.MID)
+        chances = ask(agents[seat], step).probs
+        return {action: float(chances[action]) for action in legal}
+
+    while True:
+        for _ in range(EPISODES):
+            step = env.reset()
+            while not step.last():
+                step = env.step([agents[step.current_player()].step(step).action])
+            for agent in agents:
+                agent.step(step)
+        yield policy
+
+
+def nfsp(game: Any, seed: int) -> Iterator[Policy]:
+    """Yield the average policies of neural fictitious self-play (Heinrich and Silver 2016)."""
+    module = module_of("open_spiel.python.pytorch.nfsp")
+    agents = [
+        module.NFSP(
+            **settings_of(game, seed, seat),
+            reservoir_buffer_capacity=100_000,
+            anticipatory_param=0.5,
+            rl_learning_rate=3e-3,
+            sl_learning_rate=3e-3,
+            learn_every=16,
+        )
+        for seat in range(2)
+    ]
+
+    def ask(agent: Any, step: Any) -> Any:
+        with agent.temp_mode_as(module.MODE.AVERAGE_POLICY):
+            return agent.step(step, is_evaluation=True)
+
+    return play_games(game, agents, seed, ask)
+
+
 def dqn(game: Any, seed: int) -> Iterator[Policy]:
     """Yield the greedy policies of two DQN agents that learn against each other; they need not converge."""
     module = module_of("open_spiel.python.pytorch.dqn")
@@ -61,7 +155,7 @@ def dqn(game: Any, seed: int) -> Iterator[Policy]:
         module.DQN(**settings_of(game, seed, seat), learning_rate=1e-3, learn_every=4, update_target_network_every=100)
         for seat in range(2)
     ]
-    return play_games(game, agents, seed, lambda agent, step: agent.step(step, is_evaluation=True), EPISODES)
+    return play_games(game, agents, seed, lambda agent, step: agent.step(step, is_evaluation=True))
 
 
 def deep_cfr(game: Any, seed: int) -> Iterator[Policy]:
@@ -117,7 +211,7 @@ def psro(game: Any, seed: int) -> Iterator[Policy]:
 
 
 LEARNERS: dict[str, Callable[[Any, int], Iterator[Policy]]] = {
-    "nfsp": lambda game, seed: nfsp(game, seed, episodes=EPISODES),
+    "nfsp": nfsp,
     "dqn": dqn,
     "deep-cfr": deep_cfr,
     "psro": psro,

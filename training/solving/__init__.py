@@ -7,9 +7,7 @@ walking      the walk through it, every pair of hands and every play
 pairs        the pairs of hands that seats may hold, all or those of bounded ranges
 equilibrium  predictive CFR+, minimax and best responses over a tree
 policies     an agent as a behaviour strategy
-measures     size and spread of a game, and what mixing and sight of cards are worth
-insight      what memory is worth
-beliefs      what a search loses to an equilibrium, by its causes
+measures     size and spread of a game
 late         the end of a large game, solved from a position
 late_agent   an agent that solves the deal before the last one
 looking      what a strategy does in one decision, and why
@@ -22,18 +20,10 @@ from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
     from krypenv.training.solving.growing import SOLVED, Trees, grow, is_solvable
-    from krypenv.training.solving.late import grow_late, solve_late
+    from krypenv.training.solving.late import grow_late, measure_late, solve_late
     from krypenv.training.solving.late_agent import Equilibrium
     from krypenv.training.solving.looking import Look, look
-    from krypenv.training.solving.measures import (
-        Size,
-        lowest_card,
-        size_of,
-        spread_of,
-        whole_hand,
-        worth_of_mixing,
-        worth_of_sight,
-    )
+    from krypenv.training.solving.measures import Size, size_of, spread_of
     from krypenv.training.solving.pairs import Bounds
     from krypenv.training.solving.saving import load, save, solve_into
     from krypenv.training.solving.solving import (
@@ -51,12 +41,10 @@ else:
         __name__,
         {
             "growing": ("SOLVED", "Trees", "grow", "is_solvable"),
-            "late": ("grow_late", "solve_late"),
+            "late": ("grow_late", "measure_late", "solve_late"),
             "late_agent": ("Equilibrium",),
             "looking": ("Look", "look"),
-            "measures": (
-                "Size", "lowest_card", "size_of", "spread_of", "whole_hand", "worth_of_mixing", "worth_of_sight",
-            ),
+            "measures": ("Size", "size_of", "spread_of"),
             "pairs": ("Bounds",),
             "saving": ("load", "save", "solve_into"),
             "solving": (
@@ -68,7 +56,6 @@ else:
 
 __all__ = [
     "SOLVED", "Bounds", "Equilibrium", "Look", "Size", "Solved", "Trees", "evaluate", "grow", "grow_for_agents",
-    "grow_late", "is_solvable", "load", "look", "lost_to_equilibrium", "lowest_card", "measure", "respond", "save",
-    "size_of", "solve", "solve_into", "solve_late", "solve_trees", "spread_of", "whole_hand", "worth_of_mixing",
-    "worth_of_sight",
+    "grow_late", "is_solvable", "load", "look", "lost_to_equilibrium", "measure", "measure_late", "respond", "save",
+    "size_of", "solve", "solve_into", "solve_late", "solve_trees", "spread_of",
 ]  # fmt: skip

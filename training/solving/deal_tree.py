@@ -42,9 +42,6 @@ class Forest(NamedTuple):
     seat: np.ndarray  # (infosets,) int8
     choice: np.ndarray  # (infosets + 1,) int64: the first of its choices
     before: np.ndarray  # (infosets,) int64: the choice by which the seat came there in this deal, or -1
-    plays: (
-        np.ndarray
-    )  # (infosets,) int64: a hash of the plays of the deal so far, and of what is known of a pending one
     actions: np.ndarray  # (choices,) int16: what is chosen
     gain: np.ndarray  # (leaves,) float64: what the deal has changed of seat 0's margin
     public: np.ndarray  # (leaves,) int64: its public history
@@ -77,12 +74,9 @@ class Walk(NamedTuple):
     actions: np.ndarray  # (actions,) int64
     pairs: Pairs  # the hands dealt
     last: np.ndarray  # (MOST_DEPTH, 2) int64: the last choice of each seat, or -1
-    plays: np.ndarray  # (MOST_DEPTH, 2) int64: hashes of the plays of the deal, without and with the pending one
     record: np.ndarray  # (MOST_DEPTH, M, RECORD) int8: the plays of the deal
     keeps_all: bool  # whether decisions without a choice are nodes too
-    keeps_points: (
-        bool  # whether positions with other points so far are told apart, though the rest of the game is equal
-    )
+    keeps_points: bool  # whether positions with other points so far are told apart, though the rest is equal
     root: np.ndarray  # (1,) of `GAME`
     scratch: np.ndarray  # (1,) of `SCRATCH`
 
@@ -244,7 +238,6 @@ def add_node(compiled: np.record, walk: Walk, depth: int, count: int, forest: Fo
         forest.seat[infoset] = game.seat
         forest.choice[infoset] = counts[CHOICES]
         forest.before[infoset] = last
-        forest.plays[infoset] = walk.plays[depth, 1]
         for each in range(count):
             forest.actions[counts[CHOICES] + each] = walk.actions[each]
         if infoset < len(forest.seen):

@@ -21,9 +21,7 @@ class Solution(NamedTuple):
 
     policy: np.ndarray  # (choices,) float64: probabilities; the average strategy
     values: np.ndarray  # (S,) float64: value of the average strategies
-    best: (
-        np.ndarray
-    )  # (2, S) float64: margin of each seat, its own, if it plays a best response and the other the policy
+    best: np.ndarray  # (2, S) float64: own margin of each seat that plays a best response to the policy
     response: np.ndarray  # (infosets,) int16: a best response, as a place among the choices
     iterations: np.ndarray  # (S,) int64
 
@@ -114,13 +112,7 @@ def order_by_depth(forest: Forest, at: int, work: Work) -> None:
 
 @kernel
 def respond(
-    forest: Forest,
-    at: int,
-    policy: np.ndarray,
-    first_choice: int,
-    seat: int,
-    work: Work,
-    response: np.ndarray,
+    forest: Forest, at: int, policy: np.ndarray, first_choice: int, seat: int, work: Work, response: np.ndarray
 ) -> float:
     """Write a seat's best response to the other's policy into `response`; return its margin.
 
@@ -330,14 +322,7 @@ def look_at_deal(forest: Forest, at: int, to_come: np.ndarray, policy: np.ndarra
 
 @kernel
 def solve_deals(
-    forest: Forest,
-    to_come: np.ndarray,
-    gap: float,
-    most: int,
-    solution: Solution,
-    work: Work,
-    part: int,
-    parts: int,
+    forest: Forest, to_come: np.ndarray, gap: float, most: int, solution: Solution, work: Work, part: int, parts: int
 ) -> None:
     """Solve every `parts`-th deal of a forest; `to_come` are the values of the next deals."""
     for at in range(part, len(forest.starts) - 1, parts):

@@ -172,20 +172,11 @@ def _multisets(copies: list[int], size: int) -> Iterator[tuple[int, ...]]:
 _ARRAYS = {  # of a forest: what each holds one entry of, and its type
     "infoset": ("nodes", np.int32), "edge": ("nodes", np.int64), "depth": ("nodes", np.int16),
     "arrives": ("nodes", np.bool_), "children": ("edges", np.int64), "seat": ("infosets", np.int8),
-    "choice": ("infosets", np.int64), "before": ("infosets", np.int64),
-    "plays": ("infosets", np.int64), "actions": ("choices", np.int16),
+    "choice": ("infosets", np.int64), "before": ("infosets", np.int64), "actions": ("choices", np.int16),
     "gain": ("leaves", np.float64), "public": ("leaves", np.int64), "follower": ("leaves", np.int32),
     "first": ("hands", np.int64), "chance": ("hands", np.float64), "dealt": ("hands", np.dtype((np.int64, 2))),
 }  # fmt: skip
-_OF_A_DEAL = [
-    tree.NODES,
-    tree.EDGES,
-    tree.INFOSETS,
-    tree.CHOICES,
-    tree.LEAVES,
-    tree.HANDS,
-    tree.HISTORIES,
-]
+_OF_A_DEAL = [tree.NODES, tree.EDGES, tree.INFOSETS, tree.CHOICES, tree.LEAVES, tree.HANDS, tree.HISTORIES]
 
 
 def grow_forest(
@@ -204,10 +195,10 @@ def grow_forest(
     plays, entries = history_shape(rules)[0] if sees else 0, rules.observation_size + history_size(rules)
     room = dict.fromkeys(WALK, 1 << 12)
     public, origin, length, node, tried = np.zeros((5, MOST_DEPTH), np.int64)
-    last, codes = np.zeros((2, MOST_DEPTH, 2), np.int64)
+    last = np.zeros((MOST_DEPTH, 2), np.int64)
     walk = Walk(
         handle(records(GAME, MOST_DEPTH)), public, origin, length, node, tried, np.zeros(rules.num_actions, np.int64),
-        make_pairs(*ranges), last, codes, np.zeros((MOST_DEPTH, plays, RECORD), np.int8), keeps_all,
+        make_pairs(*ranges), last, np.zeros((MOST_DEPTH, plays, RECORD), np.int8), keeps_all,
         keeps_points, handle(records(GAME, 1)), borrow_scratch(),
     )  # fmt: skip
     forest = Forest(

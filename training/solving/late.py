@@ -7,10 +7,12 @@ tells nothing about them. Where there are too many, the seats hold hands of boun
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 
+from krypenv.agents import Agent
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.solver import solve_open_deal
 from krypenv.agents.workspace import Workspace, make_workspace
@@ -38,7 +40,7 @@ from krypenv.training.solving.pairs import (
     next_pair,
     ways_to_deal,
 )
-from krypenv.training.solving.solving import Solved, solve_trees
+from krypenv.training.solving.solving import Solved, measure, solve_trees
 
 MOST_CARDS, MOST_BOUNDED = 6, 8  # in both hands, in the deal before the last one: without and with bounded ranges
 
@@ -70,6 +72,22 @@ def solve_late(
 ) -> Solved:
     """Return an equilibrium of what is left of a game in its last two deals; see `grow_late` and `solving.solve`."""
     return solve_trees(grow_late(game, bounds, threads), gap, most, threads)
+
+
+def measure_late(
+    agent: str | Agent, trees: Trees, seeds: int = 1, threads: int = 0, sees_plays: bool = False
+) -> Solved:
+    """Return an agent's policy in a tree of `grow_late`, its value, and the best responses to it; see `measure`.
+
+    The tree lacks the plays before its position. So the agent sees none at all, but with `sees_plays`, for a position
+    that begins a deal.
+    """
+    seen = trees
+    if not sees_plays:
+        size = trees.rules.observation_size
+        forests = [forest._replace(seen=np.ascontiguousarray(forest.seen[:, :size])) for forest in trees.forests]
+        seen = dataclasses.replace(trees, forests=forests)
+    return dataclasses.replace(measure(agent, trees.rules, seeds, threads, seen), trees=trees)
 
 
 def check_late(game: Game, bounds: Bounds = UNBOUNDED) -> None:

@@ -46,6 +46,11 @@ class Solved:
         return float(own), float(other)
 
     @property
+    def gains(self) -> tuple[float, float]:
+        """Points that each seat gains if it plays a best response instead of its own policy."""
+        return self.best[0] - self.value, self.best[1] + self.value
+
+    @property
     def exploitability(self) -> float:
         """Points that a best response gains on the policy, the mean of both seats; 0 for an equilibrium."""
         return sum(self.best) / 2
@@ -117,7 +122,7 @@ def respond(solved: Solved, threads: int = 0) -> Solved:
 
 
 def measure(agent: str | Agent, rules: Rules, seeds: int = 1, threads: int = 0, trees: Trees | None = None) -> Solved:
-    """Return an agent's policy on both seats, and the best responses to it; its `exploitability` is exact.
+    """Return an agent's policy on both seats, its value, and the best responses to it, which are exact.
 
     Args:
         agent: an agent's name with its options, or an agent with a method `probabilities`.
@@ -133,7 +138,7 @@ def measure(agent: str | Agent, rules: Rules, seeds: int = 1, threads: int = 0, 
         policy_of(agent, rules, forest, 0, seeds) + policy_of(agent, rules, forest, 1, seeds)
         for forest in trees.forests
     ]
-    return respond(with_policies(trees, policies), threads)
+    return respond(evaluate(with_policies(trees, policies), threads), threads)
 
 
 def evaluate(solved: Solved, threads: int = 0) -> Solved:

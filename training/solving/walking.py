@@ -10,7 +10,6 @@ from krypenv.kernels.observing import note_play
 from krypenv.kernels.play import act, refresh
 from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import kernel
-from krypenv.state import mix
 from krypenv.training.solving.deal_tree import (
     FULL,
     HANDS,
@@ -42,26 +41,17 @@ def advance(compiled: np.record, walk: Walk, depth: int, action: int, forest: Fo
     game = walk.stack[depth]
     act(compiled, game, action, walk.scratch[0])
     note(compiled, walk, depth)
-    code = play_code(game)
-    walk.public[depth] = public_after(forest, index, walk.origin[depth], code)
-    walk.plays[depth, 1] = np.int64(mix(np.uint64(walk.plays[depth, 0] ^ code)) >> np.uint64(1))
+    walk.public[depth] = public_after(forest, index, walk.origin[depth], play_code(game))
     walk.length[depth] += 1
     if game.pending == NO_CARD:
         walk.origin[depth] = walk.public[depth]
-        walk.plays[depth, 0] = walk.plays[depth, 1]
         walk.length[depth] = (walk.length[depth] // STEPS + 1) * STEPS
     return walk.public[depth] != FULL
 
 
 @kernel
 def settle(
-    compiled: np.record,
-    walk: Walk,
-    depth: int,
-    before: float,
-    forest: Forest,
-    index: Index,
-    positions: np.ndarray,
+    compiled: np.record, walk: Walk, depth: int, before: float, forest: Forest, index: Index, positions: np.ndarray
 ) -> int:
     """Play on from `walk.stack[depth]` to a node or the end of the deal; return the node, -1 - leaf, or FULL."""
     game = walk.stack[depth]
@@ -93,7 +83,6 @@ def walk_hands(
     walk.public[0] = walk.origin[0] = root_public
     walk.length[0] = 0
     walk.last[0, 0] = walk.last[0, 1] = -1
-    walk.plays[0, 0] = walk.plays[0, 1] = 1
     refresh(compiled, walk.stack[0], walk.scratch[0])
     first = settle(compiled, walk, 0, before, forest, index, positions)
     if first < 0:
@@ -111,7 +100,6 @@ def walk_hands(
         action = np.int64(forest.actions[start + at])
         for seat in range(2):
             walk.last[depth + 1, seat] = walk.last[depth, seat]
-            walk.plays[depth + 1, seat] = walk.plays[depth, 0]
         walk.last[depth + 1, forest.seat[infoset]] = start + at
         walk.stack[depth + 1] = walk.stack[depth]
         walk.origin[depth + 1], walk.length[depth + 1] = walk.origin[depth], walk.length[depth]
@@ -158,13 +146,7 @@ def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index, pos
 
 @kernel
 def walk_deals(
-    rules: np.ndarray,
-    roots: np.ndarray,
-    start: int,
-    walk: Walk,
-    forest: Forest,
-    index: Index,
-    positions: np.ndarray,
+    rules: np.ndarray, roots: np.ndarray, start: int, walk: Walk, forest: Forest, index: Index, positions: np.ndarray
 ) -> int:
     """Add the trees of the deals that begin in `roots`, from `start` on; return the first one without room, or S.
 

@@ -7,21 +7,16 @@ import pytest
 
 from krypenv import Game, Rules, agents
 from krypenv.agents.champion import Champion
-from krypenv.training.lab.studying import Setup
-from krypenv.training.research.solved import late_deals
-from krypenv.training.research.solved.late_deals import (
-    BEST,
-    FEW,
-    LOST,
-    _resolved_sentence,
-    of_a_resolved_position,
-    of_a_small_game,
-    resolved_in,
+from krypenv.training.solving import (
+    Equilibrium,
+    Solved,
+    grow_for_agents,
+    look,
+    lost_to_equilibrium,
+    measure,
+    measure_late,
+    solve_late,
 )
-from krypenv.training.solving.late import solve_late
-from krypenv.training.solving.late_agent import Equilibrium
-from krypenv.training.solving.looking import look
-from krypenv.training.solving.solving import Solved
 
 HIDDEN = Rules.preset("mini-hidden")
 TWO = Rules.preset("krypkasino", players=2)
@@ -111,7 +106,7 @@ def test_choices_depend_on_the_seed_alone() -> None:
 
 
 def test_what_it_cannot_do_is_one_sentence() -> None:
-    name = "krypenv.training.solving.late_agent:Equilibrium"
+    name = "krypenv.training.solving:Equilibrium"
     with pytest.raises(ValueError, match="hands and iterations are 1 or more, and samples 0 or more, not 0, 200 and 4"):
         agents.make(agents.typed(f"{name}(hands=0)"), HIDDEN)
     for rules in (Rules.preset("krypkasino", players=4), Rules.preset("kasino-finland", players=2)):
@@ -119,55 +114,26 @@ def test_what_it_cannot_do_is_one_sentence() -> None:
             agents.make(agents.typed(name), rules)
 
 
-def resolved(monkeypatch: pytest.MonkeyPatch, number: int, sees: bool, hands: int) -> dict[str, float]:
-    """What the study finds of the agent with so many hands in a position of mini-hidden, at the start of a deal."""
-    monkeypatch.setattr(late_deals, "RESOLVED", {"hands": hands, "samples": 0})
-    if sees:
-        monkeypatch.setattr(late_deals, "hide_plays", lambda trees: trees)
-    found = of_a_resolved_position("mini-hidden", "random", 0, number, FEW)
-    game = Game.from_position(found["position"])
-    assert (game.rules, game.deal_number, len(game.hand(0)) + len(game.hand(1))) == (HIDDEN, 1, FEW)
-    assert found["cards"] == FEW
-    measured: dict[str, float] = found["resolved"]
-    assert set(measured) == {LOST, BEST}
-    assert -1e-4 <= measured[LOST] <= measured[BEST] + 1e-4
-    return measured
+@pytest.mark.parametrize("seed", range(3))
+def test_in_a_position_it_loses_nothing_if_it_sees_the_plays_and_counts_all_hands(seed: int) -> None:
+    game = at_late_deal(HIDDEN, seed)[0]
+    perfect = solve_late(game, threads=1)
 
+    def lost_by(hands: int, sees_plays: bool) -> float:
+        player = Equilibrium(HIDDEN, hands=hands, samples=0)
+        measured = measure_late(player, perfect.trees, threads=1, sees_plays=sees_plays)
+        lost = lost_to_equilibrium(perfect, measured, 1)
+        assert -1e-4 <= lost <= measured.exploitability + 1e-4
+        return lost
 
-@pytest.mark.parametrize("number", range(3))
-def test_in_a_position_it_loses_nothing_if_it_sees_the_plays_and_counts_all_hands(
-    number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    few, blind, all_seen = (
-        resolved(monkeypatch, number, sees, hands) for sees, hands in ((False, 1), (False, 500), (True, 500))
-    )
-    assert all_seen[LOST] < 0.02 < 0.1 < blind[LOST] < few[LOST]
-    assert all_seen[BEST] < 0.05
+    few, blind, all_seen = lost_by(1, False), lost_by(500, False), lost_by(500, True)
+    assert all_seen < 0.02 < blind < few
 
 
 @pytest.mark.parametrize("preset", ["mini-sweep", "mini-copies"])
 def test_it_plays_whole_small_games_perfectly(preset: str) -> None:
-    found = of_a_small_game(preset)
-    assert set(found) == {"resolved", "search"}
-    assert 0 <= found["resolved"] < 0.002
-    assert (found["search"] > 0.05) == (preset == "mini-copies")
-
-
-def test_its_loss_is_compared_with_that_of_another_agent_in_the_same_positions() -> None:
-    solved = [{"position": name, "lost": {LOST: {"champion": lost}}} for name, lost in (("a", 0.25), ("b", 0.75))]
-    others = [{"position": "b", "cards": FEW, "resolved": {LOST: 0.25, BEST: 9.0}}, {"resolved": 0.01, "search": 0.5}]
-    results = [*solved, *others, {"position": "a", "cards": FEW, "resolved": {LOST: 0.125, BEST: 9.0}}]
-    found = resolved_in(results, solved, "champion")
-    assert {name: mean for name, (mean, _, _) in found.items()} == {LOST: 0.1875, "more by champion": 0.3125}
-    assert resolved_in(solved, solved, "champion") == {}
-
-
-def test_the_sentence_tells_what_it_loses() -> None:
-    setup = Setup(TWO, "champion", 60)
-    intervals = {LOST: (0.1875, 0.125, 0.25), "more by champion": (0.3125, -0.5, 1.0)}
-    told = _resolved_sentence(setup, intervals, {"resolved": 0.011, "search": 0.579})
-    assert "for 32 hands of each seat, loses +0.19 (+0.12 to +0.25) to an equilibrium with 4 cards in both" in told
-    assert "champion loses +0.31 (-0.50 to +1.00) more in the same positions" in told
-    assert told.endswith("its exploitability in mini-hidden is 0.01, that of search 0.58.")
-    assert _resolved_sentence(setup, {}, {"resolved": 0.0, "search": 0.0}) == ""
-    assert _resolved_sentence(setup, intervals, None) == ""
+    rules = Rules.preset(preset)
+    trees = grow_for_agents(rules)
+    exact = measure(Equilibrium(rules, hands=500, samples=0), rules, 1, 1, trees).exploitability
+    assert 0 <= exact < 0.002
+    assert (measure("search", rules, 2, 1, trees).exploitability > 0.05) == (preset == "mini-copies")
