@@ -4,6 +4,10 @@ One agent plays every seat. Seat 0 leads and the last one deals. Sweeps that ope
 (R12).
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from krypenv import Rules
@@ -11,7 +15,7 @@ from krypenv.cards import NO_CARD
 from krypenv.training import lab
 
 
-def play_deals(rules, agent, first, deals, seed):
+def play_deals(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[int]]:
     """Return by deal the scores of an agent that plays every seat, and the sweeps that begin a deal."""
     scores = np.zeros((deals, Rules.parse(rules).players), np.int64)
     credited = np.zeros(deals, np.int64)
@@ -26,12 +30,12 @@ def play_deals(rules, agent, first, deals, seed):
     return np.column_stack([scores, credited]).tolist()
 
 
-def tasks(setup):
+def tasks(setup: lab.Setup) -> list[lab.Task]:
     """Return chunks of deals in which the agent plays every seat."""
     return lab.chunk_tasks("deals", setup, play_deals)
 
 
-def answer(setup, results):
+def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
     """Return by how much each seat is ahead of the mean of all, and the leader of the dealer."""
     found = np.array(lab.by_deal(results, "deals", setup)).astype(float)
     scores = found[:, :-1] * (-1 if setup.rules.goal == "low" else 1)

@@ -4,15 +4,20 @@ A network that forgets cards imagines memories that agree with what it still kno
 forgetting meets the network that remembers everything.
 """
 
+from __future__ import annotations
+
 from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from krypenv import Engine, agents
+from krypenv import Engine, Rules, agents
 from krypenv.cards import DIAMONDS, NUM_KINDS, NUM_RANKS, TEN, card_of
 from krypenv.observation import LAYOUT
 from krypenv.training import lab
 
+Int8Array, IntArray = npt.NDArray[np.int8], npt.NDArray[np.int64]
 DRAWS = 8  # memories that a forgetful player imagines for a decision
 LYING = ("hand", "table", "set_aside", "pending")  # cards that a player sees without any memory
 RANKS = np.arange(NUM_KINDS) % NUM_RANKS + 1
@@ -34,16 +39,16 @@ class Forgetful:
         draws: memories imagined.
     """
 
-    def __init__(self, base, kept, deduces, draws, seed):
+    def __init__(self, base: agents.Agent, kept: npt.NDArray[np.bool_], deduces: str, draws: int, seed: int) -> None:
         self.name, self.rules, self.network = "forgetful", base.rules, lab.network_of(base)
         self.kept, self.deduces, self.draws = kept, deduces, draws
         self.random = np.random.default_rng(seed)
 
-    def act(self, observations, action_masks):
+    def act(self, observations: Int8Array, action_masks: Int8Array) -> IntArray:
         """Return an action for each row, (B,) int64."""
         return self.decide(observations, action_masks, np.zeros((len(observations), NUM_KINDS), np.int64))
 
-    def decide(self, observations, action_masks, known):
+    def decide(self, observations: Int8Array, action_masks: Int8Array, known: IntArray) -> IntArray:
         """Return the actions; `known` counts cards that are remembered besides, (B, 52)."""
         total = np.zeros(action_masks.shape)
         for _ in range(self.draws):
@@ -52,7 +57,7 @@ class Forgetful:
             total += logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
         return total.argmax(axis=1)
 
-    def imagine(self, observations, known):
+    def imagine(self, observations: Int8Array, known: IntArray) -> Int8Array:
         """Return observations with the cards seen before drawn anew among all that may have been."""
         imagined = observations.copy()
         deduced = imagined[:, LAYOUT["cannot_hold"]]
@@ -78,7 +83,7 @@ class ForgetsDeals(Forgetful):
     cheats = True
     sees_deck = False
 
-    def act_on(self, state, action_masks):
+    def act_on(self, state: Any, action_masks: Int8Array) -> IntArray:
         """Return an action for each row, (B,) int64."""
         observations = Engine.from_state(self.rules, state, check=False).observation
         sizes = [sum(hands) + table for hands, table in self.rules.deal_sizes()]
@@ -91,17 +96,17 @@ class ForgetsDeals(Forgetful):
         return self.decide(observations, action_masks, np.maximum(known, lying(observations)))
 
 
-def lying(observations):
+def lying(observations: Int8Array) -> IntArray:
     """Return how many cards of each kind a player sees now, (B, 52)."""
     return sum(observations[:, LAYOUT[name]].astype(np.int64) for name in LYING)
 
 
-def forgetful(kept, deduces, draws, agent, rules, seed):
+def forgetful(kept: npt.NDArray[np.bool_], deduces: str, draws: int, agent: str, rules: Rules, seed: int) -> Forgetful:
     """Return a forgetful agent; a change of an agent for `lab.compare`."""
     return Forgetful(agents.make_known(agent, rules, seed), kept, deduces, draws, seed)
 
 
-def forgets_deals(agent, rules, seed):
+def forgets_deals(agent: str, rules: Rules, seed: int) -> Forgetful:
     """Return an agent that forgets at each deal what it saw before."""
     return ForgetsDeals(agents.make_known(agent, rules, seed), NONE, EVERY_SEAT, DRAWS, seed)
 

@@ -4,12 +4,16 @@ A pair of the agent meets pairs with a stranger in one seat, and pairs of two st
 between partners, one stranger loses half of what two lose.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from krypenv import agents
+from krypenv import Rules, agents
 from krypenv.features import want_history
 from krypenv.observation import LAYOUT
 from krypenv.training import lab
@@ -20,11 +24,11 @@ STRANGERS = ("search(worlds=10, plies=2)", "tactician(shed=True)", "greedy")
 class ByPlace:
     """Plays as one agent in the first seats of all sides and as another in the later ones."""
 
-    def __init__(self, first, later):
+    def __init__(self, first: agents.Agent, later: agents.Agent) -> None:
         self.name, self.rules, self.agents = f"{first.name} and {later.name}", first.rules, (first, later)
         self.needs_history = want_history(self.agents)
 
-    def act(self, observations, action_masks):
+    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         """Return an action for each row, (B,) int64."""
         dealer = observations[:, LAYOUT["dealer"]].argmax(axis=1)  # places to the left, where the last seat deals
         is_later = (self.rules.players - 1 - dealer) % self.rules.players >= self.rules.num_teams
@@ -35,13 +39,13 @@ class ByPlace:
         return actions
 
 
-def with_partner(other, is_first, agent, rules, seed):
+def with_partner(other: str, is_first: bool, agent: str, rules: Rules, seed: int) -> ByPlace:
     """Return an agent whose partner is another one, which sits first or second; a change of an agent."""
     made = [agents.make_known(name, rules, seed + at) for at, name in enumerate((other, agent))]
     return ByPlace(*made) if is_first else ByPlace(*reversed(made))
 
 
-def changes(stranger):
+def changes(stranger: str) -> dict[str, lab.Change]:
     """Return the pairs that meet a pair of the agent."""
     return {
         f"{stranger} in its first seat": partial(with_partner, stranger, True),
@@ -50,13 +54,13 @@ def changes(stranger):
     }
 
 
-def alone(setup):
+def alone(setup: lab.Setup) -> lab.Setup:
     """Return the setup of the same table with each for itself."""
     rules = replace(setup.rules, teams=None)
     return replace(setup, rules=rules, agent=lab.strong_agent(rules))
 
 
-def count_sweeps(rules, agent, first, deals, seed):
+def count_sweeps(rules: str, agent: str, first: int, deals: int, seed: int) -> list[int]:
     """Return by deal the sweeps of all seats, with the agent in each of them."""
     sweeps = np.zeros(deals, np.int64)
     for engine, _, _, ended, _ in lab.watch(rules, agent, first, deals, seed):
@@ -64,7 +68,7 @@ def count_sweeps(rules, agent, first, deals, seed):
     return sweeps.tolist()
 
 
-def tasks(setup):
+def tasks(setup: lab.Setup) -> list[lab.Task]:
     """Return the matches of all pairs, and those of the strangers at a table with each for itself."""
     found = lab.chunk_tasks("sweeps a game in pairs", setup, count_sweeps)
     found += lab.chunk_tasks("sweeps a game alone", alone(setup), count_sweeps)
@@ -75,7 +79,7 @@ def tasks(setup):
     return found
 
 
-def answer(setup, results):
+def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
     """Return what a pair of strangers loses beyond what its members cost."""
     margins = {}
     for stranger in STRANGERS:
