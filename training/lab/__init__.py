@@ -4,13 +4,8 @@ study  what every study is, and how it is run
 script  the command line of a study
 matches  chunks of deals, duplicate matches, one agent watched in every seat
 effects  samples as figures, tested together, on two seeds
-studying  what a study of the command krypenv study is
-chunks  its chunks of deals, duplicate matches, one agent in every seat
 habits  an agent with one habit changed
 known_habits  habits by name
-rulesets  rule sets compared on the same footing
-self_play  a network that learns by self-play
-intervals  samples as tables, figures and words
 """
 
 from krypenv.training.evaluation.matches.margins import interval, share_interval
