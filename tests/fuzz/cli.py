@@ -125,7 +125,7 @@ def tiny_work() -> Iterator[None]:
             super().__init__(load, *rest, **more)
             load()
 
-    play_score = score.play_score
+    score_agent = score.score_agent
     evaluate, run_arena, decide = evaluation.evaluate, arena.run_arena, analysis._decide
 
     def two_each(agent: Any, against: Any, rules: Rules, deals: int, seed: int, threads: int, *rest: Any) -> Any:
@@ -136,7 +136,7 @@ def tiny_work() -> Iterator[None]:
         return run_arena(dataclasses.replace(settings, **tiny, place=Place()), progress)
 
     def one_process(settings: Any, *rest: Any) -> Any:
-        return play_score(dataclasses.replace(settings, place=Place()), *rest)
+        return score_agent(dataclasses.replace(settings, place=Place()), *rest)
 
     def two_worlds(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, *rest: Any) -> Any:
         if hasattr(player, "worlds"):
@@ -157,7 +157,7 @@ def tiny_work() -> Iterator[None]:
             (evaluation, "evaluate", two_each),
             (arena, "run_arena", few_deals),
             (analysis, "_decide", two_worlds),
-            (score, "play_score", one_process),
+            (score, "score_agent", one_process),
             (data, "make_data", no_data),
             (pages, "Pages", Loaded),
             (Serving, "run", lambda *_: None),

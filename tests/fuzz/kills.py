@@ -28,7 +28,7 @@ from support.small_files import PLAN, files_of, scratch, tiny_protocol
 from fuzz.scores import SETUP, STUDY, each_task_once, points
 from krypenv import Rules
 from krypenv.training.data import DataSettings, make_data, making
-from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
+from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import ExploitSettings, exploit
 from krypenv.training.lab import run_study, study
 from krypenv.training.lab.study import FIGURE, RESULT
@@ -155,8 +155,8 @@ def fuzz_score(seed: int, mutants: int) -> Tally:
         return ScoreSettings(agent, folder / "score.json", (), 4)
 
     work = Work(
-        lambda folder: play_score(settings(folder)),
-        lambda folder: play_score(settings(folder, "greedy")),
+        lambda folder: score_agent(settings(folder)),
+        lambda folder: score_agent(settings(folder, "greedy")),
         lambda folder: points((folder / "score.json").read_bytes()),
     )
     with tiny_protocol(), each_task_once():

@@ -17,7 +17,7 @@ from support.small_files import RULES, dumped, scores, scratch, stopped_score, t
 from fuzz.files import change_lines, changed_bytes
 from krypenv import Rules
 from krypenv.training.evaluation.score.board import make_board
-from krypenv.training.evaluation.score.playing import journal_of, play_score
+from krypenv.training.evaluation.score.playing import journal_of, score_agent
 from krypenv.training.evaluation.score.score_file import Score, encode, read_score
 from krypenv.training.lab import Answer, Setup, Study, run_study, study
 from krypenv.training.lab.study import RESULT
@@ -94,7 +94,7 @@ def fuzz_score_journal(seed: int, mutants: int) -> Tally:
             journal.parent.mkdir(exist_ok=True)
             journal.write_bytes(data)
             settings.out.unlink(missing_ok=True)
-            found = attempt(lambda: play_score(settings), tally, data)
+            found = attempt(lambda: score_agent(settings), tally, data)
             if found is REFUSED:
                 assert journal.read_bytes() == data
                 assert not settings.out.exists()

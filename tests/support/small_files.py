@@ -180,7 +180,7 @@ def scores() -> list[bytes]:
             (("tactician", (), 4), ("support.small_files:Failing", ("two",), 2), ("greedy", ("three",), 2))
         ):
             path = scratch() / "scores" / f"{number}.json"
-            run.play_score(run.ScoreSettings(agent, path, tables, deals))
+            run.score_agent(run.ScoreSettings(agent, path, tables, deals))
             made.append(path.read_bytes())
     return made
 
@@ -196,9 +196,9 @@ def stopped_score() -> tuple[run.ScoreSettings, bytes, bytes]:
     with tiny_protocol(), same_everywhere():
         settings = run.ScoreSettings("tactician", scratch() / "stopped" / "score.json", (), 4)
         with contextlib.suppress(KeyboardInterrupt):
-            run.play_score(settings, stop)
+            run.score_agent(settings, stop)
         stopped = (run.journal_of(settings.out) / JOURNAL).read_bytes()
-        run.play_score(settings)
+        run.score_agent(settings)
     return settings, stopped, settings.out.read_bytes()
 
 

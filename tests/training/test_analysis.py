@@ -14,7 +14,7 @@ from krypenv.advice.estimates import Estimate
 from krypenv.agents.champion import MODELS
 from krypenv.notation import NotationError
 from krypenv.training.cli.commands import main
-from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record
+from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
 from krypenv.training.evaluation.analysis.comments import annotate, print_position
 
 # The last cards of a game of two: 2C creeps and leaves 2 and 4 of a sum that only 6D takes, a sweep that pays 10.
@@ -78,7 +78,7 @@ def test_an_analysis_holds_the_move_that_was_played_and_says_what_it_looked_at()
     """Kasino, where either eight may be taken: captures that differ in suits alone are looked at once."""
     game = lay("8C 8H TD TS 4C", "8D", "KD", rules="kasino-sweden players=2")
     game.push("8Dx8H")
-    (play,) = analyze_record(game).plays
+    (play,) = analyze(game).plays
     assert play.legal == 4  # nothing, either eight, both
     assert play.played.move == "8Dx8H"
     assert {value.move for value in play.moves} == {"8D", "8Dx8C", "8Dx8H", "8Dx8C8H"}
@@ -237,7 +237,7 @@ def test_hidden_cards_have_no_part():
 
 def test_regret_and_marks_of_a_game():
     game = played_game()
-    analysis = analyze_record(game, worlds=20)
+    analysis = analyze(game, worlds=20)
     assert [play.number for play in analysis.plays] == list(range(1, len(game.moves) + 1))
     assert [play.played.move for play in analysis.plays] == [str(move) for move in game.moves]
     assert all(play.regret >= 0 for play in analysis.plays)
@@ -250,7 +250,7 @@ def test_regret_and_marks_of_a_game():
     assert tactician.mean_regret < chance.mean_regret
     assert chance.blunders > 0
     assert json.loads(json.dumps(analysis.to_json()))["marks"] == {"inaccuracy": 1, "mistake": 3, "blunder": 6}
-    alone = analyze_record(game, worlds=20, seat=1)
+    alone = analyze(game, worlds=20, seat=1)
     assert alone.plays == tuple(play for play in analysis.plays if play.seat == 1)
     for play in analysis.plays[50:60]:
         there = analyze_position(cut(game, play.number - 1), worlds=20)
@@ -266,10 +266,10 @@ def test_regret_and_marks_of_a_game():
 def test_a_blunder_is_marked():
     game = Game.from_position(LAST)
     game.push("3C")
-    [play] = analyze_record(game).plays
+    [play] = analyze(game).plays
     assert (play.mark, play.best.move) == ("??", "2C")
     assert play.regret == best_margin(pushed(Game.from_position(LAST), "2C"), 0) - best_margin(game, 0)
-    [play] = analyze_record(game, marks=Marks(1, 3, play.regret + 1)).plays
+    [play] = analyze(game, marks=Marks(1, 3, play.regret + 1)).plays
     assert play.mark == "?"
 
 
@@ -277,7 +277,7 @@ def test_best_play_of_the_last_deal_has_no_regret():
     game = Game.from_position(LAST)
     while not game.is_over:
         game.push(next(m for m in game.legal_moves() if str(m) == analyze_position(game).best.move))
-    assert all(play.regret == 0 and not play.mark for play in analyze_record(game).plays)
+    assert all(play.regret == 0 and not play.mark for play in analyze(game).plays)
 
 
 def test_open_hands_are_labelled():
@@ -323,9 +323,9 @@ def test_a_game_that_is_over_and_marks_that_fall_are_refused():
     with pytest.raises(ValueError, match="the game is over"):
         analyze_position(game)
     with pytest.raises(ValueError, match="three rising numbers of points"):
-        analyze_record(game, marks=Marks(3, 2, 1))
+        analyze(game, marks=Marks(3, 2, 1))
     with pytest.raises(ValueError, match="there is no seat 2; the seats are 0 to 1"):
-        analyze_record(game, seat=2)
+        analyze(game, seat=2)
 
 
 # ---------------------------------------------------------------------- the command
@@ -348,7 +348,7 @@ def test_command_on_a_record(tmp_path, monkeypatch, capsys):
     assert krypenv(monkeypatch, "analyze", path, *options) == 0
     assert "??" in capsys.readouterr().out
     assert files["a.png"].read_bytes().startswith(b"\x89PNG")
-    analysis = analyze_record(game, worlds=10)
+    analysis = analyze(game, worlds=10)
     assert json.loads(files["a.json"].read_text()) == json.loads(json.dumps(analysis.to_json()))
     assert files["a.krk"].read_bytes() == annotate(game, analysis).encode()
 

@@ -9,7 +9,7 @@ import pytest
 from support.commands import krypenv
 
 from krypenv import Game, Rules
-from krypenv.training.evaluation.analysis.analysis import analyze_record
+from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.analysis.comments import annotate
 from krypenv.ui.study.steps import read_record
 
@@ -27,7 +27,7 @@ def played(text="mini-low", seed=3):
 
 
 GAME = played()
-ANALYSIS = analyze_record(GAME, worlds=5)
+ANALYSIS = analyze(GAME, worlds=5)
 
 
 def said_of(record, number):
@@ -67,7 +67,7 @@ def test_each_move_has_its_regret_with_the_interval_and_the_better_move():
 def test_where_nothing_is_hidden_there_is_no_interval():
     game = Game.from_position(LAST)
     game.push("3C")
-    assert said_of(annotate(game, analyze_record(game)), 1) == ["?? 10.0 behind 2C"]
+    assert said_of(annotate(game, analyze(game)), 1) == ["?? 10.0 behind 2C"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_where_nothing_is_hidden_there_is_no_interval():
 )
 def test_each_deal_begins_with_its_luck_and_the_game_ends_with_that_of_all(text, sides):
     game = played(text)
-    analysis = analyze_record(game, worlds=2)
+    analysis = analyze(game, worlds=2)
     record, luck = annotate(game, analysis), analysis.luck
     starts = first_moves(game)
     assert list(starts) == list(luck.deals)
@@ -114,7 +114,7 @@ def test_the_record_reads_back_as_the_same_game_with_its_own_comments():
 
 
 def test_only_the_moves_of_the_seat_that_was_analysed_are_told():
-    comments = Game.replay(annotate(GAME, analyze_record(GAME, worlds=2, seat=1))).comments
+    comments = Game.replay(annotate(GAME, analyze(GAME, worlds=2, seat=1))).comments
     others = [number for number, text in comments.items() if re.search(r"best|only move|behind", text)]
     twin, turns = GAME.rewound(), []
     for move in GAME.moves:

@@ -22,7 +22,7 @@ from krypenv.inputs.words import to_install
 from krypenv.training.data import DataSettings, load, make_data, making
 from krypenv.training.data.card import CARD, _digest
 from krypenv.training.data.columns import COLUMNS, columns_of, encode_rows
-from krypenv.training.evaluation.analysis import analyze_record
+from krypenv.training.evaluation.analysis import analyze
 from krypenv.training.runs import tasks
 from krypenv.training.runs.journal import JOURNAL
 
@@ -168,7 +168,7 @@ def test_values_and_luck_are_those_of_an_analysis(rules: str, agent: str, tmp_pa
     rows, game = data.arrays(), Game(data.rules, seed=int(data.arrays("seed")["seed"][0]))
     for action in rows["action"].tolist():
         game.act(action)
-    analysis = analyze_record(game, analyst or agent, seed=3)
+    analysis = analyze(game, analyst or agent, seed=3)
     begun = [at for at in range(len(data)) if rows["moves"][at] is not None]
     assert len(begun) == len(analysis.plays) == len(game.moves)
     for at, play in zip(begun, analysis.plays, strict=True):

@@ -27,7 +27,7 @@ from krypenv.agents.neural.weights import check_reach
 from krypenv.inputs.files import parse_json, read_json
 from krypenv.inputs.schema import a_list, a_record, number, text, whole
 from krypenv.training import load_games
-from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of, play_score
+from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of, score_agent
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import train
 from krypenv.training.learn.selfplay.settings import Settings
@@ -277,13 +277,13 @@ def test_lines_that_were_moved_or_lost_come_to_the_same_results(
 def test_a_score_killed_while_its_journal_was_removed_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "score.json"
     with tiny_protocol():
-        play_score(ScoreSettings("tactician", path, (), 2))
+        score_agent(ScoreSettings("tactician", path, (), 2))
         journal_of(path).mkdir()
         before = files_of(tmp_path)
         with pytest.raises(ValueError, match="is there already, and a score is not overwritten"):
-            play_score(ScoreSettings("greedy", path, (), 2))
+            score_agent(ScoreSettings("greedy", path, (), 2))
         assert files_of(tmp_path) == before
-        assert play_score(ScoreSettings("tactician", path, (), 2)).agent == "tactician"
+        assert score_agent(ScoreSettings("tactician", path, (), 2)).agent == "tactician"
     assert files_of(tmp_path) == before
     assert not journal_of(path).exists()
 

@@ -24,7 +24,7 @@ from krypenv.agents.neural.model_file import load_model
 from krypenv.agents.solved import is_strategy
 from krypenv.inputs.files import append_whole, write_whole
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
-from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
+from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.exploiting import ExploitSettings, exploit
 from krypenv.training.exploiting.best_response import response_settings, train_response
@@ -59,7 +59,7 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
         "resume": lambda: train(Settings(resume=str(folder)), quiet=True),
         "imitate": lambda: run_imitation(ImitationSettings(out=str(folder), network=Network(4, 3, 2))),
         "exploit": lambda: exploit(ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder))),
-        "score": lambda: play_score(ScoreSettings("greedy", folder / "score.json", ("two",))),
+        "score": lambda: score_agent(ScoreSettings("greedy", folder / "score.json", ("two",))),
         "study": lambda: run_study(STUDY, SETUP, folder),
         "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),
         "arena": lambda: run_arena(ArenaSettings(("greedy", "random"), rules, folder, deals=2)),

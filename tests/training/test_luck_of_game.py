@@ -8,7 +8,7 @@ import pytest
 
 from krypenv import Game, Rules
 from krypenv.kernels.compiled import lead_sign
-from krypenv.training.evaluation.analysis.analysis import analyze_record
+from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.analysis.comments import annotate, print_luck, side_name, told_sides
 from krypenv.training.evaluation.analysis.picture import draw_record
 from krypenv.training.evaluation.luck.control import control_of
@@ -152,7 +152,7 @@ def test_luck_is_told_of_the_sides_whose_moves_were_analysed(capsys, tmp_path, p
     game = Game(Rules.preset("krypkasino", players=players, teams=teams), seed=2)
     while game.deal_number < 3:
         game.act(game.legal_actions()[0])
-    analysis = analyze_record(game, worlds=2, seat=seat)
+    analysis = analyze(game, worlds=2, seat=seat)
     assert [side_name(analysis, side) for side in told_sides(analysis)] == sides
     print_luck(analysis)
     printed = capsys.readouterr().out
@@ -171,7 +171,7 @@ def test_luck_is_told_of_the_sides_whose_moves_were_analysed(capsys, tmp_path, p
 def test_a_record_in_which_no_deal_was_dealt_and_finished_has_no_luck(capsys, tmp_path):
     game = Game.from_position(LAST)
     game.push("3C")
-    analysis = analyze_record(game)
+    analysis = analyze(game)
     print_luck(analysis)
     assert capsys.readouterr().out == "\nluck: unknown, as no deal was both dealt and finished in this record\n"
     assert "cards" not in annotate(game, analysis)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from krypenv.agents.champion import MODELS
 from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.score import score_file as results
-from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, play_score
+from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, score_agent
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.runs.parts import Place
 
@@ -29,7 +29,7 @@ def tiny() -> Iterator[None]:
 class TestFiles:
     def test_a_score_is_verified_by_replaying_it(self, tmp_path: Path) -> None:
         path = tmp_path / "a.json"
-        play_score(ScoreSettings("tactician", path, (), 6))
+        score_agent(ScoreSettings("tactician", path, (), 6))
         assert check_score(path) == (4, 24)
         assert check_score(path, share=1.0, seed=3) == (24, 24)
         whole = path.read_text()
@@ -57,7 +57,7 @@ class TestFiles:
 
     def test_other_files_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "a.json"
-        play_score(ScoreSettings("tactician", path, ("two",), 2))
+        score_agent(ScoreSettings("tactician", path, ("two",), 2))
         good = json.loads(path.read_text())
         del good["checksum"]
         changes: list[tuple[Any, str]] = [
@@ -95,7 +95,7 @@ class TestFiles:
             (lambda: ScoreSettings("greedy", tmp_path / "b", (), 2, place=Place(0)), "workers"),
         ):
             with pytest.raises(ValueError, match=reason):
-                play_score(settings())
+                score_agent(settings())
         assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["a.json"]
         assert path.read_text() == "mine"
 

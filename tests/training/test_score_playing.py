@@ -21,7 +21,7 @@ from krypenv.training.evaluation.arena.shards import play_shard
 from krypenv.training.evaluation.score import playing as run
 from krypenv.training.evaluation.score import protocol
 from krypenv.training.evaluation.score import score_file as results
-from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, journal_of, play_score, tasks_of
+from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, journal_of, score_agent, tasks_of
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.parts import Place
 
@@ -52,7 +52,7 @@ def shards_played(settings: ScoreSettings, stop: int = -1) -> list[Any]:
         return play(shard)
 
     with mock.patch.object(run, "play_chunk", playing), contextlib.suppress(KeyboardInterrupt):
-        play_score(settings)
+        score_agent(settings)
     return played
 
 
@@ -67,7 +67,7 @@ def stopped_after(chunks: int, settings: ScoreSettings) -> Path:
 class TestPlaying:
     def test_margins_are_those_of_games_played_one_by_one(self, tmp_path: Path) -> None:
         """Each deal from every side: the others' mean score less the own, and of that the mean."""
-        score = play_score(ScoreSettings("greedy", tmp_path / "a.json", ("three",), 2))
+        score = score_agent(ScoreSettings("greedy", tmp_path / "a.json", ("three",), 2))
         table = protocol.TABLES["three"]
         for at, opponent in enumerate(table.opponents):
             for deal in range(2):
@@ -84,11 +84,11 @@ class TestPlaying:
                 assert found.margins[at, deal] == found.raw[at, deal] - found.luck[at, deal]
 
     def test_the_file_depends_on_agent_and_protocol_alone(self, tmp_path: Path) -> None:
-        one = play_score(ScoreSettings("tactician", tmp_path / "one.json", (), 6))
-        play_score(ScoreSettings("tactician", tmp_path / "two.json", (), 6, place=Place(2)))
+        one = score_agent(ScoreSettings("tactician", tmp_path / "one.json", (), 6))
+        score_agent(ScoreSettings("tactician", tmp_path / "two.json", (), 6, place=Place(2)))
         assert plain(tmp_path / "one.json") == plain(tmp_path / "two.json")
         assert list(one.tables) == ["two", "three"]
-        shorter = play_score(ScoreSettings("tactician", tmp_path / "less.json", (), 4))
+        shorter = score_agent(ScoreSettings("tactician", tmp_path / "less.json", (), 4))
         for name, table in shorter.tables.items():
             assert (table.margins == one.tables[name].margins[:, :4]).all()
             assert table.luck.any()
@@ -100,7 +100,7 @@ class TestPlaying:
     @pytest.mark.parametrize("cut", [b'{"key":"two, opp', b'{"key":"two, opponent 0, deals from 0","result":{}}', b""])
     def test_a_killed_run_is_resumed(self, chunks: int, cut: bytes, tmp_path: Path) -> None:
         settings = ScoreSettings("tactician", tmp_path / "one.json", (), 6)
-        play_score(settings)
+        score_agent(settings)
         again = dataclasses.replace(settings, out=tmp_path / "two.json")
         journal = stopped_after(chunks, again)
         with journal.open("ab") as file:
@@ -123,7 +123,7 @@ class TestPlaying:
         settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
         journal = stopped_after(1, settings)
         kept = journal.read_bytes()
-        play_score(settings)
+        score_agent(settings)
         whole = settings.out.read_bytes()
         journal.parent.mkdir()
         journal.write_bytes(kept)
@@ -137,7 +137,7 @@ class TestPlaying:
         del fields["checksum"]
         results.write_score(settings.out, fields)
         with pytest.raises(ValueError, match="there already"):
-            play_score(settings)
+            score_agent(settings)
         assert journal.read_bytes() == kept
 
     def test_a_journal_of_another_run_is_refused(self, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ class TestPlaying:
             ("greedy", 4, ("two",), r"tables \['two', 'three'\], not \['two'\]"),
         ):
             with pytest.raises(ValueError, match=f"holds a score with {other}; give another --out"):
-                play_score(ScoreSettings(agent, settings.out, tables, deals))
+                score_agent(ScoreSettings(agent, settings.out, tables, deals))
             assert path.read_bytes() == good
         for data in (
             b"no\n" + lines[0],
@@ -166,7 +166,7 @@ class TestPlaying:
             with pytest.raises(
                 ValueError, match=r"line [12] of .*; remove the file to begin anew|is of ('arena'|None)"
             ):
-                play_score(settings)
+                score_agent(settings)
             assert path.read_bytes() == data
             assert not settings.out.exists()
         path.write_bytes(good)
@@ -181,7 +181,7 @@ class TestPlaying:
             "    def act(self, observations, action_masks): raise RuntimeError('no')\n"
         )
         path = tmp_path / "a.json"
-        score = play_score(ScoreSettings("failing:Failing", path, ("two",), 2))
+        score = score_agent(ScoreSettings("failing:Failing", path, ("two",), 2))
         assert score.tables["two"].forfeits == 8
         points = protocol.TABLES["two"].rules.total_points
         assert (score.tables["two"].raw == -points).all()
@@ -195,10 +195,10 @@ class TestPlaying:
         rules = protocol.TABLES["two"].rules
         named = agents.make("greedy", rules)
         named.name = "mine"
-        by_name = play_score(ScoreSettings("tactician", tmp_path / "string.json", ("two",), 2))
+        by_name = score_agent(ScoreSettings("tactician", tmp_path / "string.json", ("two",), 2))
         for number, source in enumerate((("made", lambda rules, seed: agents.make("tactician", rules, seed)), named)):
             path = tmp_path / f"{number}.json"
-            score = play_score(ScoreSettings(source, path, ("two",), 2))
+            score = score_agent(ScoreSettings(source, path, ("two",), 2))
             name = ("made", "mine")[number]
             assert (score.agent, score.weights, score.command) == (name, (), "")
             assert (score.tables["two"].raw == by_name.tables["two"].raw).all() == (name == "made")
@@ -207,7 +207,7 @@ class TestPlaying:
             assert check_score(path, share=1.0, agent=source) == (4, 4)
             with pytest.raises(ValueError, match=f"is of the agent {name}, not of random"):
                 check_score(path, share=1.0, agent="random")
-        assert list(play_score(ScoreSettings(named, tmp_path / "all.json", (), 2)).tables) == ["two"]
+        assert list(score_agent(ScoreSettings(named, tmp_path / "all.json", (), 2)).tables) == ["two"]
 
     def test_agents_made_in_python_have_names_of_their_own(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -232,10 +232,10 @@ class TestPlaying:
             (("mine", lambda rules, seed: agents.make("oracle-hand", rules, seed)), "sees what is hidden"),
         ):
             with pytest.raises(ValueError, match=reason):
-                play_score(ScoreSettings(wrong, tmp_path / "a", ("two",), 2))
+                score_agent(ScoreSettings(wrong, tmp_path / "a", ("two",), 2))
         lock = threading.Lock()
         with pytest.raises(ValueError, match="mine can't be sent to other processes"):
-            play_score(
+            score_agent(
                 ScoreSettings(
                     ("mine", lambda *given: lock and maker(*given)), tmp_path / "a", ("two",), 2, place=Place(2)
                 )

@@ -19,9 +19,9 @@ from krypenv.features import append_features, blocks_in, history_in, observation
 from krypenv.observation import history_size
 from krypenv.training import duplicate_match
 from krypenv.training.data.rows import Games, play_rows
-from krypenv.training.evaluation.analysis.analysis import analyze_record
+from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.score.playing import ScoreSettings, play_score
+from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import PolicyAwareSearch
 from krypenv.training.solving import measure, solve_into
 from krypenv.ui.table import Table
@@ -128,13 +128,13 @@ def test_beside_every_named_agent(other: str, tmp_path: Path) -> None:
 def test_an_agent_alone(ask: str, tmp_path: Path) -> None:
     """A score, the exact exploitability, and an analysis."""
     with tiny_protocol():
-        play_score(ScoreSettings(picky(ask), tmp_path / "score.json", ("two",), 2))
+        score_agent(ScoreSettings(picky(ask), tmp_path / "score.json", ("two",), 2))
     lowest = typed("support.arenas:Lowest")
     assert measure(picky(ask), SMALL).exploitability == measure(lowest, SMALL).exploitability
     game = Game(TWO, seed=2)
     for _ in range(6):
         game.push(game.legal_moves()[0])
-    assert len(analyze_record(game, picky(ask), worlds=2).plays) == 6
+    assert len(analyze(game, picky(ask), worlds=2).plays) == 6
 
 
 # ---------------------------------------------------------------------- the cut itself

@@ -9,7 +9,7 @@ from support.studies import ANALYST, played
 from support.tables import hosted
 
 from krypenv import Game
-from krypenv.training.evaluation.analysis.analysis import analyze_record
+from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.study.lessons import lessons_in
@@ -61,7 +61,7 @@ def test_lessons_are_played_one_after_another_and_then_a_deal_with_a_guide(brows
 
 def test_a_game_is_studied_by_keys_and_saved_and_the_challenge_is_shown(browser, tmp_path):
     game = played("mini-high", seed=7)
-    analysis = analyze_record(game, ANALYST.agent)
+    analysis = analyze(game, ANALYST.agent)
     mistakes = [play.number for play in analysis.plays if play.mark in ("?", "??")]
     assert len(mistakes) > 1
     with table_at(over(game), studied=ANALYST) as address, opened(browser, address) as page:

@@ -16,7 +16,7 @@ from support.tables import ADDRESS, KEYS, Here, Kept, hosted, page, serving
 from krypenv import Game, Rules
 from krypenv.agents.own import Typed
 from krypenv.game.moves import Move
-from krypenv.training.evaluation.analysis.analysis import analyze_record
+from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.luck.of_game import luck_of_game
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.seats import PERSON
@@ -190,7 +190,7 @@ def test_each_decision_comes_with_what_analyze_says_of_it_and_luck_at_last():
         one.open()
         told = [one.socket.receive_json() for _ in range(len(game.moves) + 1)]
     assert [each["type"] for each in told] == ["decision"] * len(game.moves) + ["luck"]
-    analysis = analyze_record(game, ANALYST.agent)
+    analysis = analyze(game, ANALYST.agent)
     for decision, play in zip(told, analysis.plays, strict=False):
         assert (decision["at"], decision["seat"]) == (play.number - 1, play.seat)
         assert decision["regret"] == play.regret

@@ -14,7 +14,7 @@ from krypenv.inputs.files import write_whole
 from krypenv.notation import is_record
 from krypenv.one_game import Game
 from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.evaluation.analysis.analysis import Marks, analyze_position, analyze_record
+from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
 from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
 from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
@@ -75,7 +75,7 @@ def run(settings: AnalysisSettings) -> None:
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("plays", total=len(game.moves))
-        record = analyze_record(game, *how, it.seat, it.marks, lambda done, _: bar.update(task, completed=done))
+        record = analyze(game, *how, it.seat, it.marks, lambda done, _: bar.update(task, completed=done))
     if it.json:
         write_json(it.json, record.to_json())
     if it.annotate:

@@ -29,7 +29,7 @@ def run(settings: ScoreSettings) -> None:
             bar.update(task, completed=done, total=games)
 
         if settings.check is None:
-            result = playing.play_score(settings, show)
+            result = playing.score_agent(settings, show)
         else:
             deals, total = playing.check_score(settings.check, settings.share, settings.seed, settings.agent, show)
     if settings.check is not None:

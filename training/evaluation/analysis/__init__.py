@@ -11,16 +11,11 @@ from typing import TYPE_CHECKING
 from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
-    from krypenv.training.evaluation.analysis.analysis import analyze_position, analyze_record
+    from krypenv.training.evaluation.analysis.analysis import analyze, analyze_position
+    from krypenv.training.evaluation.analysis.picture import draw_position, draw_record
 else:
     __getattr__, __dir__ = importer(
-        __name__,
-        {
-            "analysis": (
-                "analyze_position",
-                "analyze_record",
-            ),
-        },
+        __name__, {"analysis": ("analyze", "analyze_position"), "picture": ("draw_position", "draw_record")}
     )
 
-__all__ = ["analyze_position", "analyze_record"]
+__all__ = ["analyze", "analyze_position", "draw_position", "draw_record"]

@@ -183,7 +183,7 @@ def analyze_position(
     )
 
 
-def analyze_record(
+def analyze(
     game: Game,
     agent: Agent | str | None = None,
     worlds: int | None = None,
@@ -234,7 +234,7 @@ def analyze_record(
 def analyze_move(
     game: Game, move: Move, agent: Agent | str | None = None, seed: int = 0, marks: Marks = Marks()
 ) -> RecordedMove:
-    """Return the regret of one legal move of the seat to act: what `analyze_record` tells of it once it is made.
+    """Return the regret of one legal move of the seat to act: what `analyze` tells of it once it is made.
 
     Raises ValueError as `analyze_position` does.
     """

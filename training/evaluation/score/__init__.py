@@ -14,9 +14,10 @@ from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
     from krypenv.training.evaluation.score.board import make_board
-    from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, play_score
+    from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, score_agent
     from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES, VERSION
     from krypenv.training.evaluation.score.score_file import Score, TableScore, read_score
+    from krypenv.training.evaluation.score.score_table import print_score
 else:
     __getattr__, __dir__ = importer(
         __name__,
@@ -24,11 +25,12 @@ else:
             "board": ("make_board",),
             "protocol": ("DEALS", "QUICK", "TABLES", "VERSION"),
             "score_file": ("Score", "TableScore", "read_score"),
-            "playing": ("ScoreSettings", "check_score", "play_score"),
+            "score_table": ("print_score",),
+            "playing": ("ScoreSettings", "check_score", "score_agent"),
         },
     )
 
 __all__ = [
     "DEALS", "QUICK", "TABLES", "VERSION", "Score", "ScoreSettings", "TableScore", "check_score", "make_board",
-    "play_score", "read_score",
+    "print_score", "read_score", "score_agent",
 ]  # fmt: skip

@@ -105,7 +105,7 @@ class ScoreSettings(Command):
         return found
 
 
-def play_score(settings: ScoreSettings, progress: Progress = lambda done, games: None) -> Score:
+def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games: None) -> Score:
     """Play an agent at the official tables, write the file of its score, and return what it says.
 
     Killed, the same call resumes where it stopped, from the journal beside the file.
