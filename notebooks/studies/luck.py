@@ -96,7 +96,7 @@ def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
     return lab.Answer(lab.figures_of(found), draw=draw)
 
 
-STUDY = lab.Study("luck", "How many games until the better player is ahead?", tasks, answer, deals=2000, fewest=2)
+STUDY = lab.Study("luck", "How many games until the better player is ahead?", tasks, answer, deals=2000)
 
 if __name__ == "__main__":
     lab.main(STUDY)

@@ -188,7 +188,7 @@ def squares(stop: int) -> Study:
         total = sum(results.values())
         return Answer({"sum": total}, ("what", "sum"), [("squares", f"{total}")])
 
-    return Study("squares", "What is the sum?", lambda setup: tasks, answer, deals=1)
+    return Study("squares", "What is the sum?", lambda setup: tasks, answer, deals=1, fewest=1)
 
 
 class TestRunning:

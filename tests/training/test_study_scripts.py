@@ -89,6 +89,7 @@ class TestMain:
         ("words", "reason"),
         [
             (["--deals", "0"], "deals is"),
+            (["--deals", "1"], "the study kings needs at least 2 deals, not 1"),
             (["--players", "3"], "the study kings is for 2, 4 players, not 3"),
             (["--rules", "mulle"], "the study kings"),
             (["--rules", "krypkasino ranks=3"], "ranks"),
@@ -142,7 +143,8 @@ def test_a_script_asks_the_question_that_is_stored(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_runs(name: str, tmp_path: Path) -> None:
-    done = run_script(FOLDER / f"{name}.py", "--deals", "3", "--out", str(tmp_path / "out"), folder=tmp_path)
+    deals = str(load(name).STUDY.fewest)
+    done = run_script(FOLDER / f"{name}.py", "--deals", deals, "--out", str(tmp_path / "out"), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout
     assert [*(tmp_path / "out").iterdir()]

@@ -84,7 +84,7 @@ class Study:
     deals: int  # by default
     players: tuple[int, ...] = (2, 4)  # numbers of players for which it makes sense, the default first
     teams: int | None = None  # by default; a study with teams needs them
-    fewest: int = 1  # deals
+    fewest: int = 2  # deals; one has no interval
     needs: Callable[[Agent], Any] = lambda agent: None  # raises ValueError for an agent that can't be studied
     agent: str = ""  # whose play is studied by default; empty for a strong agent
     sets: tuple[str, ...] = ()  # rule sets, of a study that compares some; others can be given
