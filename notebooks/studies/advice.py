@@ -5,11 +5,16 @@ themselves in which sweeps and the last capture are counted. All statements of t
 together. What holds on a second seed too, `--seed 1`, is told by `lab.replicated`.
 """
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from memory import CHANGES
 
@@ -105,24 +110,24 @@ COUNTED = {
 }
 
 
-def setups_of(setup):
+def setups_of(setup: lab.Setup) -> dict[str, lab.Setup]:
     """Return the setup of each player's matches by its name; the network is the setup's agent."""
     return {name: dataclasses.replace(setup, agent=spec or setup.agent) for name, spec in PLAYERS.items()}
 
 
-def changes_of(player):
+def changes_of(player: str) -> dict[str, lab.Change]:
     """Return the ways to play that a player can be given: habits, and memories if it is the network."""
-    ways = {name: lab.with_habit(habit) for name, habit in lab.HABITS.items()}
-    ways |= CHANGES if player == "network" else {}
+    habits = {name: lab.with_habit(habit) for name, habit in lab.HABITS.items()}
+    ways: dict[str, Any] = {**habits, **CHANGES} if player == "network" else habits
     return {name: change for name, change in ways.items() if name in NAMED}
 
 
-def games_setup(own):
+def games_setup(own: lab.Setup) -> lab.Setup:
     """Return the setup of the games of a player against itself."""
     return dataclasses.replace(own, deals=GAMES * own.deals)
 
 
-def tasks(setup):
+def tasks(setup: lab.Setup) -> list[lab.Task]:
     """Return the matches of every player with each habit against itself, and its games against itself."""
     found = []
     for player, own in setups_of(setup).items():
@@ -132,7 +137,7 @@ def tasks(setup):
     return found
 
 
-def count(rules, agent, first, deals, seed):
+def count(rules: str, agent: str, first: int, deals: int, seed: int) -> list[dict[str, Any]]:
     """Return by deal, with an agent in every seat, the leader's margin over the dealer and what `COUNTED` names.
 
     Of single cards and larger tables it counts those left to the next play in a deal and those that it sweeps. Whether
@@ -142,7 +147,7 @@ def count(rules, agent, first, deals, seed):
     fresh = np.ones(deals, bool)  # no card of the deal has been played
     left, capturer = np.full(deals, -1), np.full(deals, -1)  # a single card 0, a larger table 1
     opening, tables = np.zeros(deals), np.zeros((deals, 2, 2))
-    found = [{} for _ in range(deals)]
+    found: list[dict[str, Any]] = [{} for _ in range(deals)]
     for engine, rows, before, ended, ends in lab.watch(rules, agent, first, deals, seed):
         state = engine.state
         early = game.deck_size - before.next_card + before.hand_size.sum(axis=1) == EARLY
@@ -171,7 +176,7 @@ def count(rules, agent, first, deals, seed):
     return found
 
 
-def differences(player, own, results):
+def differences(player: str, own: lab.Setup, results: dict[str, Any]) -> dict[str, npt.NDArray[np.float64]]:
     """Return by statement how much better its first way to play is, by deal; only those that can be measured.
 
     Two ways that are one, such as to solve the last deal or not where four play, measure nothing.
@@ -188,25 +193,26 @@ def differences(player, own, results):
     return {words: better for words, better in found.items() if better.any()}
 
 
-def counted(games):
+def counted(games: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """Return what `COUNTED` names, as figures with intervals over deals."""
     tables = np.array([game["tables"] for game in games], float)  # (deals, kinds, 2): left, swept
     found = {}
     for what, key in COUNTED.items():
         if key in KINDS:
             left, swept = tables[:, KINDS.index(key)].T
-            found[what] = tuple(100 * each for each in lab.share_interval(swept, left))
+            share, low, high = lab.share_interval(swept, left)
+            found[what] = 100 * share, 100 * low, 100 * high
         else:
             found[what] = lab.interval([game[key] for game in games if key in game])
     return lab.figures_of(found)
 
 
-def answer(setup, results):
+def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
     """Return by how much each advice is better, and for whom it holds at 5% of all tests together."""
     setups = setups_of(setup)
     measured = {name: differences(name, own, results) for name, own in setups.items()}
     tested = {(words, name): better for name, found in measured.items() for words, better in found.items()}
-    statements = {each.words: {} for each in STATEMENTS}
+    statements: dict[str, Any] = {each.words: {} for each in STATEMENTS}
     for (words, name), effect in lab.effects_of(tested).items():
         statements[words][name] = {**effect, "holds": effect["p"] < 0.05 and effect["mean"] > 0}
     games = {name: lab.by_deal(results, f"{name}: games", games_setup(own)) for name, own in setups.items()}
@@ -218,7 +224,7 @@ def answer(setup, results):
     return lab.Answer(figures, columns, rows, partial(draw, statements))
 
 
-def cell(figure, sign="+"):
+def cell(figure: Mapping[str, Any] | None, sign: str = "+") -> str:
     """Return a mean and half of its interval, with a mark if the advice holds."""
     if figure is None:
         return "-"
@@ -226,7 +232,7 @@ def cell(figure, sign="+"):
     return f"{figure['mean']:{sign}.1f} ±{(figure['high'] - figure['low']) / 2:.1f}{mark}"
 
 
-def draw(statements, axes):
+def draw(statements: Mapping[str, Any], axes: Axes) -> None:
     """Draw by how many points each advice is better for each player, with a mark where it holds."""
     cells = [[found.get(name, {}).get("mean", np.nan) for name in PLAYERS] for found in statements.values()]
     most = max(float(np.nanmax(np.abs(cells))), 1e-9)

@@ -6,11 +6,16 @@ hidden hands are worth. Margins are in luck: the standard deviation of a game's 
     python notebooks/studies/compare.py krypkasino 'krypkasino goal=high' --deals 500
 """
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from krypenv import Game, Rules, agents
 from krypenv.training import deal_seeds, lab
@@ -26,22 +31,22 @@ MANY, FEW = 10, 10  # games to count for each deal of a match; deals of matches 
 MOST = 10_000  # moves that a game lists
 
 
-def games_setup(setup, text):
+def games_setup(setup: lab.Setup, text: str) -> lab.Setup:
     """Return the setup of the games of a rule set in which the agent plays every seat; they are quick."""
     return dataclasses.replace(setup, rules=Rules.parse(text), deals=MANY * setup.deals)
 
 
-def moves_setup(setup, text):
+def moves_setup(setup: lab.Setup, text: str) -> lab.Setup:
     """Return the setup of the games of a rule set whose moves are counted, which takes long."""
     return dataclasses.replace(setup, rules=Rules.parse(text), deals=max(setup.deals // FEW, 2))
 
 
-def match_setup(setup, text, step):
+def match_setup(setup: lab.Setup, text: str, step: str) -> lab.Setup:
     """Return the setup of a step's match by a rule set."""
     return dataclasses.replace(setup, rules=Rules.parse(text), agent=STEPS[step][1])
 
 
-def tasks(setup):
+def tasks(setup: lab.Setup) -> list[lab.Task]:
     """Return the games and the matches of all rule sets."""
     found = []
     for text in setup.sets:
@@ -52,7 +57,7 @@ def tasks(setup):
     return found
 
 
-def count_points(rules, agent, first, deals, seed):
+def count_points(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[float]]:
     """Return by deal points of cards, by sweeps and further ones, over all seats, and the first side's lead."""
     game, found = Rules.parse(rules), np.zeros((deals, 4))
     for engine, _, _, ended, _ in lab.watch(rules, agent, first, deals, seed):
@@ -66,7 +71,7 @@ def count_points(rules, agent, first, deals, seed):
     return found.tolist()
 
 
-def count_moves(rules, agent, first, deals, seed):
+def count_moves(rules: str, agent: str, first: int, deals: int, seed: int) -> list[list[float]]:
     """Return by deal the mean number of legal moves, a card with what it takes, and the share of plays with several."""
     its, found = Rules.parse(rules), []
     player = agents.make_known(agent, its, seed)
@@ -83,7 +88,7 @@ def count_moves(rules, agent, first, deals, seed):
     return found
 
 
-def figures_of(setup, text, results):
+def figures_of(setup: lab.Setup, text: str, results: dict[str, Any]) -> dict[str, Any]:
     """Return what a rule set's games and matches measure; margins are in luck, where games differ at all."""
     moves, choice = np.array(lab.by_deal(results, f"{text}: moves", moves_setup(setup, text))).T
     cards, moved, further, lead = np.array(lab.by_deal(results, f"{text}: games", games_setup(setup, text))).T
@@ -97,7 +102,7 @@ def figures_of(setup, text, results):
     return lab.figures_of({**found, LUCK: tuple(max(bound, 0.0) ** 0.5 for bound in variance)})
 
 
-def answer(setup, results):
+def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
     """Return what each rule set has to choose, where its points come from, and what skill and hands are worth."""
     figures = {text: figures_of(setup, text, results) for text in setup.sets}
     names = dict.fromkeys(name for found in figures.values() for name in found)
@@ -105,12 +110,12 @@ def answer(setup, results):
     return lab.Answer(figures, ("what; margins in luck", *figures), rows, partial(draw, figures))
 
 
-def cell(figure):
+def cell(figure: Mapping[str, float] | None) -> str:
     """Return a mean with its interval."""
     return f"{figure['mean']:.2f} ({figure['low']:.2f} to {figure['high']:.2f})" if figure else "-"
 
 
-def draw(figures, axes):
+def draw(figures: Mapping[str, Any], axes: Axes) -> None:
     """Draw how far each player is above random play in each rule set, step by step, with the interval of each step."""
     for row, found in enumerate(figures.values()):
         at = 0.0

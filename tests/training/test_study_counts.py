@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -155,6 +157,17 @@ def test_margins_are_in_standard_deviations_of_a_game_of_their_match() -> None:
         widths.append(sample.std(ddof=1) / 10)
     assert np.mean(means) == pytest.approx(2 / 2**0.5, rel=0.02)
     assert np.mean(widths) == pytest.approx(np.std(means), rel=0.1)
+
+
+def test_networks_play_where_there_is_a_model_for_the_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the folders that `krypenv train` writes."""
+    shutil.copytree(str(agents.make(STRONG, TWO).models[0]), tmp_path / "runs" / "misere" / "low" / "model")
+    monkeypatch.chdir(tmp_path)
+    large = load("misere_large")
+    assert list(large.players_of(TWO)) == ["tactician", "search", "network", "network with search"]
+    assert list(large.players_of(dataclasses.replace(TWO, goal="high"))) == ["tactician", "search"]
+    for spec in large.players_of(TWO).values():
+        assert agents.make(spec, TWO).rules == TWO
 
 
 def test_goals_are_compared_on_the_same_deals() -> None:
