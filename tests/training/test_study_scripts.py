@@ -20,7 +20,7 @@ from krypenv import Game, Rules, agents
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.observation import LAYOUT
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.lab import Setup, main
+from krypenv.training.lab import Answer, Setup, Study, main
 from krypenv.training.runs.journal import JOURNAL
 
 FOUR = Rules.preset("krypkasino", players=4)
@@ -92,6 +92,7 @@ class TestMain:
             (["--deals", "1"], "the study kings needs at least 2 deals, not 1"),
             (["--players", "3"], "the study kings is for 2, 4 players, not 3"),
             (["--rules", "mulle"], "the study kings"),
+            (["--rules", "krypkasino players=2", "--players", "4"], "players"),
             (["--rules", "krypkasino ranks=3"], "ranks"),
             (["--agent", "gredy"], "unknown agent 'gredy'"),
             (["--luck", "of"], "luck is auto, on or off, not 'of'"),
@@ -109,6 +110,22 @@ class TestMain:
         assert reason in told.lower()
         assert len(told.splitlines()) == 1
         assert not (tmp_path / "out").exists()
+
+    @pytest.mark.parametrize(
+        ("words", "rules"),
+        [
+            ([], "krypkasino players=4 teams=2"),
+            (["--rules", "krypkasino players=2"], "krypkasino players=2"),
+            (["--rules", "krypkasino teams=3", "--players", "6"], "krypkasino players=6 teams=3"),
+        ],
+    )
+    def test_a_study_has_rules_of_its_own_by_default(self, words: list[str], rules: str, tmp_path: Path) -> None:
+        def answer(setup: Setup, results: dict[str, Any]) -> Answer:
+            return Answer({"rules": str(setup.rules)})
+
+        study = Study("x", "Which?", lambda setup: [], answer, 2, (4, 2, 6), 2 if "players=2" not in rules else None)
+        main(study, [*words, "--out", str(tmp_path)])
+        assert Rules.parse(result_of(tmp_path)["runs"][0]["figures"]["rules"]) == Rules.parse(rules)
 
     def test_a_study_that_is_no_variable_can_not_be_found_by_workers(self, script: Path, tmp_path: Path) -> None:
         script.write_text(script.read_text().replace("lab.main(STUDY)", "lab.main(lab.compare('x', '?', CHANGES))"))

@@ -54,7 +54,7 @@ def parser_of(study: Study) -> argparse.ArgumentParser:
         add("sets", nargs="*", metavar="RULES", help="rule sets, as in 'mini-low goal=high' [default: the study's own]")
     else:
         add("--rules", default="krypkasino", help="preset with its fields, as in 'krypkasino forced_sweep=False'")
-        add("--players", type=int, default=study.players[0], help="number of players [default: %(default)s]")
+        add("--players", type=int, help=f"number of players [default: that of the rules, or {study.players[0]}]")
     add("--agent", default=study.agent, help=f"who plays [default: {study.agent or 'a strong agent'}]")
     add("--deals", type=int, default=study.deals, help="number of deals [default: %(default)s]")
     add("--seed", type=int, default=0, help="seed of deals and agents [default: %(default)s]")
@@ -71,8 +71,7 @@ def _run(study: Study, it: argparse.Namespace, script: dict[str, Any], command: 
     limits.check("deals", it.deals, limits.DEALS)
     limits.check("seed", it.seed, limits.SEED)
     sets = [Rules.parse(text) for text in it.sets or study.sets] if study.sets else []
-    teams = f" teams={study.teams}" if study.teams and not sets and "teams=" not in it.rules else ""
-    rules = sets[0] if sets else Rules.parse(f"{it.rules} players={it.players}{teams}")
+    rules = sets[0] if sets else rules_of(study, it.rules, it.players)
     agent = typed(it.agent) if it.agent else strong_agent(rules)
     setup = Setup(rules, agent, it.deals, it.seed, it.luck, tuple(map(str, sets)))
     executor = executor_of(it.workers, it.ray, it.ray_address)
@@ -86,6 +85,16 @@ def _run(study: Study, it: argparse.Namespace, script: dict[str, Any], command: 
     print(f"{study.question} ({played}, {label_of(agent, rules)}, {setup.deals:,} deals)")
     print_table(*answer.table)
     print(f"wrote {it.out / RESULT} and {it.out / FIGURE}")
+
+
+def rules_of(study: Study, text: str, players: int | None) -> Rules:
+    """Return the rules of a text, where the study says how many players and teams there are unless the text does."""
+    words = [text]
+    if players or "players=" not in text:
+        words.append(f"players={players or study.players[0]}")
+    if study.teams and "teams=" not in text:
+        words.append(f"teams={study.teams}")
+    return Rules.parse(" ".join(words))
 
 
 def by_path(study: Study, script: dict[str, Any]) -> Study:
