@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.commands import SETTINGS, krypenv, settings_of
-from support.places import MODELS as SHIPPED
 
 from krypenv.training.learn.learner.versions import FIRST, TOO_NEW, check_versions
 from krypenv.training.learn.selfplay.settings import GameRules, Length, Network, ParallelGames, Settings
 from krypenv.training.runs import panels
 from krypenv.training.runs.options import Command, options_of
 
-MODELS = sorted(SHIPPED.glob("*/model.json"))
 COMMANDS = [SETTINGS[name] for name in ("train", "imitate", "exploit")]
 
 
@@ -135,14 +132,6 @@ def test_hyperparameters_are_listed_with_their_values_bounds_and_texts(tmp_path:
             assert row[1] == str(Settings.of(preset="strong", card=9).flat()[option.name])
             assert row[2] == option.text + (f" ({option.bounds})" if option.bounds else "")
     assert len(re.findall(r"^╭─ ", done.stdout, re.MULTILINE)) == 6
-
-
-@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.parent.name)
-def test_the_settings_of_models_are_read(path: Path) -> None:
-    card = json.loads(path.read_text())
-    kept = Settings.from_json(card["settings"])
-    assert json.loads(json.dumps(kept.flat())) == card["settings"]
-    assert settings_of(card["command"]).changed(preset=kept.preset) == kept
 
 
 @pytest.mark.parametrize("version", ["2.9.2", "2.10.0a1"])
