@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import runpy
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from krypenv import Game, Rules, agents
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.observation import LAYOUT
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.lab import Answer, Setup, Study, main
+from krypenv.training.lab import Answer, Setup, Study, compare, main
 from krypenv.training.runs.journal import JOURNAL
 
 FOUR = Rules.preset("krypkasino", players=4)
@@ -44,46 +45,36 @@ def result_of(folder: Path) -> dict[str, Any]:
 
 
 class TestMain:
-    def test_a_study_prints_its_table_and_writes_its_answer(self, script: Path, tmp_path: Path) -> None:
-        done = run_script(script, "--deals", "6", folder=tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert "Should kings leave the hand early or late? (krypkasino players=2, champion(worlds=0), 6 deals)" in (
-            done.stdout
-        )
-        out = tmp_path / "runs" / "kings"
-        [run] = json.loads((out / "result.json").read_text())["runs"]
-        assert run["command"].endswith("my_study.py --deals 6")
-        assert all(row[0] in done.stdout for row in run["rows"])
-        assert (out / "figure.png").read_bytes().startswith(b"\x89PNG")
-
     def test_workers_load_the_file_as_a_module(self, script: Path, tmp_path: Path) -> None:
-        """Even without a guard, where the main module may not be run again."""
-        script.write_text(script.read_text().replace('if __name__ == "__main__":\n    ', ""))
+        """With a module beside it, and even without a guard, where the main module may not be run again."""
+        (script.parent / "beside.py").write_text("from krypenv.training import lab\nAMONG = lab.creeping\n")
+        code = f"import beside\n{script.read_text()}".replace("lab.creeping", "beside.AMONG")
+        script.write_text(code.replace('if __name__ == "__main__":\n    ', ""))
         for workers in ("1", "2"):
             done = run_script(script, *SMALL, "--workers", workers, "--out", workers, folder=tmp_path)
             assert done.returncode == 0, done.stderr
         assert done.stdout.count("Should kings leave") == 1
         assert set(re.findall(r"loaded as (\w+)", done.stdout)) == {"__main__", "study_my_study"}
         assert result_of(tmp_path / "1") == result_of(tmp_path / "2")
+        [run] = json.loads((tmp_path / "2" / "result.json").read_text())["runs"]
+        assert run["command"].endswith(f"my_study.py {shlex.join(SMALL)} --workers 2 --out 2")
 
-    def test_a_module_beside_the_file_is_found(self, script: Path, tmp_path: Path) -> None:
-        (script.parent / "beside.py").write_text("from krypenv.training import lab\nAMONG = lab.creeping\n")
-        script.write_text(f"import beside\n{script.read_text()}".replace("lab.creeping", "beside.AMONG"))
-        done = run_script(script, *SMALL, "--workers", "2", folder=tmp_path)
-        assert done.returncode == 0, done.stderr
-
-    def test_a_stopped_study_is_resumed(self, script: Path, tmp_path: Path) -> None:
-        whole = run_script(script, *SMALL, folder=tmp_path)
-        out = tmp_path / "runs" / "kings"
-        right, journal = result_of(out), (out / JOURNAL).read_bytes().splitlines(keepends=True)
-        (out / JOURNAL).write_bytes(b"".join(journal[:3]) + journal[3][:9])
-        (out / "result.json").unlink()
-        again = run_script(script, *SMALL, folder=tmp_path)
-        assert again.stdout == whole.stdout
-        assert result_of(out) == right
-        other = run_script(script, *SMALL, "--seed", "1", folder=tmp_path)
-        assert other.returncode == 2
-        assert "holds a study with seed 0, not 1; give another --out" in other.stderr
+    def test_a_stopped_study_is_resumed(self, script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        study, words = runpy.run_path(str(script))["STUDY"], [*SMALL, "--out", str(tmp_path)]
+        capsys.readouterr()
+        main(study, words)
+        whole, right = capsys.readouterr().out, result_of(tmp_path)
+        assert "Should kings leave the hand early or late? (krypkasino players=2, greedy, 120 deals)" in whole
+        assert all(row[0] in whole for row in right["runs"][0]["rows"])
+        assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+        journal = (tmp_path / JOURNAL).read_bytes().splitlines(keepends=True)
+        (tmp_path / JOURNAL).write_bytes(b"".join(journal[:3]) + journal[3][:9])
+        (tmp_path / "result.json").unlink()
+        main(study, words)
+        assert (capsys.readouterr().out, result_of(tmp_path)) == (whole, right)
+        with pytest.raises(SystemExit, match="2"):
+            main(study, [*words, "--seed", "1"])
+        assert "holds a study with seed 0, not 1; give another --out" in capsys.readouterr().err
 
     @pytest.mark.parametrize(
         ("words", "reason"),
@@ -127,10 +118,12 @@ class TestMain:
         main(study, [*words, "--out", str(tmp_path)])
         assert Rules.parse(result_of(tmp_path)["runs"][0]["figures"]["rules"]) == Rules.parse(rules)
 
-    def test_a_study_that_is_no_variable_can_not_be_found_by_workers(self, script: Path, tmp_path: Path) -> None:
-        script.write_text(script.read_text().replace("lab.main(STUDY)", "lab.main(lab.compare('x', '?', CHANGES))"))
-        done = run_script(script, *SMALL, "--workers", "2", folder=tmp_path)
-        assert "workers find the study x only if it is a variable of" in done.stderr
+    def test_a_study_that_is_no_variable_can_not_be_found_by_workers(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with pytest.raises(SystemExit, match="2"):
+            main(compare("x", "Which?", {}), [*SMALL, "--workers", "2", "--out", str(tmp_path)])
+        assert "workers find the study x only if it is a variable of" in capsys.readouterr().err
 
     @pytest.mark.slow
     def test_a_cluster_loads_the_file_as_a_module(self, script: Path, tmp_path: Path) -> None:
