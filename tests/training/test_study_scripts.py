@@ -127,10 +127,10 @@ class TestMain:
 
     @pytest.mark.slow
     def test_a_cluster_loads_the_file_as_a_module(self, script: Path, tmp_path: Path) -> None:
-        for where in ("--workers=1", "--ray"):
-            done = run_script(script, *SMALL, where, "--out", where, folder=tmp_path)
+        for place, words in (("here", []), ("cluster", ["--ray"])):
+            done = run_script(script, *SMALL, *words, "--out", place, folder=tmp_path)
             assert done.returncode == 0, done.stderr
-        assert result_of(tmp_path / "--workers=1") == result_of(tmp_path / "--ray")
+        assert result_of(tmp_path / "here") == result_of(tmp_path / "cluster")
 
 
 # ---------------------------------------------------------------------- those in notebooks/studies
