@@ -289,7 +289,7 @@ def test_the_command_shows_a_late_position(tmp_path: Path) -> None:
     assert "From here on seat 0 can expect +2.0" in done.stdout
     assert "seat 0 in deal 11; hand 2D 5H" in done.stdout
     bounded = krypenv("solve", "krypkasino", "--at", path, "--gap", "0.01", "--hands", 6)
-    assert "count alike, 6 of each that both know; the strategy" in bounded.stdout
+    assert "count alike, restricted to 6 candidate hands of each seat; the strategy" in bounded.stdout
     assert "seat 0 in deal 11; hand 2D 5H" in bounded.stdout
     drawn = [
         krypenv("solve", "krypkasino", "--at", path, "--gap", "0.01", "--hands", 6, "--seed", seed) for seed in (0, 1)

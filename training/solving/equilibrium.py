@@ -23,7 +23,6 @@ class Solution(NamedTuple):
     values: np.ndarray  # (S,) float64: value of the average strategies
     best: np.ndarray  # (2, S) float64: own margin of each seat that plays a best response to the policy
     response: np.ndarray  # (infosets,) int16: a best response, as a place among the choices
-    iterations: np.ndarray  # (S,) int64
 
 
 class Work(NamedTuple):
@@ -298,7 +297,6 @@ def solve_deal(
                 break
             for seat in range(2):
                 match_regrets(forest, at, seat, first, work)
-    solution.iterations[at] = done
     solution.values[at] = evaluate_policy(forest, at, solution.policy[first : first + count], first, work)
 
 

@@ -21,7 +21,7 @@ from krypenv.runtime.jit import handle, kernel, records
 from krypenv.state import GAME, State
 from krypenv.training.solving import deal_tree as tree
 from krypenv.training.solving.deal_tree import MOST_DEPTH, WALK, Forest, Index, Walk, hash_position, strip_hands
-from krypenv.training.solving.pairs import ALL, MOST_KINDS, Ranges, make_pairs
+from krypenv.training.solving.pairs import MOST_KINDS, Ranges, make_pairs
 from krypenv.training.solving.walking import walk_deals
 
 FloatArray = npt.NDArray[np.float64]
@@ -51,7 +51,6 @@ def grow(rules: Rules, keeps_all: bool = False, keeps_points: bool = False, sees
     Raises ValueError for rules that can't be solved.
     """
     check_solvable(rules)
-    check_size(rules)
     roots, chances = first_positions(rules)
     found = Trees(rules, chances, [], [])
     while len(roots):
@@ -62,7 +61,7 @@ def grow(rules: Rules, keeps_all: bool = False, keeps_points: bool = False, sees
 
 
 def check_solvable(rules: Rules) -> None:
-    """Raise ValueError for rules that can't be solved deal by deal."""
+    """Raise ValueError for rules that can't be solved deal by deal, and for too large a game, with its size."""
     if rules.players != 2:
         raise ValueError(f"an equilibrium is computed for two players, and these rules have {rules.players}")
     if rules.games != 1:
@@ -76,26 +75,21 @@ def check_solvable(rules: Rules) -> None:
     kinds = int((rules.deck_counts > 0).sum())
     if kinds > MOST_KINDS + sum(table for _, table in rules.first_batches):
         raise ValueError(f"the deck has {kinds} kinds of cards; games with at most {MOST_KINDS} unseen ones are solved")
-
-
-def is_solvable(rules: Rules) -> bool:
-    """Return whether a game can be solved as a whole."""
-    try:
-        check_solvable(rules)
-        check_size(rules)
-    except ValueError:
-        return False
-    return True
-
-
-def check_size(rules: Rules) -> None:
-    """Raise ValueError for a game whose first deal is too large, with its size."""
     histories = estimate_first_deal(rules)
     if histories > MOST_HISTORIES:
         raise ValueError(
             f"'{rules}' is too large to be solved: its first deal alone has about {histories:.1e} histories, which "
             f"would take {histories * BYTES / 2**30:,.0f} GiB; at most {MOST_HISTORIES:,} are held in memory"
         )
+
+
+def is_solvable(rules: Rules) -> bool:
+    """Return whether a game can be solved as a whole."""
+    try:
+        check_solvable(rules)
+    except ValueError:
+        return False
+    return True
 
 
 def estimate_first_deal(rules: Rules, games: int = 256) -> float:
@@ -181,7 +175,7 @@ _OF_A_DEAL = [tree.NODES, tree.EDGES, tree.INFOSETS, tree.CHOICES, tree.LEAVES, 
 
 def grow_forest(
     rules: Rules, roots: State, keeps_all: bool = False, keeps_points: bool = False, sees: bool = False,
-    ranges: Ranges = ALL,
+    ranges: Ranges | None = None,
 ) -> tuple[Forest, State]:  # fmt: skip
     """Return the trees of all deals that begin in some positions, and the positions that follow: (S',) of `GAME`.
 
@@ -189,7 +183,7 @@ def grow_forest(
         keeps_all: whether decisions without a choice are nodes too.
         keeps_points: whether positions that differ only in the points so far are told apart.
         sees: whether to keep the observations of the information sets.
-        ranges: the hands that the seats may hold; only for a single position.
+        ranges: the hands that the seats may hold, all by default; only for a single position.
     """
     compiled, deals = compile_rules(rules), len(roots)
     plays, entries = history_shape(rules)[0] if sees else 0, rules.observation_size + history_size(rules)
@@ -198,7 +192,7 @@ def grow_forest(
     last = np.zeros((MOST_DEPTH, 2), np.int64)
     walk = Walk(
         handle(records(GAME, MOST_DEPTH)), public, origin, length, node, tried, np.zeros(rules.num_actions, np.int64),
-        make_pairs(*ranges), last, np.zeros((MOST_DEPTH, plays, RECORD), np.int8), keeps_all,
+        make_pairs(rules, roots, ranges), last, np.zeros((MOST_DEPTH, plays, RECORD), np.int8), keeps_all,
         keeps_points, handle(records(GAME, 1)), borrow_scratch(),
     )  # fmt: skip
     forest = Forest(

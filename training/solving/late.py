@@ -27,18 +27,16 @@ from krypenv.state import GAME, State, mix
 from krypenv.training.solving.deal_tree import strip_hands
 from krypenv.training.solving.growing import MOST_HISTORIES, FloatArray, Trees, grow_forest
 from krypenv.training.solving.pairs import (
-    ALL,
     UNBOUNDED,
     Bounds,
     Pairs,
     Ranges,
     draw_pair,
     draw_ranges,
-    first_pair,
     hash_unseen,
+    hold_pair,
+    list_pairs,
     make_pairs,
-    next_pair,
-    ways_to_deal,
 )
 from krypenv.training.solving.solving import Solved, measure, solve_trees
 
@@ -53,11 +51,11 @@ def grow_late(game: Game, bounds: Bounds = UNBOUNDED, threads: int = 0) -> Trees
     Raises ValueError for a game that can't be solved from there.
     """
     check_late(game, bounds)
-    ranges = draw_ranges(game.rules, game.state, bounds) if bounds.is_bounded else ALL
+    ranges = draw_ranges(game.rules, game.state, bounds) if bounds.is_bounded else None
     return grow_rest(game.rules, game.state, ranges, bounds.samples, threads)
 
 
-def grow_rest(rules: Rules, state: np.ndarray, ranges: Ranges, samples: int = 0, threads: int = 0) -> Trees:
+def grow_rest(rules: Rules, state: np.ndarray, ranges: Ranges | None, samples: int = 0, threads: int = 0) -> Trees:
     """Return the tree of what is left of a deal from a record of `GAME`, for ranges of hands; see `grow_late`."""
     roots = records(GAME, 1)
     roots[0] = state
@@ -148,7 +146,9 @@ def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 
 
     def value(part: int, parts: int) -> None:
         places = np.arange(part, len(values), parts)
-        value_last_deals(compiled, model, games, places, workspaces[part], make_pairs(), samples, values)
+        value_last_deals(
+            compiled, model, games, places, workspaces[part], make_pairs(rules, positions), samples, values
+        )
 
     share(value, threads)
     return values
@@ -166,16 +166,18 @@ def value_last_deals(
         lines.ahead = positions[at]
         before = margin_of(compiled, game, 0)
         total, weights, pair = 0.0, 0.0, 0
-        found = first_pair(compiled, game, pairs)
+        combinations = list_pairs(compiled, game, pairs)
         draw = hash_unseen(pairs)
-        while found:
-            weight = ways_to_deal(pairs)
+        for combination in range(samples if samples > 0 else combinations):
             if samples > 0:
                 weight, draw = 1.0, draw_pair(compiled, game, pairs, draw)
+            else:
+                weight = hold_pair(game, pairs, combination)
+            if weight == 0.0:
+                continue
             refresh(compiled, game, listing.scratch)
             key = mix(np.uint64(at + 1) << np.uint64(20) | np.uint64(pair))
             total += weight * (solve_open_deal(compiled, model[0], game, 0, 0, key, listing, lines) - before)
             weights += weight
             pair += 1
-            found = pair < samples if samples > 0 else next_pair(compiled, game, pairs)
         values[at] = total / weights

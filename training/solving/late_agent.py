@@ -114,9 +114,9 @@ class Equilibrium:
         known = root["hands"][:2, kinds].astype(np.int64)
         classes = self._compiled[0]["class_of"][kinds]
         deal, ranges = zlib.crc32(root["table"].tobytes() + root["seen"].tobytes()), []
-        for seat in range(2):
+        for seat, held in enumerate(list_hands(self.rules, root)):
             random = np.random.default_rng([self._seed, seat, deal])
-            hands = random.permutation(list_hands(self.rules, root, seat))
+            hands = random.permutation(held)
             more = (hands[:, None] // codes & 3) - known[seat]
             most = np.where(cannot_hold[seat] >> classes & 1, 0, copies - known.sum(axis=0))
             agree = ((more >= 0) & (more <= most)).all(axis=1)

@@ -19,7 +19,6 @@ class Size(NamedTuple):
     histories: float  # sequences of chance's deals and of plays that lead to a decision or to the end
     terminals: float  # those that end the game
     infosets: tuple[float, float]  # information sets of each seat: its hand, and all that is public
-    deals: int  # public positions in which a deal begins, as far as they matter for what is to come
 
 
 def size_of(trees: Trees) -> Size:
@@ -46,7 +45,7 @@ def size_of(trees: Trees) -> Size:
             counts[:, column] += np.bincount(deal_of_leaf[goes_on], found, minlength=deals)
         after = counts
     histories, terminals, own, other = after.sum(axis=0).tolist()
-    return Size(histories, terminals, (own, other), sum(map(len, trees.roots)))
+    return Size(histories, terminals, (own, other))
 
 
 def spread_of(solved: Solved) -> float:

@@ -1,4 +1,4 @@
-"""The pairs of hands that two seats may hold when a deal begins, one after another: all, or those of two ranges.
+"""The pairs of hands that two seats may hold when a deal begins: all, or those of two ranges of candidate hands.
 
 A *range* has few of the hands that a seat may hold, for a deal that is too large with all of them. Chance deals a pair
 of hands, draws others beside each at random, and tells both seats the two ranges. Given these, the pairs of hands in
@@ -20,56 +20,84 @@ from krypenv.cards import NUM_KINDS
 from krypenv.kernels.compiled import bit_index, compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
-from krypenv.state import GAME, mix
+from krypenv.state import GAME, State, mix
 
 IntArray = npt.NDArray[np.int64]
 MOST_KINDS = 31  # kinds of unseen cards in a game that is solved: a hand is two bits for each
 
 
+class Ranges(NamedTuple):
+    """The hands that each seat may hold, packed as in `Pairs` and ascending."""
+
+    own: IntArray  # (H,) of seat 0
+    other: IntArray  # (H',) of seat 1
+
+
 class Pairs(NamedTuple):
-    """A pair of hands, and what there is to hold; the places are those of the kinds that are not all seen."""
+    """The hands that two seats may hold, and those that they hold; a place is a kind of which not all copies are seen.
+
+    A packed hand has two bits for each place.
+    """
 
     places: np.ndarray  # (1,) int64: how many are in use
     kinds: np.ndarray  # (MOST_KINDS,) int64: the kind at each place
-    limits: np.ndarray  # (MOST_KINDS,) int64: copies that seat 0 may hold
-    rest: np.ndarray  # (MOST_KINDS,) int64: copies that it leaves to seat 1
-    own: np.ndarray  # (MOST_KINDS,) int64: the hand of seat 0
-    other: np.ndarray  # (MOST_KINDS,) int64: the hand of seat 1
-    packed: np.ndarray  # (2,) int64: both hands, two bits for each place
-    own_range: np.ndarray  # (H,) int64: the hands of seat 0 that count, packed and ascending; none stand for all
-    other_range: np.ndarray  # (H',) int64: those of seat 1
+    limits: np.ndarray  # (MOST_KINDS,) int64: copies that are not seen
+    rest: np.ndarray  # (MOST_KINDS,) int64: room for counting
+    packed: np.ndarray  # (2,) int64: the hands held
+    hands: np.ndarray  # (2, H) int64: all that each seat may hold, packed and ascending
+    counts: np.ndarray  # (2,) int64: how many these are
+    is_given: bool  # whether they are ranges, or listed for each deal
 
 
-NO_HANDS = np.zeros(0, np.int64)
+def make_pairs(rules: Rules, deals: State, ranges: Ranges | None = None) -> Pairs:
+    """Return room for the pairs of hands in deals that begin in some positions, (S,) of `GAME`.
 
-
-def make_pairs(own_range: np.ndarray = NO_HANDS, other_range: np.ndarray = NO_HANDS) -> Pairs:
-    """Return room for a pair of hands, of two ranges of packed hands; without one all hands count."""
-    kinds, limits, rest, own, other = np.zeros((5, MOST_KINDS), np.int64)
-    return Pairs(np.zeros(1, np.int64), kinds, limits, rest, own, other, np.zeros(2, np.int64), own_range, other_range)
-
-
-@kernel
-def first_pair(compiled: np.record, game: np.record, pairs: Pairs) -> bool:
-    """Give the seats of a game at the beginning of a deal the first hands they may hold; return whether there are any.
-
-    What each seat has not swept in this deal rules cards out (R10).
+    All hands of the sizes in the positions count, or those of ranges.
     """
-    count = pairs.places[0] = list_unseen(compiled, game, pairs.kinds, pairs.limits)
-    if not first_hand(pairs.limits, count, np.int64(game.hand_size[0]), pairs.own):
-        return False
-    return _settle_pair(compiled, game, pairs, _hold_own(compiled, game, pairs))
+    unseen, sizes = rules.deck_size - deals.seen.sum(axis=1), deals.hand_size[:, :2].max(axis=1)
+    most = map(len, ranges) if ranges else map(math.comb, unseen.tolist(), sizes.tolist())
+    hands, counts = np.zeros((2, max(most, default=0)), np.int64), np.zeros(2, np.int64)
+    for seat, given in enumerate(ranges or ()):
+        hands[seat, : len(given)], counts[seat] = given, len(given)
+    kinds, limits, rest = np.zeros((3, MOST_KINDS), np.int64)
+    return Pairs(
+        np.zeros(1, np.int64), kinds, limits, rest, np.zeros(2, np.int64), hands, counts, ranges is not None
+    )  # fmt: skip
 
 
 @kernel
-def next_pair(compiled: np.record, game: np.record, pairs: Pairs) -> bool:
-    """Give the seats the next hands that they may hold; return whether there are any."""
-    return _settle_pair(compiled, game, pairs, next_hand(pairs.rest, pairs.places[0], pairs.other))
+def list_pairs(compiled: np.record, game: np.record, pairs: Pairs) -> int:
+    """List the hands that the seats of a game at the beginning of a deal may hold; return the number of combinations.
+
+    What each seat has not swept in this deal rules cards out (R10). Given ranges stay.
+    """
+    pairs.places[0] = list_unseen(compiled, game, pairs.kinds, pairs.limits)
+    if not pairs.is_given:
+        for seat in range(2):
+            pairs.counts[seat] = list_hands_of(compiled, game, seat, pairs)
+    return int(pairs.counts[0] * pairs.counts[1])
+
+
+@kernel
+def hold_pair(game: np.record, pairs: Pairs, at: int) -> float:
+    """Give the seats one combination of their hands; return how many sets of cards make it, 0 if none does."""
+    own, other = pairs.hands[0, at // pairs.counts[1]], pairs.hands[1, at % pairs.counts[1]]
+    sets = 1.0
+    for place in range(pairs.places[0]):
+        left, first, second = pairs.limits[place], own >> 2 * place & 3, other >> 2 * place & 3
+        if first + second > left:
+            return 0.0
+        for step in range(first + second):
+            sets *= left - step
+        sets /= (1, 1, 2, 6)[first] * (1, 1, 2, 6)[second]
+    hold(game, 0, pairs, own)
+    hold(game, 1, pairs, other)
+    return sets
 
 
 @kernel
 def hash_unseen(pairs: Pairs) -> np.uint64:
-    """Return a hash of the cards that the seats may hold, after `first_pair`."""
+    """Return a hash of the cards that the seats may hold, after `list_pairs`."""
     word = np.uint64(0)
     for place in range(pairs.places[0]):
         word = mix(word ^ np.uint64(4 * pairs.kinds[place] + pairs.limits[place]))
@@ -78,73 +106,42 @@ def hash_unseen(pairs: Pairs) -> np.uint64:
 
 @kernel
 def draw_pair(compiled: np.record, game: np.record, pairs: Pairs, draw: np.uint64) -> np.uint64:
-    """Deal the seats hands at random, after `first_pair`; `draw` decides them, and another one is returned."""
-    count = pairs.places[0]
+    """Deal the seats hands at random, after `list_pairs`; `draw` decides them, and another one is returned."""
+    rest = pairs.rest[: pairs.places[0]]
     while True:
-        for place in range(count):
-            pairs.rest[place] = pairs.limits[place]
-        draw = _draw_hand(pairs.rest, count, np.int64(game.hand_size[0]), pairs.own, draw)
-        draw = _draw_hand(pairs.rest, count, np.int64(game.hand_size[1]), pairs.other, draw)
-        pairs.packed[0] = hold(game, 0, pairs.kinds, count, pairs.own)
-        pairs.packed[1] = hold(game, 1, pairs.kinds, count, pairs.other)
+        for place in range(len(rest)):
+            rest[place] = pairs.limits[place]
+        for seat in range(2):
+            hand = np.int64(0)
+            for _ in range(game.hand_size[seat]):
+                draw = mix(draw + np.uint64(1))
+                at, place = np.int64(draw % np.uint64(rest.sum())), 0
+                while at >= rest[place]:
+                    at -= rest[place]
+                    place += 1
+                rest[place] -= 1
+                hand += np.int64(1) << 2 * place
+            hold(game, seat, pairs, hand)
         if can_hold(compiled, game, 0) and can_hold(compiled, game, 1):
             return draw
 
 
 @kernel
-def _draw_hand(rest: np.ndarray, count: int, size: int, hand: np.ndarray, draw: np.uint64) -> np.uint64:
-    """Move `size` cards at random from the rest to an empty hand; return another number to draw by."""
-    hand[:count] = 0
-    for _ in range(size):
-        draw = mix(draw + np.uint64(1))
-        at, place = np.int64(draw % np.uint64(rest[:count].sum())), 0
-        while at >= rest[place]:
-            at -= rest[place]
-            place += 1
-        hand[place] += 1
-        rest[place] -= 1
-    return draw
-
-
-@kernel
-def ways_to_deal(pairs: Pairs) -> float:
-    """Return how many sets of cards make a pair of hands."""
-    count = pairs.places[0]
-    return ways(pairs.limits, pairs.own, count) * ways(pairs.rest, pairs.other, count)
-
-
-@kernel
-def _hold_own(compiled: np.record, game: np.record, pairs: Pairs) -> bool:
-    """Give seat 0 its hand; return whether it may hold that, and what is left makes a hand for seat 1, the first."""
-    count = pairs.places[0]
-    for place in range(count):
-        pairs.rest[place] = pairs.limits[place] - pairs.own[place]
-    pairs.packed[0] = hold(game, 0, pairs.kinds, count, pairs.own)
-    if not (is_in(pairs.own_range, pairs.packed[0]) and can_hold(compiled, game, 0)):
-        return False
-    return first_hand(pairs.rest, count, np.int64(game.hand_size[1]), pairs.other)
-
-
-@kernel
-def _settle_pair(compiled: np.record, game: np.record, pairs: Pairs, found: bool) -> bool:
-    """Give seat 1 its hand, or go on to a pair that both may hold; `found`: whether there is a hand for seat 1."""
-    count = pairs.places[0]
-    while True:
-        while found:
-            pairs.packed[1] = hold(game, 1, pairs.kinds, count, pairs.other)
-            if is_in(pairs.other_range, pairs.packed[1]) and can_hold(compiled, game, 1):
-                return True
-            found = next_hand(pairs.rest, count, pairs.other)
-        if not next_hand(pairs.limits, count, pairs.own):
-            return False
-        found = _hold_own(compiled, game, pairs)
-
-
-@kernel
-def is_in(hands: np.ndarray, packed: int) -> bool:
-    """Return whether a hand is in a range."""
-    at = np.searchsorted(hands, packed)
-    return len(hands) == 0 or bool(at < len(hands) and hands[at] == packed)
+def list_hands_of(compiled: np.record, game: np.record, seat: int, pairs: Pairs) -> int:
+    """Write the hands that a seat may hold into `pairs.hands`; return how many there are."""
+    count, hand = pairs.places[0], pairs.rest
+    written = 0
+    more = first_hand(pairs.limits, count, np.int64(game.hand_size[seat]), hand)
+    while more:
+        code = np.int64(0)
+        for place in range(count):
+            code |= hand[place] << 2 * place
+        hold(game, seat, pairs, code)
+        if can_hold(compiled, game, seat):
+            pairs.hands[seat, written] = code
+            written += 1
+        more = next_hand(pairs.limits, count, hand)
+    return written
 
 
 @kernel
@@ -197,40 +194,18 @@ def can_hold(compiled: np.record, game: np.record, seat: int) -> bool:
 
 
 @kernel
-def ways(limits: np.ndarray, hand: np.ndarray, kinds: int) -> float:
-    """Return how many sets of cards make a hand."""
-    product = 1.0
-    for place in range(kinds):
-        for step in range(hand[place]):
-            product *= (limits[place] - step) / (step + 1)
-    return product
-
-
-@kernel
-def hold(game: np.record, seat: int, kinds: np.ndarray, count: int, hand: np.ndarray) -> int:
-    """Give a seat a hand; return it packed, two bits a place."""
-    code = np.int64(0)
+def hold(game: np.record, seat: int, pairs: Pairs, hand: int) -> None:
+    """Give a seat a packed hand."""
+    pairs.packed[seat] = hand
     game.hand_kinds[seat] = 0
-    for place in range(count):
-        kind = kinds[place]
-        game.hands[seat, kind] = hand[place]
-        code |= np.int64(hand[place]) << 2 * place
-        if hand[place] > 0:
+    for place in range(pairs.places[0]):
+        kind, count = pairs.kinds[place], hand >> 2 * place & 3
+        game.hands[seat, kind] = count
+        if count > 0:
             game.hand_kinds[seat] |= np.int64(1) << kind
-    return int(code)
 
 
 # ---------------------------------------------------------------------- ranges
-
-
-class Ranges(NamedTuple):
-    """The hands that each seat may hold, packed as `Pairs` has them and ascending; none stand for all."""
-
-    own: IntArray  # (H,) of seat 0
-    other: IntArray  # (H,) of seat 1
-
-
-ALL = Ranges(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -264,7 +239,7 @@ def draw_ranges(rules: Rules, game: np.ndarray, bounds: Bounds) -> Ranges:
     their sizes, apart from the known one.
     """
     random = np.random.default_rng(bounds.seed)
-    held = [list_hands(rules, game, seat) for seat in range(2)]
+    held = list_hands(rules, game)
     dealt = deal_pair(rules, game, bounds.known, random)
     while not all(hand in each for hand, each in zip(dealt, held, strict=True)):
         dealt = deal_pair(rules, game, bounds.known, random)
@@ -309,25 +284,16 @@ def are_disjoint(rules: Rules, game: np.ndarray, hands: IntArray, hand: int) -> 
     return np.asarray((counts <= copies).all(axis=1))
 
 
-def list_hands(rules: Rules, game: np.ndarray, seat: int) -> IntArray:
-    """Return all hands that a seat may hold, packed as `Pairs` has them and ascending."""
-    unseen = rules.deck_size - int(game["seen"].sum())
-    found, games = np.zeros(math.comb(unseen, int(game["hand_size"][seat])), np.int64), records(GAME, 1)
+def list_hands(rules: Rules, game: np.ndarray) -> list[IntArray]:
+    """Return all hands that each seat may hold, packed as in `Pairs` and ascending."""
+    games = records(GAME, 1)
     games[0] = game
-    return np.sort(found[: _write_hands(compile_rules(rules), handle(games), seat, make_pairs(), found)])
+    pairs = make_pairs(rules, games)
+    _list_pairs(compile_rules(rules), handle(games), pairs)
+    return [hands[:count] for hands, count in zip(pairs.hands, pairs.counts, strict=True)]
 
 
 @kernel
-def _write_hands(rules: np.ndarray, games: np.ndarray, seat: int, pairs: Pairs, found: np.ndarray) -> int:
-    """Write all hands that a seat may hold; return how many there are."""
-    game, hand = games[0], pairs.own
-    count = list_unseen(rules[0], game, pairs.kinds, pairs.limits)
-    written = 0
-    more = first_hand(pairs.limits, count, np.int64(game.hand_size[seat]), hand)
-    while more:
-        code = hold(game, seat, pairs.kinds, count, hand)
-        if can_hold(rules[0], game, seat):
-            found[written] = code
-            written += 1
-        more = next_hand(pairs.limits, count, hand)
-    return written
+def _list_pairs(rules: np.ndarray, games: np.ndarray, pairs: Pairs) -> None:
+    """List the pairs of hands in a game."""
+    list_pairs(rules[0], games[0], pairs)

@@ -24,7 +24,7 @@ from krypenv.training.solving.policies import owners_of, policy_of
 
 KIND, FORMAT = "solved deals", 1
 FILES = "solved-deals-*.safetensors"  # what a run keeps until the whole game is solved
-KEPT = ("policy", "values", "iterations")
+KEPT = ("policy", "values")
 
 
 @dataclass
@@ -179,9 +179,8 @@ def blank(forest: Forest) -> Solution:
     """Return room for the solution of a forest."""
     count = len(forest.starts) - 1
     return Solution(
-        np.zeros(len(forest.actions)), np.zeros(count), np.zeros((2, count)), np.zeros(len(forest.seat), np.int16),
-        np.zeros(count, np.int64),
-    )  # fmt: skip
+        np.zeros(len(forest.actions)), np.zeros(count), np.zeros((2, count)), np.zeros(len(forest.seat), np.int16)
+    )
 
 
 def run_kernel(kernel: Any, forest: Forest, threads: int, to_come: FloatArray, *rest: Any) -> None:

@@ -24,7 +24,7 @@ from krypenv.training.solving.deal_tree import (
     play_code,
     public_after,
 )
-from krypenv.training.solving.pairs import first_pair, next_pair, ways_to_deal
+from krypenv.training.solving.pairs import hold_pair, list_pairs
 
 
 @kernel
@@ -126,8 +126,10 @@ def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index, pos
     public = forest.counts[PUBLICS]
     forest.counts[PUBLICS] += 1
     begin, total = forest.counts[HANDS], 0.0
-    found = first_pair(compiled, root, pairs)
-    while found:
+    for combination in range(list_pairs(compiled, root, pairs)):
+        sets = hold_pair(root, pairs, combination)
+        if sets == 0.0:
+            continue
         at = forest.counts[HANDS]
         if at == len(forest.first):
             return FULL
@@ -135,10 +137,9 @@ def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index, pos
         if forest.first[at] == FULL:
             return FULL
         forest.dealt[at, 0], forest.dealt[at, 1] = pairs.packed[0], pairs.packed[1]
-        forest.chance[at] = ways_to_deal(pairs)
+        forest.chance[at] = sets
         total += forest.chance[at]
         forest.counts[HANDS] += 1
-        found = next_pair(compiled, root, pairs)
     for at in range(begin, forest.counts[HANDS]):
         forest.chance[at] /= total
     return 0

@@ -49,8 +49,8 @@ class SolveSettings(Command):
     )
     hands: int = setting(
         0,
-        "with --at in a large game: hands that each seat may hold, drawn at random, the seat to act's own among them; "
-        "needed for whole deals; 0 for all",
+        "with --at in a large game: candidate hands of each seat, drawn at random, with the hand of the seat to act "
+        "among its own; needed for whole deals; 0 for all",
         limits.ROWS,
         panels.GAME_RECORDS,
         decides=False,
@@ -138,7 +138,7 @@ def _solve_late(settings: SolveSettings, game: Game) -> None:
     start = time.perf_counter()
     with Console(stderr=True).status(f"solving deal {game.deal_number}"):
         solved = solve_late(game, settings.gap, settings.iterations, settings.threads, bounds)
-    hands = f", {settings.hands} of each that both know" if settings.hands else ""
+    hands = f", restricted to {settings.hands} candidate hands of each seat" if settings.hands else ""
     typer.echo(
         f"From here on seat 0 can expect {solved.value:+.4f} points, if all hands that the seats may hold count "
         f"alike{hands}; the strategy can be exploited by {max(solved.exploitability, 0.0):.1e} points at most "
