@@ -6,6 +6,10 @@ deals, with eight cards, a best response that is told some hands, one of which t
 exploitability from above.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from krypenv import Game, Rules, agents
@@ -35,7 +39,7 @@ RESOLVED, OFTEN = "solves the deal before the last one", 3  # in so many positio
 SMALL = "mini-hidden"
 
 
-def late_game(rules, agent, seed, number, cards):
+def late_game(rules: Rules, agent: str, seed: int, number: int, cards: int) -> Game:
     """Return a game of an agent in the deal before the last one, when the hands hold so many cards."""
     player = agents.make(agent, rules, seed)
     game = Game(rules, seed=int(np.random.default_rng([seed, number]).integers(2**31)))
@@ -46,15 +50,15 @@ def late_game(rules, agent, seed, number, cards):
     return game
 
 
-def losses(rules, agent, seed, number, cards, resolves):
+def losses(rules: str, agent: str, seed: int, number: int, cards: int, resolves: bool) -> dict[str, Any]:
     """Return what agents lose in a position, in points, by measure."""
     game = late_game(Rules.parse(rules), agent, seed, number, cards)
     perfect = solve_late(game, threads=1)
     margins = {each.move: each.margin for each in look(perfect, game, knows_plays=False).moves}
-    players = {name: (name, seeds) for name, seeds in ASKED.items()}
+    players: dict[str, Any] = {name: (name, seeds) for name, seeds in ASKED.items()}
     if resolves:
         players[RESOLVED] = (Equilibrium(game.rules, hands=32, samples=SAMPLES), 1)
-    found = {LOST: {}, BEST: {}, FIRST: {}}
+    found: dict[str, dict[str, float]] = {LOST: {}, BEST: {}, FIRST: {}}
     for name, (player, seeds) in players.items():
         measured = measure_late(player, perfect.trees, seeds, 1)
         found[LOST][name] = lost_to_equilibrium(perfect, measured, 1)
@@ -66,13 +70,13 @@ def losses(rules, agent, seed, number, cards, resolves):
     return found
 
 
-def bounds(rules, agent, seed, number, cards):
+def bounds(rules: str, agent: str, seed: int, number: int, cards: int) -> dict[str, dict[str, float]]:
     """Return what best responses gain on agents in a position, the mean of both seats in points, by hands told."""
     game = late_game(Rules.parse(rules), agent, seed, number, cards)
     is_whole = cards == WHOLE
     found = {}
     for hands in HANDS:
-        both = {}
+        both: dict[str, list[float]] = {}
         for seat in range(2):
             draw = int(np.random.default_rng([seed, number, seat]).integers(2**31))
             told = Bounds(hands, draw, responder=seat, samples=SAMPLES if is_whole else 0)
@@ -86,20 +90,20 @@ def bounds(rules, agent, seed, number, cards):
     return found
 
 
-def of_a_small_game(preset):
+def of_a_small_game(preset: str) -> dict[str, float]:
     """Return the exploitability of `Equilibrium`, with all hands, and of search."""
     rules = Rules.preset(preset)
     trees = grow_for_agents(rules)
-    players = {RESOLVED: Equilibrium(rules, hands=500, samples=0), "search": "search"}
+    players: dict[str, Any] = {RESOLVED: Equilibrium(rules, hands=500, samples=0), "search": "search"}
     return {name: measure(player, rules, 2, 1, trees).exploitability for name, player in players.items()}
 
 
-def positions(setup, cards):
+def positions(setup: lab.Setup, cards: int) -> int:
     """Return how many positions with so many cards there are."""
     return setup.deals if cards == FEW else setup.deals // RARER
 
 
-def tasks(setup):
+def tasks(setup: lab.Setup) -> list[lab.Task]:
     """Return the positions to solve and to bound, and the small game."""
     about = {"rules": str(setup.rules), "agent": setup.agent, "seed": setup.seed}
     found = [lab.Task(SMALL, of_a_small_game, {"preset": SMALL})]
@@ -113,9 +117,10 @@ def tasks(setup):
     return found
 
 
-def answer(setup, results):
+def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
     """Return what agents lose, and their bounds; where they are known exactly, by what a bound is larger."""
-    samples, bounded = {}, {}
+    samples: dict[str, list[float]] = {}
+    bounded: dict[str, list[float]] = {}
     for cards in (FEW, MORE, WHOLE):
         for number in range(positions(setup, cards)):
             exact = results.get(f"{cards} cards, {number}", {})

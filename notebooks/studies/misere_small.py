@@ -6,10 +6,14 @@ mean over the rules that force the same, in standard deviations (SD) of that ver
 measures, of the command that this script replaces.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from krypenv import Rules
 from krypenv.cards import NUM_RANKS, SPADES
@@ -25,8 +29,8 @@ class Size(NamedTuple):
     """Games of one size."""
 
     ranks: int  # in one pack with two suits, or in two packs with spades alone
-    deals: tuple  # first and later deals, one drawn for each deck
-    captures: tuple
+    deals: tuple[Any, ...]  # first and later deals, one drawn for each deck
+    captures: tuple[str, ...]
     decks: int | None = None  # at most
 
 
@@ -46,19 +50,19 @@ class Cell(NamedTuple):
     packs: int
 
     @property
-    def kind(self):
+    def kind(self) -> str:
         """What is forced."""
         sweeps = "forced sweeps" if self.forced_sweep else "free sweeps"
         return f"{'must capture' if self.capture == 'maximal' else 'optional captures'}, {sweeps}"
 
 
-def cells_of(size):
+def cells_of(size: Size) -> list[Cell]:
     """Return the rules that games of a size are played by; where nothing is forced, best play for few takes nothing."""
     cells = (Cell(*each) for each in product(("seat_before", "nobody"), (True, False), size.captures, (1, 2)))
     return [cell for cell in cells if cell.capture == "maximal" or cell.forced_sweep]
 
 
-def rules_of(size, deck, seed, cell, goal):
+def rules_of(size: Size, deck: int, seed: int, cell: Cell, goal: str) -> Rules:
     """Return the rules of a game: random ranks, deals and second suit, which depend on the seed and the deck alone."""
     random = np.random.default_rng([seed, size.ranks, deck])
     ranks = sorted(random.choice(NUM_RANKS, size.ranks, replace=False).tolist())
@@ -69,13 +73,13 @@ def rules_of(size, deck, seed, cell, goal):
     )  # fmt: skip
 
 
-def leads(seed, size, deck, cell):
+def leads(seed: int, size: int, deck: int, cell: list[Any]) -> dict[str, float]:
     """Return the first seat's lead in a deck's games by some rules, in SD, by goal."""
     solved = {goal: solve(rules_of(SIZES[size], deck, seed, Cell(*cell), goal), threads=1) for goal in GOALS}
     return {goal: each.value / spread_of(each) for goal, each in solved.items()}
 
 
-def games(setup):
+def games(setup: lab.Setup) -> Iterator[tuple[int, int, Cell]]:
     """Yield the games: the index of a size, a deck and a cell."""
     for at, size in enumerate(SIZES):
         for deck in range(min(setup.deals, size.decks or setup.deals)):
@@ -83,7 +87,7 @@ def games(setup):
                 yield at, deck, cell
 
 
-def tasks(setup):
+def tasks(setup: lab.Setup) -> list[lab.Task]:
     """Return a task for both games of each deck and cell."""
     return [
         lab.Task(f"{at} {deck} {cell}", leads, {"seed": setup.seed, "size": at, "deck": deck, "cell": list(cell)})
@@ -91,9 +95,9 @@ def tasks(setup):
     ]
 
 
-def answer(setup, results):
+def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
     """Compare the goals over all decks, by what is forced; tested all together."""
-    by_deck = {}  # by group and goal, the games of each deck
+    by_deck: dict[str, Any] = {}  # by group and goal, the games of each deck
     for at, deck, cell in games(setup):
         group = by_deck.setdefault(f"{2 * SIZES[at].ranks} cards, {cell.kind}", {goal: {} for goal in GOALS})
         for goal, lead in results[f"{at} {deck} {cell}"].items():
@@ -113,7 +117,7 @@ def answer(setup, results):
     return lab.Answer({"differences": {LEAD: figures}}, draw=lambda axes: draw(axes, means))
 
 
-def draw(axes, means):
+def draw(axes: Axes, means: dict[str, Any]) -> None:
     """Draw the first seat's lead with each goal."""
     shown = {name: each for name, each in means.items() if len(each["low"]) > 1}
     for goal, colour in zip(GOALS, ("C0", "C3"), strict=True) if shown else ():
