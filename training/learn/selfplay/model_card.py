@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,3 +51,13 @@ def model_card(facts: Mapping[str, Any], results: Sequence[MatchResult]) -> str:
 def _table(columns: Sequence[str], rows: Any) -> str:
     """Return a table in Markdown."""
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (columns, ["---"] * len(columns), *rows))
+
+
+def commit() -> str | None:
+    """Return the commit of the checkout that the package runs from, if it runs from one; "-dirty" if it was changed."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return found.stdout.strip() or None

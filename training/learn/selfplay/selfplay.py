@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-import subprocess
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -40,7 +39,7 @@ from krypenv.training.learn.selfplay.checkpoint import (
 from krypenv.training.learn.selfplay.curve import CurvePoint, write_curve
 from krypenv.training.learn.selfplay.league import OpponentPool, seed_of
 from krypenv.training.learn.selfplay.metagame import Metagame
-from krypenv.training.learn.selfplay.model_card import write_model_card
+from krypenv.training.learn.selfplay.model_card import commit, write_model_card
 from krypenv.training.learn.selfplay.rehearsal import rehearse
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.folders import is_empty, writing_to
@@ -302,21 +301,11 @@ class TrainingRun:
             frames=self.model.num_timesteps,
             seconds=round(self.elapsed, 1),
             version=__version__,
-            commit=_commit(),
+            commit=commit(),
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
         write_curve(self.folder, self.curve, self.rules)
         self.pool.metagame.write(self.folder)
-
-
-def _commit() -> str | None:
-    """Return the commit of the checkout that the package runs from, if it runs from one; "-dirty" if it was changed."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    try:
-        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
-    except OSError:
-        return None
-    return found.stdout.strip() or None
 
 
 def open_training(settings: Settings) -> TrainingRun:
