@@ -164,9 +164,8 @@ def by_blocks(
     columns = {label: dict(each) for label, each in spans.items()}
     names = sorted({name for column in columns.values() for name in column}, key=list(descriptions).index)
     rows = [[f"`{name}`", *(each.get(name, "–") for each in columns.values()), descriptions[name]] for name in names]
-    return "\n".join(
-        f"| {' | '.join(cells)} |" for cells in (["Name", *columns, "Description"], ["---"] * (2 + len(columns)), *rows)
-    )
+    head = f"| Name | {' | '.join(columns)} | Description |\n{'|---' * (2 + len(columns))}|\n"
+    return head + "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
 def listed_or(words: list[str]) -> str:
