@@ -230,7 +230,7 @@ def test_an_interruption_while_modules_are_loaded_is_one_line(tmp_path):
     script = tmp_path / "krypenv"
     script.write_text("from krypenv.training.cli.commands import main\nmain()\n")
     own = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    for words in (("-m", "krypenv", "bench"), ("-P", str(script), "bench")):
+    for words in (("-m", "krypenv", "bench"), (str(script), "bench")):
         done = python(*words, env=own)
         assert (done.returncode, done.stderr) == (130, "krypenv: stopped\n")
     done = python("-c", "import krypenv", env=own)  # to whom it is a library an interruption is an exception

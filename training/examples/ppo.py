@@ -151,7 +151,7 @@ def train(settings: PPOSettings, tell: Callable[[Metrics], None] | None = None) 
                 logits, value = policy(torch.from_numpy(observations[t]))
                 log_prob = masked(logits, torch.from_numpy(masks[t]))
                 action = (log_prob - torch.empty_like(log_prob).exponential_().log()).argmax(1)  # a sample
-            values[t], actions[t], log_probs[t] = value, action, log_prob[range(games), action]
+            values[t], actions[t], log_probs[t] = value.numpy(), action.numpy(), log_prob[range(games), action].numpy()
             engine.step(actions[t])
             earned[t], ended[t] = engine.rewards, engine.finished
             sweeps += int(engine.final_sweeps[engine.finished].sum())
