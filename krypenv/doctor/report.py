@@ -7,6 +7,7 @@ It needs only Python itself, so it works even if the rest does not; in that case
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import json
 import os
 import platform
@@ -132,8 +133,9 @@ def _is_well(told: str) -> bool:
 
 def _import_error(name: str) -> str | None:
     """Return what importing a distribution raises: its module of the same name, or else all its public ones."""
-    listed = importlib.metadata.packages_distributions().items()
-    public = [module for module, names in listed if name in names and module.isidentifier() and module[0] != "_"]
+    files = importlib.metadata.files(name) or ()
+    listed = {file.parts[0] if file.parts[1:] else inspect.getmodulename(file.name) for file in files}
+    public = sorted(module for module in listed if module and module.isidentifier() and module[0] != "_")
     own = [module for module in public if module.lower() == re.sub(r"[-.]", "_", name).lower()]
     done = _run("-W", "ignore", "-c", f"import {', '.join(own or public or ['sys'])}")
     last = done.stderr.strip().splitlines()[-1:] or [f"the process ended with exit code {done.returncode}"]
