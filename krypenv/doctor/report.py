@@ -26,12 +26,8 @@ LINKS = ("agents", "training")
 SHOWN_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")
 MARK = "\x01"  # begins the answer of a process, to tell it from what libraries print
 INSTALL = 'pip install -c {} -e ".{}"'
-TOOLBOXES = (
-    "rllib",
-    "tianshou",
-    "toolboxes",
-    "torchrl",
-)  # extras that need other versions, and so an environment of their own
+# Extras that need other versions, and so an environment of their own.
+TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")
 CORE = ""  # stands for the packages that every installation needs
 
 Section = dict[str, Any]  # a label -> a text, or several

@@ -8,6 +8,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from support.places import ROOT
 
+from krypenv.doctor import report
+from krypenv.inputs import words
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -15,7 +18,7 @@ else:
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 TOOLS = {"docs", "release"}  # extras that `make lowest` does without, as no code of the package needs them
-TOOLBOXES = {"rllib", "tianshou", "torchrl", "toolboxes", "video"}
+TOOLBOXES = {*words.TOOLBOXES}
 FILES = {  # and the extras that are installed by each
     "constraints.txt": EXTRAS.keys() - TOOLBOXES,
     "constraints-lowest.txt": EXTRAS.keys() - TOOLBOXES - TOOLS,
@@ -59,6 +62,10 @@ def test_the_lowest_versions_are_the_lower_bounds():
         if need.name not in UNTESTED:
             for found in versions[canonicalize_name(need.name)]:
                 assert found.release[: len(bound.release)] == bound.release, need
+
+
+def test_the_doctor_installs_by_the_same_file():
+    assert report.TOOLBOXES == words.TOOLBOXES
 
 
 def test_torch_is_the_same_in_all():
