@@ -1,4 +1,4 @@
-"""Files that are read back, and folders that two processes write to: every field, every type, nothing by half."""
+"""Files that are read back: models by every field and every type, JSON and its schemas, a score."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
-from support.arenas import HIGH, LOW, arena, same_games
 from support.fuzzing import NASTY_VALUES, REFUSED, attempt
 from support.games import some_arrays
 from support.places import MODELS
-from support.small_files import checkpoint, dumped, files_of, model, scratch, tiny_protocol
+from support.small_files import dumped, files_of, model, scratch, tiny_protocol
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
@@ -26,12 +25,7 @@ from krypenv.agents.neural.network import MAX_UNITS, Shape
 from krypenv.agents.neural.weights import check_reach
 from krypenv.inputs.files import parse_json, read_json
 from krypenv.inputs.schema import a_list, a_record, number, text, whole
-from krypenv.training import load_games
 from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of, score_agent
-from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
-from krypenv.training.learn.selfplay.selfplay import train
-from krypenv.training.learn.selfplay.settings import Settings
-from krypenv.training.runs.journal import JOURNAL
 
 # ---------------------------------------------------------------------- every field, every type
 
@@ -140,40 +134,34 @@ def with_weights(folder: Path, data: bytes) -> None:
     (folder / CARD).write_text(json.dumps({**card, "weights_sha256": hashlib.sha256(data).hexdigest()}))
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        (float("nan"), "not finite"), (float("inf"), "not finite"), (-float("inf"), "not finite"),
-        (3e38, "weights so large"), (-1e37, "weights so large"), (1e36, "weights so large"),
-    ],
-)  # fmt: skip
 @pytest.mark.parametrize("name", ["score.bias", "hidden.weight", "value.weight", "read.bias", "kinds.weight"])
-def test_weights_without_end_are_no_model(folder: Path, name: str, value: float, reason: str) -> None:
-    weights = some_arrays(SMALL)
-    weights[name].reshape(-1)[-1] = value
-    with_weights(folder, safetensors.numpy.save(weights))
-    for agent in (str(folder), f"guided(model={str(folder)!r})"):
-        with pytest.raises(ModelError, match=rf"don't fit the network .* {reason}"):
-            agents.make(agent, Rules.preset())
+def test_weights_without_end_are_no_model(folder: Path, name: str) -> None:
+    for value, reason in (
+        (float("nan"), "not finite"), (-float("inf"), "not finite"), (3e38, "so large"), (-1e36, "so large")
+    ):  # fmt: skip
+        weights = some_arrays(SMALL)
+        weights[name].reshape(-1)[-1] = value
+        with_weights(folder, safetensors.numpy.save(weights))
+        for agent in (str(folder), f"guided(model={str(folder)!r})"):
+            with pytest.raises(ModelError, match=rf"don't fit the network .* {reason}"):
+                agents.make(agent, Rules.preset())
 
 
-@pytest.mark.parametrize("factor", [1.0, 10.0, 100.0])
-def test_weights_of_a_long_training_are_a_model(folder: Path, factor: float) -> None:
-    weights = {name: np.float32(factor) * each for name, each in some_arrays(SMALL).items()}
-    with_weights(folder, safetensors.numpy.save(weights))
+def test_weights_of_a_long_training_are_a_model(folder: Path) -> None:
+    with_weights(folder, safetensors.numpy.save({name: 100 * each for name, each in some_arrays(SMALL).items()}))
     engine = Engine(Rules.preset(), 16, seed=1)
     for agent in (str(folder), f"guided(model={str(folder)!r},worlds=2)"):
         actions = agents.make(agent, Rules.preset()).act(engine.observation, engine.action_mask)
         assert engine.action_mask[np.arange(16), actions].all()
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "complex64", "bool"])
-def test_weights_of_another_type_are_no_model(folder: Path, dtype: str) -> None:
+def test_weights_of_another_type_are_no_model(folder: Path) -> None:
     weights = some_arrays(SMALL)
-    with_weights(folder, safetensors.numpy.save({**weights, "judge.weight": weights["judge.weight"].astype(dtype)}))
-    reason = rf"tensor 'judge.weight' of {dtype} \(4, 12\), and it is to be of float32 \(4, 12\)"
-    with pytest.raises(ModelError, match=reason):
-        load_model(folder)
+    for dtype in ("float64", "float16", "int64", "complex64", "bool"):
+        with_weights(folder, safetensors.numpy.save({**weights, "judge.weight": weights["judge.weight"].astype(dtype)}))
+        reason = rf"tensor 'judge.weight' of {dtype} \(4, 12\), and it is to be of float32 \(4, 12\)"
+        with pytest.raises(ModelError, match=reason):
+            load_model(folder)
 
 
 def test_weights_of_a_type_that_numpy_does_not_know_are_no_model(folder: Path) -> None:
@@ -187,13 +175,8 @@ def test_weights_of_a_type_that_numpy_does_not_know_are_no_model(folder: Path) -
 
 def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> None:
     card = json.loads((folder / CARD).read_text())
-    for size, reason in (
-        (10**12, "is to be a whole number"),
-        (MAX_UNITS, "don't fit"),
-        (MAX_UNITS + 1, "is to be a whole number"),
-        (-1, "is to be"),
-        (True, "is to be"),
-    ):
+    whole = "is to be a whole number"
+    for size, reason in ((MAX_UNITS, "don't fit"), (MAX_UNITS + 1, whole), (-1, whole), (True, whole)):
         (folder / CARD).write_text(json.dumps({**card, "network": {"context": size, "card": size, "embedding": 2}}))
         with pytest.raises(ModelError, match=reason):
             load_model(folder)
@@ -201,10 +184,6 @@ def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> Non
 
 def test_what_is_in_place_of_a_model_card(folder: Path) -> None:
     path = folder / CARD
-    for data in (b"", b"\xff", b"[" * 100_000, b'{"format": 2', b"2", b"null"):
-        path.write_bytes(data)
-        with pytest.raises(ModelError):
-            load_model(folder)
     path.unlink()
     path.mkdir()
     with pytest.raises(ModelError, match="is no model"):
@@ -223,54 +202,6 @@ def test_models_that_come_with_the_package_are_far_from_the_bound() -> None:
             check_reach({key: array * 1e7 for key, array in arrays.items()})
 
 
-# ---------------------------------------------------------------------- results of an arena
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda texts: [texts[0], texts[1].replace(b'"scores":[[', b'"scores":[[1'), *texts[2:]], "line 2 .* checksum"),
-        (lambda texts: [texts[0].replace(b'"seed":0', b'"seed":1'), *texts[1:]], "line 1 .* checksum"),
-        (lambda texts: [*texts[:3], texts[3].partition(b',"crc"')[0] + b"}", *texts[4:]], "line 4 .* no checksum"),
-        (lambda texts: [texts[0] + texts[1], *texts[2:]], "line 1 .* checksum"),
-        (lambda texts: [*texts[:2], b"", *texts[2:]], "line 3 .* no checksum"),
-        (lambda texts: [*texts, *texts], "line 10 .* no result"),
-        (lambda texts: [texts[1], texts[0], *texts[2:]], "an arena in format 1 is wanted"),
-        (lambda texts: texts[1:], "an arena in format 1 is wanted"),
-    ],
-)  # fmt: skip
-def test_a_journal_that_was_changed_is_refused(
-    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]], reason: str
-) -> None:
-    arena(tmp_path, LOW, HIGH, deals=8, chunk=1)
-    texts = (tmp_path / JOURNAL).read_bytes().split(b"\n")[:-1]
-    data = b"\n".join(change(texts)) + b"\n"
-    (tmp_path / JOURNAL).write_bytes(data)
-    for read in (load_games, lambda folder: arena(folder, LOW, HIGH, deals=20, chunk=1)):
-        with pytest.raises(ValueError, match=reason):
-            read(tmp_path)
-    assert (tmp_path / JOURNAL).read_bytes() == data
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda texts: [*texts[:3], texts[2], *texts[3:]],
-        lambda texts: [texts[0], *reversed(texts[1:])],
-        lambda texts: texts[:2] + texts[3:],
-        lambda texts: texts[:1],
-    ],
-)
-def test_lines_that_were_moved_or_lost_come_to_the_same_results(
-    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]]
-) -> None:
-    whole = arena(tmp_path, LOW, HIGH, deals=8, chunk=1)
-    texts = (tmp_path / JOURNAL).read_bytes().split(b"\n")[:-1]
-    (tmp_path / JOURNAL).write_bytes(b"\n".join(change(texts)) + b"\n")
-    assert same_games(arena(tmp_path, LOW, HIGH, deals=8, chunk=1), whole)
-    assert same_games(load_games(tmp_path), whole)
-
-
 # ---------------------------------------------------------------------- scores
 
 
@@ -286,18 +217,3 @@ def test_a_score_killed_while_its_journal_was_removed_is_kept(tmp_path: Path) ->
         assert score_agent(ScoreSettings("tactician", path, (), 2)).agent == "tactician"
     assert files_of(tmp_path) == before
     assert not journal_of(path).exists()
-
-
-# ---------------------------------------------------------------------- checkpoints
-
-
-def test_a_changed_byte_of_a_checkpoint_is_told_and_nothing_is_changed(tmp_path: Path) -> None:
-    folder, data = tmp_path / "run", bytearray(checkpoint())
-    folder.mkdir()
-    data[-3] ^= 1
-    (folder / CHECKPOINT).write_bytes(data)
-    with pytest.raises(ValueError, match=r"checkpoint\.safetensors was changed: it does not agree with its digest"):
-        read_checkpoint(folder)
-    with pytest.raises(ValueError, match=r"checkpoint\.safetensors was changed"):
-        train(Settings.of(resume=str(folder)), quiet=True)
-    assert files_of(folder) == {CHECKPOINT: bytes(data)}
