@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import shlex
 import shutil
@@ -17,9 +18,10 @@ from typing import Any
 import pytest
 import torch
 from rich.console import Console
+from support.small_files import files_of
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from krypenv.inputs.artifacts import write_artifact
+from krypenv.inputs.artifacts import encode_artifact
 from krypenv.training.learn.imitation import demonstrations, imitate
 from krypenv.training.learn.learner.ppo import SelfPlayPPO
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, KIND, VERSION, read_checkpoint
@@ -85,21 +87,16 @@ def test_the_unbroken_run_has_what_a_run_can_have(unbroken: Path) -> None:
     assert len(states) == UPDATES + 1
 
 
-@pytest.mark.parametrize("update", [0, 1, 3, 5])
-def test_a_run_that_is_gone_on_with_ends_like_the_unbroken_one(unbroken: Path, tmp_path: Path, update: int) -> None:
+@pytest.mark.parametrize("update", [0, 1, 3, 5, UPDATES])
+def test_a_run_that_is_resumed_ends_like_the_unbroken_one(unbroken: Path, tmp_path: Path, update: int) -> None:
+    """Bit by bit; and TensorBoard shows each step once, though a killed run had logged more than its checkpoint."""
+    shutil.copytree(unbroken / "tensorboard", tmp_path / "tensorboard")
     shutil.copy(unbroken / f"after-{update}", tmp_path / CHECKPOINT)
     again = open_training(Settings(resume=str(tmp_path)))
     assert (again.updates, again.model.num_timesteps) == (update, update * 64)
     assert again.settings == Settings.of(**TINY)
     again.train(Console(quiet=True))
     assert_same_end(tmp_path, unbroken)
-
-
-@pytest.mark.parametrize("update", [0, 3, UPDATES])
-def test_tensorboard_shows_each_step_of_a_killed_run_once(unbroken: Path, tmp_path: Path, update: int) -> None:
-    shutil.copytree(unbroken / "tensorboard", tmp_path / "tensorboard")
-    shutil.copy(unbroken / f"after-{update}", tmp_path / CHECKPOINT)
-    open_training(Settings(resume=str(tmp_path))).train(Console(quiet=True))
     log = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
     steps = {name: [event.step for event in log.Scalars(name)] for name in ("train/loss", "margin/random")}
     assert steps == {"train/loss": [64 * (number + 1) for number in range(UPDATES)], "margin/random": [0, 64 * UPDATES]}
@@ -112,34 +109,37 @@ def test_a_checkpoint_is_read_back_as_it_was_written(unbroken: Path, tmp_path: P
     assert state_of(tmp_path) == before
 
 
-@pytest.mark.parametrize("place", ["the demonstrations", "the cloning"])
 def test_a_run_stopped_before_its_first_update_ends_like_the_unbroken_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It is stopped in its demonstrations, resumed, and stopped again in the cloning."""
     monkeypatch.setattr(imitate, "CHUNK", 1)
     settings = {**TINY, "demonstrations": 3, "teacher": "rollout(worlds=1)", "bc_epochs": 2, "frames": 128}
     train(Settings.of(**settings, out=str(tmp_path / "one")), quiet=True)
+    start, folder = Settings.of(**settings, out=str(tmp_path / "two")), tmp_path / "two"
+    for module, name, calls in ((demonstrations, "play_demonstrations", 2), (imitate, "clone_behaviour", 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, interrupted(getattr(module, name), calls))
+            with pytest.raises(SystemExit) as end:
+                train(start, quiet=True)
+        assert end.value.code == 130
+        assert read_checkpoint(folder).progress["is_warm"] is False
+        start = Settings(resume=str(folder))
+    train(start, quiet=True)
+    assert_same_end(folder, tmp_path / "one")
 
-    module, name = (
-        (demonstrations, "play_demonstrations") if place == "the demonstrations" else (imitate, "clone_behaviour")
-    )
-    work, calls = getattr(module, name), []
+
+def interrupted(work: Callable[..., Any], after: int) -> Callable[..., Any]:
+    """A function that is interrupted at the end of a call."""
+    calls = itertools.count(1)
 
     def stop(*arguments: Any, **named: Any) -> Any:
         done = work(*arguments, **named)
-        calls.append(named)
-        if len(calls) == (2 if place == "the demonstrations" else 1):
+        if next(calls) == after:
             raise KeyboardInterrupt
         return done
 
-    with monkeypatch.context() as patch:
-        patch.setattr(module, name, stop)
-        with pytest.raises(SystemExit) as end:
-            train(Settings.of(**settings, out=str(tmp_path / "two")), quiet=True)
-        assert end.value.code == 130
-    assert read_checkpoint(tmp_path / "two").progress["is_warm"] is False
-    train(Settings(resume=str(tmp_path / "two")), quiet=True)
-    assert_same_end(tmp_path / "two", tmp_path / "one")
+    return stop
 
 
 @pytest.mark.slow
@@ -165,26 +165,18 @@ def test_a_killed_run_ends_like_the_unbroken_one(tmp_path: Path) -> None:
     assert_same_end(folder, tmp_path / "unbroken")
 
 
-def filling_up(function: Callable[..., Any], after: int) -> Callable[..., Any]:
-    """A function of the system that works some times, and then finds the disk full."""
-    calls: list[Any] = []
-
-    def call(*arguments: Any, **named: Any) -> Any:
-        calls.append(arguments)
-        if len(calls) > after:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return function(*arguments, **named)
-
-    return call
-
-
-@pytest.mark.parametrize(("name", "after"), [("replace", 1), ("fsync", 4)])
 def test_a_full_disk_stops_a_run_with_a_sentence(
-    unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, after: int
+    unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "run"
+    folder, fsync, calls = tmp_path / "run", os.fsync, itertools.count()
+
+    def filling(file: int) -> None:
+        if next(calls) > 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(file)
+
     with monkeypatch.context() as patch:
-        patch.setattr(os, name, filling_up(getattr(os, name), after))
+        patch.setattr(os, "fsync", filling)
         with pytest.raises(ValueError, match="training has stopped: No space left on device") as error:
             train(Settings.of(**TINY, out=str(folder)), quiet=True)
     assert f"the last good checkpoint is {folder / CHECKPOINT}; resume with: krypenv train --resume" in str(error.value)
@@ -218,15 +210,18 @@ def test_weights_that_are_no_numbers_stop_a_run_with_a_sentence(
     assert_same_end(folder, unbroken)
 
 
-def test_a_torn_checkpoint_or_one_of_another_version_is_refused(unbroken: Path, tmp_path: Path) -> None:
+def test_a_torn_or_changed_checkpoint_or_one_of_another_version_is_refused(unbroken: Path, tmp_path: Path) -> None:
     data, path = (unbroken / CHECKPOINT).read_bytes(), tmp_path / CHECKPOINT
-    for size in (0, 7, 1000, len(data) // 2, len(data) - 1):
-        path.write_bytes(data[:size])
-        with pytest.raises(ValueError, match=r"checkpoint\.safetensors is torn, or no checkpoint"):
-            open_training(Settings.of(resume=str(tmp_path)))
     _, progress, arrays = read_checkpoint(unbroken)
-    write_artifact(path, KIND, VERSION - 1, arrays, {"progress": progress})
-    with pytest.raises(ValueError, match=f"of version {VERSION - 1}, and a '{KIND}' of version {VERSION} is wanted"):
-        open_training(Settings.of(resume=str(tmp_path)))
+    older = encode_artifact(KIND, VERSION - 1, arrays, {"progress": progress})
+    for bad, reason in (
+        *((data[:size], "is torn, or no checkpoint") for size in (0, 7, 1000, len(data) // 2, len(data) - 1)),
+        (data[:-3] + bytes([data[-3] ^ 1]) + data[-2:], "was changed: it does not agree with its digest"),
+        (older, f"of version {VERSION - 1}, and a '{KIND}' of version {VERSION} is wanted"),
+    ):
+        path.write_bytes(bad)
+        with pytest.raises(ValueError, match=rf"checkpoint\.safetensors .*{reason}"):
+            train(Settings.of(resume=str(tmp_path)), quiet=True)
+        assert files_of(tmp_path) == {CHECKPOINT: bad}
     with pytest.raises(ValueError, match="no run to resume"):
         open_training(Settings.of(resume=str(tmp_path / "nothing")))
