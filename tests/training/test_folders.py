@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import json
 import os
@@ -14,14 +13,13 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from fuzz.scores import SETUP, STUDY, two_numbers
+from fuzz.scores import SETUP, STUDY
 from fuzz.threads import many_at_once
 from support.commands import krypenv
 from support.small_files import TINY, checkpoint, files_of, tiny_protocol
 
 from krypenv import Rules
 from krypenv.agents.neural.model_file import load_model
-from krypenv.agents.solved import is_strategy
 from krypenv.inputs.files import append_whole, write_whole
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
@@ -29,12 +27,10 @@ from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.exploiting import ExploitSettings, exploit
 from krypenv.training.exploiting.best_response import response_settings, train_response
 from krypenv.training.lab import run_study
-from krypenv.training.lab.study import RESULT
 from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imitation
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.learn.selfplay.selfplay import train
 from krypenv.training.learn.selfplay.settings import Settings
-from krypenv.training.runs import Task
 from krypenv.training.runs.folders import LOCK, is_empty, writing_to
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.parts import Length, Network
@@ -46,7 +42,7 @@ HELD = "another run is writing to .*; wait for its end"
 
 
 @pytest.mark.parametrize(
-    "what", ["train", "resume", "imitate", "exploit", "response", "score", "study", "solve", "arena"]
+    "what", ["train", "resume", "imitate", "exploit", "response", "score", "study", "solve", "save", "arena"]
 )
 def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: str) -> None:
     folder = tmp_path / "run"
@@ -62,6 +58,7 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
         "score": lambda: score_agent(ScoreSettings("greedy", folder / "score.json", ("two",))),
         "study": lambda: run_study(STUDY, SETUP, folder),
         "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),
+        "save": lambda: save(folder, solve(Rules.preset("mini-sweep"), gap=1.0, sees=True)),
         "arena": lambda: run_arena(ArenaSettings(("greedy", "random"), rules, folder, deals=2)),
         "response": lambda: train_response(response_settings("greedy", rules, folder, Length(frames=1)), None),  # type: ignore[arg-type]
     }
@@ -112,36 +109,13 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
         pass
 
 
-def test_a_strategy_is_saved_by_one_at_a_time(tmp_path: Path) -> None:
-    solved = solve(Rules.preset("mini-sweep"), gap=1.0, sees=True)
-    with writing_to(tmp_path), pytest.raises(ValueError, match=HELD):
-        save(tmp_path, solved)
-    assert is_empty(tmp_path)
-    assert is_strategy(save(tmp_path, solved))
+def test_of_two_threads_one_is_refused(tmp_path: Path) -> None:
+    def enter() -> None:
+        with pytest.raises(ValueError, match=HELD), writing_to(tmp_path):
+            pass
 
-
-def test_of_two_threads_with_one_study_one_is_refused(tmp_path: Path) -> None:
-    other: list[str] = []
-
-    def begin_another(number: int) -> list[float]:
-        if not other:
-            other.append(ask_other())
-        return two_numbers(number)
-
-    def ask_other() -> str:
-        with pytest.raises(ValueError, match=HELD) as error:
-            many_at_once([lambda: run_study(STUDY, SETUP, tmp_path)])
-        return str(error.value)
-
-    tasks = [Task(f"{number}", begin_another, {"number": number}) for number in range(SETUP.deals)]
-    first = dataclasses.replace(STUDY, tasks=lambda setup: tasks)
-    answer = run_study(first, SETUP, tmp_path)
-    assert other == [f"another run is writing to {tmp_path}; wait for its end, or give another --out"]
-    results = (tmp_path / JOURNAL).read_bytes().partition(b"\n")[2]
-    assert results.count(b"\n") == SETUP.deals
-    assert run_study(STUDY, SETUP, tmp_path).figures == answer.figures
-    assert (tmp_path / JOURNAL).read_bytes().partition(b"\n")[2] == results
-    assert json.loads((tmp_path / RESULT).read_bytes())["runs"][0]["figures"] == answer.figures
+    with writing_to(tmp_path):
+        many_at_once([enter, enter])
 
 
 # ---------------------------------------------------------------------- no room, no leave
@@ -163,21 +137,6 @@ def test_a_full_disk_names_the_file_and_leaves_nothing(
             write_whole(path, b"new")
     assert (error.value.filename, error.value.errno) == (str(path), errno.ENOSPC)
     assert files_of(tmp_path) == {"figures.json": b"old"}
-
-
-def test_an_arena_on_a_full_disk_keeps_whole_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fsync, calls = os.fsync, []
-
-    def filling(number: int) -> None:
-        calls.append(number)
-        return fsync(number) if len(calls) < 4 else full()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", filling)
-        done = krypenv("arena", "greedy", "random", "--deals", "12", "--chunk", "3", "--out", str(tmp_path))
-    assert (done.exit_code, done.stderr) == (2, f"krypenv: {tmp_path / JOURNAL}: No space left on device\n")
-    assert (tmp_path / JOURNAL).read_bytes().count(b"\n") == 1 + 2
-    assert (tmp_path / JOURNAL).read_bytes().endswith(b"\n")
 
 
 @pytest.mark.parametrize("calls", [1, 2, 4])
