@@ -62,21 +62,13 @@ def clock(monkeypatch):
     rehearsal._rehearse.cache_clear()
 
 
-def test_the_budget_of_a_run_begins_when_everything_is_compiled(clock, tmp_path):
-    began = clock.now
-    session = open_training(Settings.of(out=str(tmp_path / "run"), minutes=1.0, curve_every=1e9, **SMALL))
-    session.train(Console(quiet=True))
-    assert clock.now - began > HOUR
-    assert session.updates == 10
-    assert session.elapsed == 60.0
-    assert [point.seconds for point in session.curve] == [0.0, 60.0]
-
-
-def test_a_resumed_run_has_the_seconds_that_are_left(clock, tmp_path):
-    folder = tmp_path / "run"
+def test_minutes_count_once_everything_is_compiled_and_a_resumed_run_has_those_that_are_left(clock, tmp_path):
+    folder, began = tmp_path / "run", clock.now
     session = open_training(Settings.of(out=str(folder), minutes=0.5, curve_every=1e9, **SMALL))
     session.train(Console(quiet=True))
-    assert session.elapsed == 30.0
+    assert clock.now - began > HOUR
+    assert (session.elapsed, session.updates) == (30.0, 5)
+    assert [point.seconds for point in session.curve] == [0.0, 30.0]
     session.settings = session.settings.changed(minutes=1.0)
     session.save()
     again = open_training(Settings(resume=str(folder)))
@@ -99,20 +91,19 @@ def test_a_rehearsal_touches_neither_run_nor_folder(tmp_path):
     assert not list((tmp_path / "run").iterdir())
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_it_is_small_and_has_all_who_take_part(preset):
-    settings = Settings.of(
-        preset=preset, players=4, teams=2, also=("krypkasino players=3",), opponents=("greedy", "rollout")
-    )
-    small = in_small(settings)
-    assert small.all_rules() == settings.all_rules()
-    assert small.games.opponents == settings.games.opponents
-    assert small.evaluation.against == settings.evaluation.against
-    assert small.start.teacher == settings.start.teacher
-    start = small.start
-    assert (start.demonstrations, start.workers, start.init_from, small.resume, small.out) == (4, 1, "", "", "")
-    assert small.decisions < small.length.frames <= 2 * small.decisions < 1000
-    assert in_small(settings.changed(envs=0, demonstrations=0)).games.envs == 0
+def test_it_is_small_and_has_all_who_take_part():
+    given = {"players": 4, "teams": 2, "also": ("krypkasino players=3",), "opponents": ("greedy", "rollout")}
+    for preset in PRESETS:
+        settings = Settings.of(preset=preset, **given)
+        small = in_small(settings)
+        assert small.all_rules() == settings.all_rules()
+        assert small.games.opponents == settings.games.opponents
+        assert small.evaluation.against == settings.evaluation.against
+        assert small.start.teacher == settings.start.teacher
+        start = small.start
+        assert (start.demonstrations, start.workers, start.init_from, small.resume, small.out) == (4, 1, "", "", "")
+        assert small.decisions < small.length.frames <= 2 * small.decisions < 1000
+        assert in_small(settings.changed(envs=0, demonstrations=0)).games.envs == 0
 
 
 @pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")
@@ -173,11 +164,11 @@ class TestTheLine:
         assert self.shown(False, self.fresh_kernels) == COMPILING + "\n"
         assert COMPILING in self.shown(True, self.fresh_kernels)
 
-    @pytest.mark.parametrize("terminal", [False, True])
-    def test_not_where_all_are_there(self, terminal):
+    def test_not_where_all_are_there(self):
         engine = Engine(Rules.preset("mini-low"), 2)
         engine.step(engine.sample_actions())
-        assert self.shown(terminal, lambda: engine.step(engine.sample_actions())) == ""
+        for terminal in (False, True):
+            assert self.shown(terminal, lambda: engine.step(engine.sample_actions())) == ""
 
     def test_without_a_terminal_there_are_lines_now_and_then_and_the_last_one(self, monkeypatch):
         written, times = io.StringIO(), iter([0.0, 10.0, 31.0, 31.0, 40.0])
