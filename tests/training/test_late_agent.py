@@ -9,9 +9,7 @@ from krypenv import Game, Rules, agents
 from krypenv.agents.champion import Champion
 from krypenv.training.solving import (
     Equilibrium,
-    Solved,
     grow_for_agents,
-    look,
     lost_to_equilibrium,
     measure,
     measure_late,
@@ -27,41 +25,9 @@ def decision(game: Game) -> tuple[np.ndarray, np.ndarray]:
     return game.observation(history=True)[None], game.action_mask()[None]
 
 
-def lost(game: Game, perfect: Solved) -> float:
-    """What the agent's choice of a card loses in the deal before the last one, by an equilibrium's margins."""
-    margins: dict[int, float] = {}
-    for each in look(perfect, game).moves:
-        after = game.copy()
-        after.push(each.move)
-        card = after.actions[len(game.actions)]
-        margins[card] = max(each.margin, margins.get(card, -np.inf))
-    chances = Equilibrium(HIDDEN, hands=500, samples=0).probabilities(*decision(game))[0]
-    return max(margins.values()) - sum(chances[card] * margin for card, margin in margins.items())
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_with_all_hands_in_the_ranges_plays_are_those_of_an_equilibrium(seed: int) -> None:
-    game, random = Game(HIDDEN, seed=seed), np.random.default_rng(seed)
-    perfect = solve_late(game)
-    decisions = 0
-    while game.deal_number == 1:
-        if game.pending is None and len(game.legal_actions()) > 1:
-            assert lost(game, perfect) < 0.1
-            decisions += 1
-        game.act(int(random.choice(game.legal_actions())))
-    assert decisions > 0
-
-
 def test_other_decisions_are_those_of_champion() -> None:
     game, agent = Game(TWO, seed=3), Equilibrium(TWO, 5)
     assert agent.act(*decision(game)) == Champion(TWO, 5).act(*decision(game))
-
-
-def test_a_game_is_played_to_its_end_by_legal_actions() -> None:
-    game, agent = Game(HIDDEN, seed=2), Equilibrium(HIDDEN, hands=4, samples=1)
-    while not game.is_over:
-        game.act(int(agent.act(*decision(game))[0]))
-    assert sum(game.points(seat) for seat in range(2)) == HIDDEN.total_points
 
 
 def at_late_deal(rules: Rules, seed: int) -> tuple[Game, np.random.Generator]:
@@ -72,10 +38,10 @@ def at_late_deal(rules: Rules, seed: int) -> tuple[Game, np.random.Generator]:
     return game, random
 
 
-@pytest.mark.parametrize("hands", [1, 2, 4, 8])
+@pytest.mark.parametrize("hands", [1, 4])
 def test_whole_late_deals_are_played_with_few_hands(hands: int) -> None:
     """Some of the other seat's hands agree with all that is known, so every decision is one of the solved game."""
-    for seed in range(5):
+    for seed in range(3):
         game, random = at_late_deal(TWO, seed)
         number, asked = game.deal_number, 0
         agent = Equilibrium(TWO, seed, hands=hands, samples=1, iterations=3)
@@ -90,7 +56,7 @@ def test_whole_late_deals_are_played_with_few_hands(hands: int) -> None:
 @pytest.mark.parametrize("preset", ["mini-low", "mini-double", "mini-copies"])
 def test_a_position_is_played_on_whose_plays_are_not_known(preset: str) -> None:
     rules = Rules.preset(preset, players=2)
-    for seed in range(6):
+    for seed in range(3):
         game, random = at_late_deal(rules, seed)
         agent, number = Equilibrium(rules, seed, hands=2, samples=1, iterations=3), game.deal_number
         while game.deal_number == number:
@@ -109,14 +75,17 @@ def test_what_it_cannot_do_is_one_sentence() -> None:
     name = "krypenv.training.solving:Equilibrium"
     with pytest.raises(ValueError, match="hands and iterations are 1 or more, and samples 0 or more, not 0, 200 and 4"):
         agents.make(agents.typed(f"{name}(hands=0)"), HIDDEN)
-    for rules in (Rules.preset("krypkasino", players=4), Rules.preset("kasino-finland", players=2)):
-        with pytest.raises(ValueError, match="is solved in games like Krypkasino for two with at most 8 cards"):
-            agents.make(agents.typed(name), rules)
+    for rules, sentence in (
+        ("krypkasino players=4", "late deals are solved in games like Krypkasino for two, not in"),
+        ("kasino-finland players=2", "late deals are solved in games like Krypkasino for two, not in"),
+        ("krypkasino players=2 later_deal=((11,0),)", "late deals are solved with at most 8 cards in both hands"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            agents.make(agents.typed(name), Rules.parse(rules))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_in_a_position_it_loses_nothing_if_it_sees_the_plays_and_counts_all_hands(seed: int) -> None:
-    game = at_late_deal(HIDDEN, seed)[0]
+def test_in_a_position_it_loses_nothing_if_it_sees_the_plays_and_counts_all_hands() -> None:
+    game = at_late_deal(HIDDEN, 0)[0]
     perfect = solve_late(game, threads=1)
 
     def lost_by(hands: int, sees_plays: bool) -> float:

@@ -1,13 +1,11 @@
 """Small games solved exactly, deal by deal: equilibria, and the exploitability of any agent.
 
-solving      equilibria, best responses, an agent's exploitability and its loss to an equilibrium
-growing      the trees of a game's deals
-deal_tree    one deal as a tree of nodes, leaves and information sets
-walking      the walk through it, every pair of hands and every play
+solving      equilibria, best responses, the spread of margins, an agent's exploitability and its loss to an equilibrium
+growing      the trees of a game's deals, and its size
+deal_tree    one deal as a tree of nodes, leaves and information sets, and the walk that grows it
 pairs        the pairs of hands that seats may hold, all or those of bounded ranges
 equilibrium  predictive CFR+, minimax and best responses over a tree
 policies     an agent as a behaviour strategy
-measures     size and spread of a game
 late         the end of a large game, solved from a position
 late_agent   an agent that solves the deal before the last one
 looking      what a strategy does in one decision, and why
@@ -19,11 +17,10 @@ from typing import TYPE_CHECKING
 from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
-    from krypenv.training.solving.growing import SOLVED, Trees, grow, is_solvable
+    from krypenv.training.solving.growing import SOLVED, Size, Trees, grow, is_solvable, size_of
     from krypenv.training.solving.late import grow_late, measure_late, solve_late
     from krypenv.training.solving.late_agent import Equilibrium
     from krypenv.training.solving.looking import Look, look
-    from krypenv.training.solving.measures import Size, size_of, spread_of
     from krypenv.training.solving.pairs import Bounds
     from krypenv.training.solving.saving import load, save, solve_into
     from krypenv.training.solving.solving import (
@@ -35,21 +32,21 @@ if TYPE_CHECKING:
         respond,
         solve,
         solve_trees,
+        spread_of,
     )
 else:
     __getattr__, __dir__ = importer(
         __name__,
         {
-            "growing": ("SOLVED", "Trees", "grow", "is_solvable"),
+            "growing": ("SOLVED", "Size", "Trees", "grow", "is_solvable", "size_of"),
             "late": ("grow_late", "measure_late", "solve_late"),
             "late_agent": ("Equilibrium",),
             "looking": ("Look", "look"),
-            "measures": ("Size", "size_of", "spread_of"),
             "pairs": ("Bounds",),
             "saving": ("load", "save", "solve_into"),
             "solving": (
                 "Solved", "evaluate", "grow_for_agents", "lost_to_equilibrium", "measure", "respond", "solve",
-                "solve_trees",
+                "solve_trees", "spread_of",
             ),
         },
     )  # fmt: skip

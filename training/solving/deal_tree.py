@@ -1,4 +1,4 @@
-"""The tree of a deal, in flat arrays: its nodes, information sets and ends, and how they are found again.
+"""The tree of a deal, in flat arrays, and the walk that grows it: every pair of hands, and every play, depth first.
 
 A hand is played out before the next one is dealt, so nothing is hidden between two deals. A *deal* here is therefore a
 game of its own: it begins in a public position, chance gives the hands, and each of its ends is the end of the game or
@@ -11,19 +11,33 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krypenv.agents.scripted import list_actions
 from krypenv.cards import NO_CARD, NUM_KINDS
-from krypenv.kernels.observing import write_history, write_observation
+from krypenv.kernels.observing import note_play, write_history, write_observation
+from krypenv.kernels.play import act, refresh
 from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import kernel
-from krypenv.state import mix
-from krypenv.training.solving.pairs import Pairs
+from krypenv.state import GAME, mix
+from krypenv.training.solving.pairs import Pairs, hold_pair, list_pairs
 
 FULL = -(1 << 40)  # an array has no room
 STEPS = 64  # more than a play has actions
-MOST_LENGTH = STEPS * 54  # two hands of 26 cards
 MOST_DEPTH = 160  # actions of a deal, at most: two hands of 26 cards, and what they take
 WALK = ("nodes", "edges", "infosets", "choices", "leaves", "positions", "publics", "hands", "histories")
 NODES, EDGES, INFOSETS, CHOICES, LEAVES, POSITIONS, PUBLICS, HANDS, HISTORIES = range(len(WALK))
+
+FRAME = np.dtype(  # a history on the way through a tree
+    [
+        ("game", GAME),
+        ("public", np.int64),  # its public history
+        ("origin", np.int64),  # that in which the next play, or the pending one, begins
+        ("length", np.int64),  # `STEPS` for each play, and the actions of the pending one
+        ("last", np.int64, (2,)),  # the last choice of each seat, or -1
+        ("node", np.int64),
+        ("tried", np.int64),  # its choices tried
+    ],
+    align=True,
+)
 
 
 class Forest(NamedTuple):
@@ -36,10 +50,11 @@ class Forest(NamedTuple):
     starts: np.ndarray  # (S + 1, 9) int64: where each deal begins in them
     infoset: np.ndarray  # (nodes,) int32
     edge: np.ndarray  # (nodes,) int64: the first of its children
-    depth: np.ndarray  # (nodes,) int16: as `Walk.length`; the same for all nodes of an information set
     arrives: np.ndarray  # (nodes,) bool: whether it is the first one of its information set by the same own choices
+    order: np.ndarray  # (nodes,) int64: the nodes of each deal by depth
     children: np.ndarray  # (edges,) int64
     seat: np.ndarray  # (infosets,) int8
+    depth: np.ndarray  # (infosets,) int16: as `FRAME.length`
     choice: np.ndarray  # (infosets + 1,) int64: the first of its choices
     before: np.ndarray  # (infosets,) int64: the choice by which the seat came there in this deal, or -1
     actions: np.ndarray  # (choices,) int16: what is chosen
@@ -53,94 +68,72 @@ class Forest(NamedTuple):
 
 
 class Index(NamedTuple):
-    """Hash tables: open addressing, -1 for an empty place. All but `positions` may be emptied between two deals."""
+    """Hash tables of two keys and a number, (2**k, 3) int64: open addressing, with number -1 for an empty place.
 
-    publics: np.ndarray  # (2**k, 3) int64: public history before a play, the play, public history after it
-    infosets: np.ndarray  # (2**k, 3) int64: public history, hand, information set
-    arrivals: np.ndarray  # (2**k, 3) int64: public history, hand and last own choice, 0
-    positions: np.ndarray  # (2**k,) int64
-    base: np.ndarray  # (9,) int64: the forest's counts when they were emptied
+    All but `positions` may be emptied between two deals.
+    """
+
+    publics: np.ndarray  # public history before a play, the play, public history after it
+    infosets: np.ndarray  # public history, hand, information set
+    arrivals: np.ndarray  # public history, hand and last own choice, node
+    positions: np.ndarray  # a hash, the number of the deal, position
+    followers: np.ndarray  # (positions,) of `GAME`: the positions
+    base: np.ndarray  # (9,) int64: the forest's counts when the tables were emptied
 
 
 class Walk(NamedTuple):
     """Where the walk through a deal's tree is."""
 
-    stack: np.ndarray  # (MOST_DEPTH,) of `GAME`: the games on the way
-    public: np.ndarray  # (MOST_DEPTH,) int64: their public histories
-    origin: np.ndarray  # (MOST_DEPTH,) int64: those in which the next play, or the pending one, begins
-    length: np.ndarray  # (MOST_DEPTH,) int64: `STEPS` for each play in them, and the actions of the pending one
-    node: np.ndarray  # (MOST_DEPTH,) int64
-    tried: np.ndarray  # (MOST_DEPTH,) int64: choices tried
-    actions: np.ndarray  # (actions,) int64
+    frames: np.ndarray  # (MOST_DEPTH,) of `FRAME`: the histories on the way
+    root: np.ndarray  # (1,) of `GAME`
     pairs: Pairs  # the hands dealt
-    last: np.ndarray  # (MOST_DEPTH, 2) int64: the last choice of each seat, or -1
-    record: np.ndarray  # (MOST_DEPTH, M, RECORD) int8: the plays of the deal
+    record: np.ndarray  # (M, RECORD) int8: the plays of the deal
+    actions: np.ndarray  # (actions,) int64
+    scratch: np.ndarray  # (1,) of `SCRATCH`
     keeps_all: bool  # whether decisions without a choice are nodes too
     keeps_points: bool  # whether positions with other points so far are told apart, though the rest is equal
-    root: np.ndarray  # (1,) of `GAME`
-    scratch: np.ndarray  # (1,) of `SCRATCH`
+
+
+# ---------------------------------------------------------------------- tables
 
 
 @kernel
-def strip_hands(compiled: np.record, game: np.record) -> None:
-    """Take all cards out of the hands that were just dealt; how many there were stays."""
-    for seat in range(compiled.players):
-        game.hand_kinds[seat] = 0
-        for kind in range(NUM_KINDS):
-            game.hands[seat, kind] = 0
-
-
-@kernel
-def hash_position(compiled: np.record, game: np.record) -> np.uint64:
-    """Return a hash of what `are_equal` compares, without its counts of points."""
-    word = mix(np.uint64(game.deal_number) << np.uint64(8) | np.uint64(game.last_capturer + 1))
-    for kind in range(NUM_KINDS):
-        cards = (np.int64(game.table[kind]) * 4 + game.set_aside[kind]) * 4 + game.seen[kind]
-        word = mix(word ^ np.uint64(cards + 64 * kind))
-    if compiled.counts_piles:
-        for seat in range(compiled.players):
-            word = mix(word ^ np.uint64(game.cards_won[seat] * 256 + game.spades_won[seat]))
-    return word
-
-
-@kernel
-def are_equal(compiled: np.record, game: np.record, other: np.record, keeps_points: bool) -> bool:
-    """Return whether two public positions at the beginning of a deal are the same for the rest of the game.
-
-    With `keeps_points` all points so far must be the same too, as a seat sees them.
-    """
-    if game.deal_number != other.deal_number or game.last_capturer != other.last_capturer:
-        return False
-    for kind in range(NUM_KINDS):
-        if (
-            game.table[kind] != other.table[kind]
-            or game.set_aside[kind] != other.set_aside[kind]
-            or game.seen[kind] != other.seen[kind]
-        ):
-            return False
-    points_decide = keeps_points or compiled.judges_sweeps or compiled.sweeps_cancel or compiled.threshold_at_once
-    for seat in range(compiled.players):
-        if game.cards_won[seat] != other.cards_won[seat] or game.spades_won[seat] != other.spades_won[seat]:
-            return False
-        if points_decide and (
-            game.points[seat] != other.points[seat]
-            or game.sweeps[seat] != other.sweeps[seat]
-            or game.void_sweeps[seat] != other.void_sweeps[seat]
-            or game.mulles[seat] != other.mulles[seat]
-            or game.bonus[seat] != other.bonus[seat]
-        ):
-            return False
-    return True
-
-
-@kernel
-def find_place(table: np.ndarray, first: int, second: int) -> int:
-    """Return the place of a pair of keys, or the empty one where it belongs."""
+def number_of(table: np.ndarray, first: int, second: int, following: int) -> int:
+    """Return the number of a pair of keys in a table; a new pair gets the following one."""
     mask = np.int64(len(table) - 1)
     at = np.int64(mix(np.uint64(first) * np.uint64(0x9E3779B97F4A7C15) ^ mix(np.uint64(second)))) & mask
     while table[at, 2] >= 0 and (table[at, 0] != first or table[at, 1] != second):
         at = (at + 1) & mask
-    return at
+    if table[at, 2] < 0:
+        table[at, 0], table[at, 1], table[at, 2] = first, second, following
+    return table[at, 2]
+
+
+@kernel
+def copy_table(table: np.ndarray, larger: np.ndarray) -> None:
+    """Enter all pairs of keys of a table into an empty one."""
+    for at in range(len(table)):
+        if table[at, 2] >= 0:
+            number_of(larger, table[at, 0], table[at, 1], table[at, 2])
+
+
+@kernel
+def position_code(compiled: np.record, game: np.record, keeps_points: bool) -> int:
+    """Return a hash of a public position at the beginning of a deal: of all that the rest of the game depends on.
+
+    With `keeps_points` it is also one of all points so far, as a seat sees them.
+    """
+    points_decide = keeps_points or compiled.judges_sweeps or compiled.sweeps_cancel or compiled.threshold_at_once
+    word = mix(np.uint64(game.last_capturer + 2))  # as mix(0) is 0
+    for kind in range(NUM_KINDS):
+        word = mix(word ^ np.uint64((np.int64(game.table[kind]) * 4 + game.set_aside[kind]) * 4 + game.seen[kind]))
+    for seat in range(compiled.players):
+        word = mix(word ^ np.uint64(np.int64(game.cards_won[seat]) * 256 + game.spades_won[seat]))
+        if points_decide:
+            word = mix(word ^ np.uint64(np.int64(game.points[seat]) * 4096 + game.bonus[seat]))
+            sweeps = np.int64(game.sweeps[seat]) * 4096 + game.void_sweeps[seat]
+            word = mix(word ^ np.uint64(sweeps * 4096 + game.mulles[seat]))
+    return np.int64(word >> np.uint64(1))
 
 
 @kernel
@@ -157,102 +150,172 @@ def play_code(game: np.record) -> int:
     return np.int64(word >> np.uint64(1))
 
 
-@kernel
-def is_new(index: Index, public: int, way: int) -> bool:
-    """Return whether a public history is met in some way for the first time, and remember it."""
-    at = find_place(index.arrivals, public, way)
-    was_new = index.arrivals[at, 2] < 0
-    index.arrivals[at, 0], index.arrivals[at, 1], index.arrivals[at, 2] = public, way, 0
-    return was_new
+# ---------------------------------------------------------------------- the walk
 
 
 @kernel
-def public_after(forest: Forest, index: Index, public: int, action: int) -> int:
-    """Return the public history after a play, or a pending one, that began at a public history; see `play_code`."""
-    at = find_place(index.publics, public, action)
-    if index.publics[at, 2] < 0:
-        if 2 * (forest.counts[PUBLICS] - index.base[PUBLICS]) >= len(index.publics):
-            return FULL
-        index.publics[at, 0], index.publics[at, 1] = public, action
-        index.publics[at, 2] = forest.counts[PUBLICS]
-        forest.counts[PUBLICS] += 1
-    return index.publics[at, 2]
+def has_room(walk: Walk, forest: Forest, index: Index) -> bool:
+    """Return whether there is room for one history more."""
+    counts, base, choices = forest.counts, index.base, len(walk.actions)
+    return (
+        counts[NODES] < len(forest.infoset)
+        and counts[EDGES] + choices <= len(forest.children)
+        and counts[INFOSETS] + 1 < len(forest.choice)
+        and counts[CHOICES] + choices <= len(forest.actions)
+        and counts[LEAVES] < len(forest.gain)
+        and counts[POSITIONS] < len(index.followers)
+        and 2 * (counts[PUBLICS] - base[PUBLICS]) < len(index.publics)
+        and 2 * (counts[INFOSETS] - base[INFOSETS]) < len(index.infosets)
+        and 2 * (counts[NODES] - base[NODES]) < len(index.arrivals)
+    )
 
 
 @kernel
-def add_leaf(
-    compiled: np.record,
-    game: np.record,
-    before: float,
-    public: int,
-    keeps_points: bool,
-    forest: Forest,
-    index: Index,
-    positions: np.ndarray,
-) -> int:
-    """Note where a deal has ended; return the leaf, or FULL."""
-    leaf = forest.counts[LEAVES]
-    if leaf == len(forest.gain):
-        return FULL
+def add_leaf(compiled: np.record, walk: Walk, frame: np.record, forest: Forest, index: Index) -> int:
+    """Note where a deal has ended; return the leaf."""
+    game, counts = frame.game, forest.counts
     follower = np.int64(-1)
     if not game.over:
-        strip_hands(compiled, game)
-        mask = np.int64(len(index.positions) - 1)
-        at = np.int64(hash_position(compiled, game)) & mask
-        while index.positions[at] >= 0 and not are_equal(compiled, game, positions[index.positions[at]], keeps_points):
-            at = (at + 1) & mask
-        follower = index.positions[at]
-        if follower < 0:
-            follower = forest.counts[POSITIONS]
-            if follower == len(positions) or 2 * follower >= len(index.positions):
-                return FULL
-            index.positions[at] = follower
-            positions[follower] = game
-            forest.counts[POSITIONS] += 1
-    forest.public[leaf] = public
-    forest.gain[leaf] = margin_of(compiled, game, 0) - before
+        code = position_code(compiled, game, walk.keeps_points)
+        follower = number_of(index.positions, code, game.deal_number, counts[POSITIONS])
+        if follower == counts[POSITIONS]:
+            index.followers[follower] = game
+            counts[POSITIONS] += 1
+    leaf = counts[LEAVES]
+    forest.public[leaf] = frame.public
+    forest.gain[leaf] = margin_of(compiled, game, 0) - margin_of(compiled, walk.root[0], 0)
     forest.follower[leaf] = follower
-    forest.counts[LEAVES] += 1
+    counts[LEAVES] += 1
     return leaf
 
 
 @kernel
-def add_node(compiled: np.record, walk: Walk, depth: int, count: int, forest: Forest, index: Index) -> int:
-    """Note the history at some depth, with a choice of `count` actions; return its node, or FULL."""
-    game, counts = walk.stack[depth], forest.counts
-    public, hand, last = walk.public[depth], walk.pairs.packed[game.seat], walk.last[depth, game.seat]
-    node = counts[NODES]
-    if (
-        node == len(forest.infoset)
-        or counts[EDGES] + count > len(forest.children)
-        or counts[INFOSETS] + 1 == len(forest.choice)
-        or counts[CHOICES] + count > len(forest.actions)
-        or 2 * (counts[INFOSETS] - index.base[INFOSETS]) >= len(index.infosets)
-        or 2 * (node - index.base[NODES]) >= len(index.arrivals)
-    ):
-        return FULL
-    at = find_place(index.infosets, public, hand)
-    if index.infosets[at, 2] < 0:
-        infoset = counts[INFOSETS]
-        index.infosets[at, 0], index.infosets[at, 1], index.infosets[at, 2] = public, hand, infoset
-        forest.seat[infoset] = game.seat
+def add_node(compiled: np.record, walk: Walk, frame: np.record, count: int, forest: Forest, index: Index) -> int:
+    """Note a history with a choice of `count` actions; return its node."""
+    game, counts = frame.game, forest.counts
+    hand, last, node = walk.pairs.packed[game.seat], frame.last[game.seat], counts[NODES]
+    infoset = number_of(index.infosets, frame.public, hand, counts[INFOSETS])
+    if infoset == counts[INFOSETS]:
+        forest.seat[infoset], forest.depth[infoset], forest.before[infoset] = game.seat, frame.length, last
         forest.choice[infoset] = counts[CHOICES]
-        forest.before[infoset] = last
         for each in range(count):
             forest.actions[counts[CHOICES] + each] = walk.actions[each]
         if infoset < len(forest.seen):
             write_observation(compiled, game, game.seat, forest.seen[infoset])
-            write_history(compiled, game, walk.record[depth], game.seat, forest.seen[infoset, compiled.entries :])
+            write_history(compiled, game, walk.record, game.seat, forest.seen[infoset, compiled.entries :])
         counts[CHOICES] += count
         counts[INFOSETS] += 1
         forest.choice[infoset + 1] = counts[CHOICES]
-    infoset = index.infosets[at, 2]
-    forest.arrives[node] = is_new(
-        index, public, np.int64(mix(np.uint64(hand)) ^ mix(np.uint64(last + 2)) >> np.uint64(1))
-    )
+    way = np.int64(mix(np.uint64(hand)) ^ mix(np.uint64(last + 2)) >> np.uint64(1))
+    forest.arrives[node] = number_of(index.arrivals, frame.public, way, node) == node
     forest.infoset[node] = infoset
     forest.edge[node] = counts[EDGES]
-    forest.depth[node] = walk.length[depth]
     counts[EDGES] += count
     counts[NODES] += 1
     return node
+
+
+@kernel
+def advance(compiled: np.record, walk: Walk, frame: np.record, action: int, forest: Forest, index: Index) -> None:
+    """Carry out an action."""
+    game, counts = frame.game, forest.counts
+    act(compiled, game, action, walk.scratch[0])
+    if len(walk.record) > 0:
+        note_play(compiled, game, walk.record)
+    frame.public = number_of(index.publics, frame.origin, play_code(game), counts[PUBLICS])
+    counts[PUBLICS] += frame.public == counts[PUBLICS]
+    frame.length += 1
+    if game.pending == NO_CARD:
+        frame.origin = frame.public
+        frame.length = (frame.length // STEPS + 1) * STEPS
+
+
+@kernel
+def settle(compiled: np.record, walk: Walk, frame: np.record, forest: Forest, index: Index) -> int:
+    """Play on to a node or the end of the deal; return the node, -1 - leaf, or FULL."""
+    game = frame.game
+    while has_room(walk, forest, index):
+        forest.counts[HISTORIES] += 1
+        if game.over or game.deal_number != walk.root[0].deal_number:
+            return -1 - add_leaf(compiled, walk, frame, forest, index)
+        count = list_actions(game, walk.actions)
+        if count > 1 or walk.keeps_all:
+            return add_node(compiled, walk, frame, count, forest, index)
+        advance(compiled, walk, frame, walk.actions[0], forest, index)
+    return FULL
+
+
+@kernel
+def walk_hands(compiled: np.record, walk: Walk, public: int, forest: Forest, index: Index) -> int:
+    """Add the tree of the pair of hands that `walk.root` holds; return its first node, -1 - leaf, or FULL."""
+    frame = walk.frames[0]
+    frame.game = walk.root[0]
+    frame.public = frame.origin = public
+    frame.length = frame.tried = 0
+    frame.last[0] = frame.last[1] = -1
+    refresh(compiled, frame.game, walk.scratch[0])
+    frame.node = first = settle(compiled, walk, frame, forest, index)
+    depth = 0 if first >= 0 else -1
+    while depth >= 0:
+        frame = walk.frames[depth]
+        infoset = forest.infoset[frame.node]
+        choice = forest.choice[infoset] + frame.tried
+        if choice == forest.choice[infoset + 1]:
+            depth -= 1
+            continue
+        edge = forest.edge[frame.node] + frame.tried
+        frame.tried += 1
+        walk.frames[depth + 1] = frame
+        after = walk.frames[depth + 1]
+        after.last[forest.seat[infoset]] = choice
+        advance(compiled, walk, after, np.int64(forest.actions[choice]), forest, index)
+        child = settle(compiled, walk, after, forest, index)
+        if child == FULL:
+            return FULL
+        forest.children[edge] = child
+        if child >= 0:
+            depth += 1
+            after.node, after.tried = child, 0
+    return first
+
+
+@kernel
+def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index) -> int:
+    """Add the tree of the deal that begins in `walk.root`; return 0, or FULL."""
+    root, pairs, counts = walk.root[0], walk.pairs, forest.counts
+    begin, public, total = counts[HANDS], counts[PUBLICS], 0.0
+    counts[PUBLICS] += 1
+    for combination in range(list_pairs(compiled, root, pairs)):
+        sets = hold_pair(root, pairs, combination)
+        if sets == 0.0:
+            continue
+        at = counts[HANDS]
+        if at == len(forest.first):
+            return FULL
+        forest.first[at] = walk_hands(compiled, walk, public, forest, index)
+        if forest.first[at] == FULL:
+            return FULL
+        forest.dealt[at, 0], forest.dealt[at, 1] = pairs.packed[0], pairs.packed[1]
+        forest.chance[at] = sets
+        total += sets
+        counts[HANDS] += 1
+    for at in range(begin, counts[HANDS]):
+        forest.chance[at] /= total
+    return 0
+
+
+@kernel
+def walk_deals(rules: np.ndarray, roots: np.ndarray, start: int, walk: Walk, forest: Forest, index: Index) -> int:
+    """Add the trees of the deals that begin in `roots`, from `start` on; return the first one without room, or S.
+
+    That one is left half done: it has to be begun again with the counts in `forest.starts`.
+    """
+    for at in range(start, len(roots)):
+        for each in range(len(forest.counts)):
+            forest.starts[at, each] = forest.counts[each]
+        walk.root[0] = roots[at]
+        if walk_deal(rules[0], walk, forest, index) == FULL:
+            return at
+        for each in range(len(forest.counts)):
+            forest.starts[at + 1, each] = forest.counts[each]
+    return len(roots)

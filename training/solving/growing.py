@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
+from operator import le
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.cards import card_name
 from krypenv.engine import Engine
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import TABLE, compile_rules
 from krypenv.kernels.observing import RECORD
-from krypenv.kernels.play import begin_game
 from krypenv.observation import history_shape, history_size
+from krypenv.one_game import Game
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, records
+from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME, State
-from krypenv.training.solving import deal_tree as tree
-from krypenv.training.solving.deal_tree import MOST_DEPTH, WALK, Forest, Index, Walk, hash_position, strip_hands
+from krypenv.training.solving.deal_tree import (
+    FRAME,
+    INFOSETS,
+    LEAVES,
+    MOST_DEPTH,
+    NODES,
+    POSITIONS,
+    PUBLICS,
+    WALK,
+    Forest,
+    Index,
+    Walk,
+    copy_table,
+    walk_deals,
+)
 from krypenv.training.solving.pairs import MOST_KINDS, Ranges, make_pairs
-from krypenv.training.solving.walking import walk_deals
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -108,17 +124,15 @@ def estimate_first_deal(rules: Rules, games: int = 256) -> float:
 def _count_deals(rules: Rules) -> int:
     """Return how many pairs of hands and tables the first deal has."""
     hands, table = rules.deal_sizes()[0]
-    ways = np.zeros((hands[0] + 1, hands[1] + 1, table + 1), object)
-    ways[0, 0, 0] = 1
+    sizes: tuple[int, ...] = (*hands, table)
+    ways: Counter[tuple[int, ...]] = Counter({(0, 0, 0): 1})
     for copies in rules.deck_counts[rules.deck_counts > 0].tolist():
-        after = ways.copy()
-        for taken in product(range(copies + 1), repeat=3):
-            if 0 < sum(taken) <= copies and all(each < size for each, size in zip(taken, ways.shape, strict=True)):
-                low = tuple(slice(each, None) for each in taken)
-                high = tuple(slice(0, size - each) for each, size in zip(taken, ways.shape, strict=True))
-                after[low] += ways[high]
-        ways = after
-    return int(ways[-1, -1, -1])
+        before, ways = ways, Counter()
+        for dealt, taken in product(before, product(range(copies + 1), repeat=3)):
+            after = tuple(map(sum, zip(dealt, taken, strict=True)))
+            if sum(taken) <= copies and all(map(le, after, sizes)):
+                ways[after] += before[dealt]
+    return ways[sizes]
 
 
 def first_positions(rules: Rules) -> tuple[State, FloatArray]:
@@ -126,28 +140,25 @@ def first_positions(rules: Rules) -> tuple[State, FloatArray]:
 
     They differ in the cards on the table.
     """
-    compiled = compile_rules(rules)
-    is_laid = compiled["destination"][0][: compiled["deal_start"][0, 1]] == TABLE
+    compiled = compile_rules(rules)[0]
+    is_laid = np.zeros(rules.deck_size, bool)
+    first = compiled["deal_start"][1]
+    is_laid[:first] = compiled["destination"][:first] == TABLE
     kinds = np.flatnonzero(rules.deck_counts)
     copies = rules.deck_counts[kinds].astype(np.int64)
     tables = list(_multisets(copies.tolist(), int(is_laid.sum())))
-    games = records(GAME, len(tables))
-    games.dealer, games.game_number = rules.players - 1, 1
-    order = np.argsort(~is_laid, kind="stable")  # places in the deck: those of the table first
-    order = np.concatenate([order, np.arange(len(order), rules.deck_size)])
-    for game, table in zip(games, tables, strict=True):
-        game.deck[order] = np.concatenate([np.repeat(kinds, table), np.repeat(kinds, copies - table)])
-    begin_stripped(compiled, handle(games), borrow_scratch())
+    games, deck = records(GAME, len(tables)), np.empty(rules.deck_size, np.int64)
+    for at, table in enumerate(tables):
+        deck[is_laid], deck[~is_laid] = np.repeat(kinds, table), np.repeat(kinds, copies - table)
+        games[at] = Game(rules, deck=list(map(card_name, deck.tolist()))).state
     chances = [math.prod(map(math.comb, copies.tolist(), table)) for table in tables]
-    return games, np.array(chances) / math.comb(rules.deck_size, int(is_laid.sum()))
+    return without_hands(games), np.array(chances) / math.comb(rules.deck_size, int(is_laid.sum()))
 
 
-@kernel
-def begin_stripped(rules: np.ndarray, games: np.ndarray, scratch: np.ndarray) -> None:
-    """Begin games with the decks in their rows, and take away the hands."""
-    for at in range(len(games)):
-        begin_game(rules[0], games[at], scratch[0])
-        strip_hands(rules[0], games[at])
+def without_hands(games: State) -> State:
+    """Return positions with all cards taken out of the hands; how many there were stays."""
+    games.hands, games.hand_kinds = 0, 0
+    return games
 
 
 def _multisets(copies: list[int], size: int) -> Iterator[tuple[int, ...]]:
@@ -164,13 +175,12 @@ def _multisets(copies: list[int], size: int) -> Iterator[tuple[int, ...]]:
 # ---------------------------------------------------------------------- the trees
 
 _ARRAYS = {  # of a forest: what each holds one entry of, and its type
-    "infoset": ("nodes", np.int32), "edge": ("nodes", np.int64), "depth": ("nodes", np.int16),
-    "arrives": ("nodes", np.bool_), "children": ("edges", np.int64), "seat": ("infosets", np.int8),
+    "infoset": ("nodes", np.int32), "edge": ("nodes", np.int64), "arrives": ("nodes", np.bool_),
+    "children": ("edges", np.int64), "seat": ("infosets", np.int8), "depth": ("infosets", np.int16),
     "choice": ("infosets", np.int64), "before": ("infosets", np.int64), "actions": ("choices", np.int16),
     "gain": ("leaves", np.float64), "public": ("leaves", np.int64), "follower": ("leaves", np.int32),
     "first": ("hands", np.int64), "chance": ("hands", np.float64), "dealt": ("hands", np.dtype((np.int64, 2))),
 }  # fmt: skip
-_OF_A_DEAL = [tree.NODES, tree.EDGES, tree.INFOSETS, tree.CHOICES, tree.LEAVES, tree.HANDS, tree.HISTORIES]
 
 
 def grow_forest(
@@ -187,75 +197,50 @@ def grow_forest(
     """
     compiled, deals = compile_rules(rules), len(roots)
     plays, entries = history_shape(rules)[0] if sees else 0, rules.observation_size + history_size(rules)
-    room = dict.fromkeys(WALK, 1 << 12)
-    public, origin, length, node, tried = np.zeros((5, MOST_DEPTH), np.int64)
-    last = np.zeros((MOST_DEPTH, 2), np.int64)
     walk = Walk(
-        handle(records(GAME, MOST_DEPTH)), public, origin, length, node, tried, np.zeros(rules.num_actions, np.int64),
-        make_pairs(rules, roots, ranges), last, np.zeros((MOST_DEPTH, plays, RECORD), np.int8), keeps_all,
-        keeps_points, handle(records(GAME, 1)), borrow_scratch(),
+        handle(records(FRAME, MOST_DEPTH)), handle(records(GAME, 1)), make_pairs(rules, roots, ranges),
+        np.zeros((plays, RECORD), np.int8), np.zeros(rules.num_actions, np.int64), borrow_scratch(), keeps_all,
+        keeps_points,
     )  # fmt: skip
-    forest = Forest(
-        np.zeros(len(WALK), np.int64), np.zeros((deals + 1, len(WALK)), np.int64),
-        **{name: np.zeros(0, dtype) for name, (_, dtype) in _ARRAYS.items()}, seen=np.zeros((0, entries), np.int8),
-    )  # fmt: skip
-    tables = np.full(3, 1 << 16)  # rows: publics, infosets, arrivals
-    index = Index(np.full((0, 3), -1), np.full((0, 3), -1), np.full((0, 3), -1), np.full(0, -1), forest.counts.copy())
-    followers = records(GAME, 0)
-    at = 0
+    arrays = {name: np.zeros(0, dtype) for name, (_, dtype) in _ARRAYS.items()}
+    arrays["seen"] = np.zeros((0, entries), np.int8)
+    room, sizes = dict.fromkeys(WALK, 1 << 12), {name: of for name, (of, _) in _ARRAYS.items()}
+    sizes |= {"seen": "infosets"} if sees else {}
+    counts, starts = np.zeros(len(WALK), np.int64), np.zeros((deals + 1, len(WALK)), np.int64)
+    tables, positions, followers = [np.zeros((1 << 16, 3), np.int64)] * 3, np.zeros((0, 3), np.int64), np.zeros(0, GAME)
+    at, of_deal = 0, counts
     while True:
-        forest = forest._replace(
-            **{name: _enlarged(getattr(forest, name), room[of] + 1) for name, (of, _) in _ARRAYS.items()}
-        )
-        if sees:
-            forest = forest._replace(seen=_enlarged(forest.seen, room["infosets"]))
-        followers = _enlarged(followers, room["positions"]).view(np.recarray)
-        index = _emptied(index, tables, forest.counts)
-        if len(index.positions) < 4 * room["positions"]:
-            index = index._replace(positions=np.full(4 * room["positions"], -1))
-            index_positions(compiled, handle(followers), int(forest.counts[tree.POSITIONS]), index.positions)
-        at = walk_deals(compiled, handle(roots), at, walk, forest, index, handle(followers))
+        arrays |= {name: _enlarged(arrays[name], room[of] + 1) for name, of in sizes.items()}
+        followers = _enlarged(followers, room["positions"])
+        if len(positions) < 4 * len(followers):
+            positions, smaller = np.full((4 * len(followers), 3), -1), positions
+            copy_table(smaller, positions)
+        tables = [  # a table is full at the half
+            np.full((max(len(table), 1 << int(4 * of_deal[number]).bit_length()), 3), -1)
+            for table, number in zip(tables, (PUBLICS, INFOSETS, NODES), strict=True)
+        ]
+        forest = Forest(counts=counts, starts=starts, order=np.zeros(0, np.int64), **arrays)
+        index = Index(tables[0], tables[1], tables[2], positions, handle(followers.view(np.recarray)), counts.copy())
+        at = walk_deals(compiled, handle(roots), at, walk, forest, index)
         if at == deals:
             break
-        full, forest.counts[_OF_A_DEAL] = forest.counts.copy(), forest.starts[at, _OF_A_DEAL]
+        full, of_deal, counts[:] = counts.copy(), counts - starts[at], starts[at]
+        counts[POSITIONS] = full[POSITIONS]
         if full.max() > MOST_HISTORIES:
             raise ValueError(
                 f"'{rules}' is too large to be solved: the deals with number {int(roots.deal_number[0])} have more "
                 f"than {MOST_HISTORIES:,} histories"
             )
-        of_deal = full - forest.starts[at]
-        fewest = 8 * of_deal[[tree.PUBLICS, tree.INFOSETS, tree.NODES]]
-        while (tables < fewest).any():
-            tables[tables < fewest] *= 2
         room = {  # a node needs room for as many edges as there are actions
-            name: size << (used + rules.num_actions >= size)
+            name: size << bool(used + rules.num_actions >= size)
             for (name, size), used in zip(room.items(), full, strict=True)
         }
-    used = dict(zip(WALK, forest.counts.tolist(), strict=True))
-    cut = {name: getattr(forest, name)[: used[of] + (name == "choice")].copy() for name, (of, _) in _ARRAYS.items()}
-    cut["seen"] = forest.seen[: used["infosets"]] if sees else forest.seen
-    return forest._replace(**cut), followers[: used["positions"]].copy().view(np.recarray)
-
-
-@kernel
-def index_positions(rules: np.ndarray, positions: np.ndarray, count: int, table: np.ndarray) -> None:
-    """Enter positions into an empty hash table."""
-    for each in range(count):
-        mask = np.int64(len(table) - 1)
-        at = np.int64(hash_position(rules[0], positions[each])) & mask
-        while table[at] >= 0:
-            at = (at + 1) & mask
-        table[at] = each
-
-
-def _emptied(index: Index, rows: IntArray, counts: IntArray) -> Index:
-    """Return the tables of all but positions empty, with so many rows each; `counts` are those of the forest."""
-    tables = []
-    for table, size in zip(index[:3], rows.tolist(), strict=True):
-        tables.append(table if len(table) == size else np.empty((size, 3), np.int64))
-        tables[-1].fill(-1)
-    publics, infosets, arrivals = tables
-    return Index(publics, infosets, arrivals, index.positions, counts.copy())
+    used = dict(zip(WALK, counts.tolist(), strict=True))
+    arrays |= {name: arrays[name][: used[of] + (name == "choice")] for name, of in sizes.items()}
+    deal_of = np.repeat(np.arange(deals), np.diff(starts[:, NODES]))
+    order = np.lexsort((arrays["depth"][arrays["infoset"]], deal_of))
+    forest = Forest(counts=counts, starts=starts, order=order, **arrays)
+    return forest, without_hands(followers[: used["positions"]].view(np.recarray))
 
 
 def _enlarged(array: np.ndarray, size: int) -> np.ndarray:
@@ -264,3 +249,41 @@ def _enlarged(array: np.ndarray, size: int) -> np.ndarray:
     larger = np.zeros((size, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+# ---------------------------------------------------------------------- their size
+
+
+class Size(NamedTuple):
+    """The size of a game; a decision without a choice is a history and an information set too."""
+
+    histories: float  # sequences of chance's deals and of plays that lead to a decision or to the end
+    terminals: float  # those that end the game
+    infosets: tuple[float, float]  # information sets of each seat: its hand, and all that is public
+
+
+def size_of(trees: Trees) -> Size:
+    """Return the size of a game whose trees were grown with `keeps_all`.
+
+    A deal that several histories lead to is stored once and counted for each of them. The order in which the cards of a
+    capture are named is no part of an information set.
+    """
+    after = np.zeros((0, 4))
+    for forest in reversed(trees.forests):
+        deals = len(forest.starts) - 1
+        counts = np.zeros((deals, 4))  # histories, terminals, information sets of each seat
+        deal_of_leaf = np.repeat(np.arange(deals), np.diff(forest.starts[:, LEAVES]))
+        deal_of_infoset = np.repeat(np.arange(deals), np.diff(forest.starts[:, INFOSETS]))
+        goes_on = forest.follower >= 0
+        counts[:, 1] = np.bincount(deal_of_leaf[~goes_on], minlength=deals)
+        counts[:, 0] = np.diff(forest.starts[:, NODES]) + counts[:, 1]
+        for seat in range(2):
+            counts[:, 2 + seat] = np.bincount(deal_of_infoset[forest.seat == seat], minlength=deals)
+        is_first = np.zeros(len(forest.public))  # of its public history: all ends of one have the same information sets
+        is_first[np.unique(forest.public, return_index=True)[1]] = 1.0
+        for column in range(4):
+            found = after[forest.follower[goes_on], column] * (is_first[goes_on] if column > 1 else 1.0)
+            counts[:, column] += np.bincount(deal_of_leaf[goes_on], found, minlength=deals)
+        after = counts
+    histories, terminals, own, other = after.sum(axis=0).tolist()
+    return Size(histories, terminals, (own, other))

@@ -24,8 +24,7 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.runtime.threads import count_threads, share
 from krypenv.state import GAME, State, mix
-from krypenv.training.solving.deal_tree import strip_hands
-from krypenv.training.solving.growing import MOST_HISTORIES, FloatArray, Trees, grow_forest
+from krypenv.training.solving.growing import MOST_HISTORIES, FloatArray, Trees, grow_forest, without_hands
 from krypenv.training.solving.pairs import (
     UNBOUNDED,
     Bounds,
@@ -35,6 +34,7 @@ from krypenv.training.solving.pairs import (
     draw_ranges,
     hash_unseen,
     hold_pair,
+    list_hands,
     list_pairs,
     make_pairs,
 )
@@ -51,16 +51,16 @@ def grow_late(game: Game, bounds: Bounds = UNBOUNDED, threads: int = 0) -> Trees
     Raises ValueError for a game that can't be solved from there.
     """
     check_late(game, bounds)
-    ranges = draw_ranges(game.rules, game.state, bounds) if bounds.is_bounded else None
-    return grow_rest(game.rules, game.state, ranges, bounds.samples, threads)
+    rules, state = game.rules, game.state
+    ranges = draw_ranges(rules, state, bounds) if bounds.is_bounded else Ranges(*list_hands(rules, state))
+    return grow_rest(rules, state, ranges, bounds.samples, threads)
 
 
-def grow_rest(rules: Rules, state: np.ndarray, ranges: Ranges | None, samples: int = 0, threads: int = 0) -> Trees:
+def grow_rest(rules: Rules, state: np.ndarray, ranges: Ranges, samples: int = 0, threads: int = 0) -> Trees:
     """Return the tree of what is left of a deal from a record of `GAME`, for ranges of hands; see `grow_late`."""
     roots = records(GAME, 1)
     roots[0] = state
-    strip_root(compile_rules(rules), handle(roots))
-    forest, followers = grow_forest(rules, roots, sees=True, ranges=ranges)
+    forest, followers = grow_forest(rules, without_hands(roots), sees=True, ranges=ranges)
     ending = last_deals(rules, followers, threads, samples)
     return Trees(rules, np.ones(1), [roots], [forest], int(state["deal_number"]), ending)
 
@@ -88,25 +88,29 @@ def measure_late(
     return dataclasses.replace(measure(agent, trees.rules, seeds, threads, seen), trees=trees)
 
 
-def check_late(game: Game, bounds: Bounds = UNBOUNDED) -> None:
-    """Raise ValueError for a game that can't be solved from where it stands, with bounds or without."""
-    rules, deals = game.rules, len(game.rules.deal_sizes())
+def check_rules(rules: Rules) -> None:
+    """Raise ValueError for rules whose late deals can't be solved."""
     if rules.players != 2 or not compile_rules(rules)[0]["is_main"]:
         raise ValueError(f"late deals are solved in games like Krypkasino for two, not in '{rules}'")
+
+
+def check_late(game: Game, bounds: Bounds = UNBOUNDED) -> None:
+    """Raise ValueError for a game that can't be solved from where it stands, with bounds or without."""
+    check_rules(game.rules)
     if game.is_over or game.pending is not None:
         raise ValueError("give a position in which a card is to be played; captures are no positions of their own")
+    deals, sizes = len(game.rules.deal_sizes()), [len(game.hand(seat)) for seat in range(2)]
     if game.deal_number < deals - 1:
         raise ValueError(
             f"deal {game.deal_number} of {deals} is too early to be solved; give a position in the last two deals"
         )
-    sizes = [len(game.hand(seat)) for seat in range(2)]
     most = MOST_BOUNDED if bounds.is_bounded else MOST_CARDS
     if game.deal_number < deals and sum(sizes) > most:
         raise ValueError(
             f"the deal before the last one is solved with at most {most} cards in both hands, and this position has "
             f"{sum(sizes)}; give a later one{'' if bounds.is_bounded else ', or how many hands each seat may hold'}"
         )
-    unseen = rules.deck_size - int(game.state["seen"].sum())
+    unseen = game.rules.deck_size - int(game.state["seen"].sum())
     histories = count_pairs(unseen, sizes, bounds) * math.factorial(sizes[0]) * math.factorial(sizes[1])
     if histories > MOST_HISTORIES:
         raise ValueError(
@@ -126,13 +130,6 @@ def count_pairs(unseen: int, sizes: list[int], bounds: Bounds) -> float:
     return share * min(bounds.hands or own, own) * min(bounds.hands or other, other)
 
 
-@kernel
-def strip_root(rules: np.ndarray, games: np.ndarray) -> None:
-    """Take away the hands of some games; how many cards they held stays."""
-    for at in range(len(games)):
-        strip_hands(rules[0], games[at])
-
-
 def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 0) -> FloatArray:
     """Return the margin of seat 0 that the last deal adds, (S,), for positions (S,) of `GAME` in which it begins.
 
@@ -142,15 +139,13 @@ def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 
     """
     values, threads = np.zeros(len(positions)), count_threads(threads)
     compiled, model, games = compile_rules(rules), make_model("sweep"), handle(positions)
-    workspaces = [make_workspace() for _ in range(threads)]
-
-    def value(part: int, parts: int) -> None:
-        places = np.arange(part, len(values), parts)
-        value_last_deals(
-            compiled, model, games, places, workspaces[part], make_pairs(rules, positions), samples, values
-        )
-
-    share(value, threads)
+    rooms = [(make_workspace(), make_pairs(rules, positions)) for _ in range(threads)]
+    share(
+        lambda part, parts: value_last_deals(
+            compiled, model, games, np.arange(part, len(values), parts), *rooms[part], samples, values
+        ),
+        threads,
+    )
     return values
 
 
@@ -170,7 +165,7 @@ def value_last_deals(
         draw = hash_unseen(pairs)
         for combination in range(samples if samples > 0 else combinations):
             if samples > 0:
-                weight, draw = 1.0, draw_pair(compiled, game, pairs, draw)
+                weight, draw = 1.0, draw_pair(game, pairs, draw)
             else:
                 weight = hold_pair(game, pairs, combination)
             if weight == 0.0:

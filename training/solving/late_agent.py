@@ -19,7 +19,8 @@ from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, records
 from krypenv.state import GAME
-from krypenv.training.solving.late import MOST_BOUNDED, grow_rest
+from krypenv.training.solving.growing import without_hands
+from krypenv.training.solving.late import MOST_BOUNDED, check_rules, grow_rest
 from krypenv.training.solving.looking import infosets_of
 from krypenv.training.solving.pairs import Ranges, choose_hands, list_hands, unseen_kinds
 from krypenv.training.solving.solving import Solved, solve_trees
@@ -60,6 +61,8 @@ class Equilibrium:
                 f"hands and iterations are 1 or more, and samples 0 or more, not {hands}, {iterations} and {samples}"
             )
         check_rules(rules)
+        if sum(rules.deal_sizes()[-2:][0][0]) > MOST_BOUNDED:
+            raise ValueError(f"late deals are solved with at most {MOST_BOUNDED} cards in both hands, not in '{rules}'")
         options = {"hands": hands, "samples": samples, "iterations": iterations}
         self.name, self.rules = format_spec("krypenv.training.solving:Equilibrium", options), rules
         self._hands, self._samples, self._iterations = hands, samples, iterations
@@ -90,10 +93,9 @@ class Equilibrium:
         seen = for_kernels(observation[None])
         plays = for_kernels(history_in(self.rules, seen)[0])
         knows_plays = go_back(self._compiled, seen[0], plays, handle(self._beliefs), self._workspace)
-        root = self._beliefs["start"][0].copy()
-        ranges = self._ranges(root, self._beliefs["ahead"][0]["cannot_hold"])
-        root["hands"], root["hand_kinds"] = 0, 0
-        solved = self._solved(root.tobytes(), *(each.tobytes() for each in ranges))
+        starts = self._beliefs["start"].copy().view(np.recarray)
+        ranges = self._ranges(starts[0], self._beliefs["ahead"][0]["cannot_hold"])
+        solved = self._solved(without_hands(starts).tobytes(), *(each.tobytes() for each in ranges))
         forest, policy = solved.trees.forests[0], solved.solutions[0].policy
         row = observation[: self.rules.observation_size]
         if knows_plays:
@@ -144,13 +146,3 @@ def go_back(rules: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.
         belief.start.hand_size[1 - worlds.root.seat] = seen[_HAND_SIZE + 1]
         belief.ahead = belief.start
     return bool(belief.count > 0)
-
-
-def check_rules(rules: Rules) -> None:
-    """Raise ValueError for rules whose deal before the last one can't be solved."""
-    deals = rules.deal_sizes()
-    if rules.players != 2 or not compile_rules(rules)[0]["is_main"] or sum(deals[-2:][0][0]) > MOST_BOUNDED:
-        raise ValueError(
-            f"the deal before the last one is solved in games like Krypkasino for two with at most {MOST_BOUNDED} "
-            f"cards in both hands, not in '{rules}'"
-        )

@@ -12,8 +12,7 @@ from krypenv.cards import card_names
 from krypenv.observation import HISTORY_COLUMNS, history_shape
 from krypenv.one_game import Game
 from krypenv.rules import Rules
-from krypenv.training.solving import deal_tree as tree
-from krypenv.training.solving.deal_tree import Forest
+from krypenv.training.solving.deal_tree import INFOSETS, Forest
 from krypenv.training.solving.equilibrium import Work, look_at_deal
 from krypenv.training.solving.growing import IntArray
 from krypenv.training.solving.solving import Solved, work_for
@@ -84,7 +83,8 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
     found = infosets_of(rules, forest, game.observation(history=knows_plays), knows_plays)
     later = solved.solutions[number + 1 :]
     to_come = later[0].values if later else solved.trees.ending
-    views = [_View(forest, solution.policy, to_come, int(infoset)) for infoset in found]
+    work = work_for(forest)
+    views = [_View(forest, solution.policy, to_come, int(infoset), work) for infoset in found]
     view = max(views, key=lambda each: (each.likelihood, each.reach.sum()))
     ways: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)  # to name a move's cards
     for move, *way in view.moves(game, view.nodes, 1.0):
@@ -122,39 +122,29 @@ def infosets_of(rules: Rules, forest: Forest, observation: np.ndarray, knows_pla
 class _View:
     """An information set, and the histories that may have led to it."""
 
-    def __init__(self, forest: Forest, policy: np.ndarray, to_come: np.ndarray, infoset: int) -> None:
-        self.forest, self.policy, self.infoset = forest, policy, infoset
+    def __init__(self, forest: Forest, policy: np.ndarray, to_come: np.ndarray, infoset: int, work: Work) -> None:
+        self.forest, self.policy, self.infoset, self.work = forest, policy, infoset, work
         self.seat = int(forest.seat[infoset])
         self.sign = 1.0 if self.seat == 0 else -1.0
-        self.deal = int(np.searchsorted(forest.starts[:, tree.INFOSETS], infoset, "right")) - 1
-        starts = forest.starts[self.deal]
-        self.first_node, self.first_leaf = int(starts[tree.NODES]), int(starts[tree.LEAVES])
-        self.work: Work = work_for(forest)
-        look_at_deal(forest, self.deal, to_come, policy, self.seat, self.work)
-        stop = int(forest.starts[self.deal + 1, tree.NODES])
-        self.nodes = self.first_node + np.flatnonzero(forest.infoset[self.first_node : stop] == infoset)
-        own, self.reach = self.work.reach[:, self.nodes - self.first_node]
+        self.deal = int(np.searchsorted(forest.starts[:, INFOSETS], infoset, "right")) - 1
+        look_at_deal(forest, self.deal, to_come, policy, self.seat, work)
+        self.nodes = np.flatnonzero(forest.infoset == infoset)
+        own, self.reach = work.reach[:, self.nodes]
         self.own = float(own.max())
         self.likelihood = float((own * self.reach).sum())
         self.is_explained = bool(self.reach.sum() > 0)
-        self.hands = self._hands()
+        pairs = np.flatnonzero(forest.first >= 0)  # the nodes of a pair of hands lie one after another
+        self.hands = pairs[np.searchsorted(forest.first[pairs], self.nodes, "right") - 1]
         if not self.is_explained:
             self.reach = forest.chance[self.hands]
-        self.weight = np.zeros(stop - self.first_node)
-        self.weight[self.nodes - self.first_node] = self.reach / self.reach.sum()
-
-    def _hands(self) -> IntArray:
-        """Return the pair of hands that each node belongs to: the nodes of a pair lie one after another."""
-        low, high = self.forest.starts[self.deal : self.deal + 2, tree.HANDS]
-        pairs = low + np.flatnonzero(self.forest.first[low:high] >= 0)
-        found: IntArray = pairs[np.searchsorted(self.forest.first[pairs], self.nodes, "right") - 1]
-        return found
+        self.weight = np.zeros(len(forest.infoset))
+        self.weight[self.nodes] = self.reach / self.reach.sum()
 
     def moves(self, game: Game, nodes: IntArray, probability: float) -> list[tuple[str, float, float]]:
         """Return the moves that some nodes of one information set allow, each way to name their cards by itself."""
-        forest, found = self.forest, []
+        forest, work, found = self.forest, self.work, []
         infoset = forest.infoset[nodes[0]]
-        weights = self.weight[nodes - self.first_node]
+        weights = self.weight[nodes]
         for place, choice in enumerate(range(forest.choice[infoset], forest.choice[infoset + 1])):
             after = game.copy()
             after.act(int(forest.actions[choice]))
@@ -162,19 +152,12 @@ class _View:
                 after.act(after.legal_actions()[0])
             children, chance = forest.children[forest.edge[nodes] + place], probability * float(self.policy[choice])
             if after.pending is None:
-                found.append((str(after.last_move), chance, self.sign * float(weights @ self._values(children))))
+                values = [work.value[child] if child >= 0 else work.leaf[-1 - child] for child in children]
+                found.append((str(after.last_move), chance, self.sign * float(weights @ values)))
             else:
-                self.weight[children - self.first_node] = weights
+                self.weight[children] = weights
                 found += self.moves(after, children, chance)
         return found
-
-    def _values(self, children: IntArray) -> np.ndarray:
-        """Return the margins of seat 0 that some children lead to."""
-        is_node = children >= 0
-        values = np.zeros(len(children))
-        values[is_node] = self.work.value[children[is_node] - self.first_node]
-        values[~is_node] = self.work.leaf[-1 - children[~is_node] - self.first_leaf]
-        return values
 
     def beliefs(self, rules: Rules, root: np.record) -> list[Belief]:
         """Return the hands that the other seat may hold now."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_KINDS
-from krypenv.kernels.compiled import bit_index, compile_rules
+from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.state import GAME, State, mix
@@ -42,6 +42,7 @@ class Pairs(NamedTuple):
     places: np.ndarray  # (1,) int64: how many are in use
     kinds: np.ndarray  # (MOST_KINDS,) int64: the kind at each place
     limits: np.ndarray  # (MOST_KINDS,) int64: copies that are not seen
+    most: np.ndarray  # (MOST_KINDS,) int64: copies that a seat may hold
     rest: np.ndarray  # (MOST_KINDS,) int64: room for counting
     packed: np.ndarray  # (2,) int64: the hands held
     hands: np.ndarray  # (2, H) int64: all that each seat may hold, packed and ascending
@@ -59,10 +60,9 @@ def make_pairs(rules: Rules, deals: State, ranges: Ranges | None = None) -> Pair
     hands, counts = np.zeros((2, max(most, default=0)), np.int64), np.zeros(2, np.int64)
     for seat, given in enumerate(ranges or ()):
         hands[seat, : len(given)], counts[seat] = given, len(given)
-    kinds, limits, rest = np.zeros((3, MOST_KINDS), np.int64)
-    return Pairs(
-        np.zeros(1, np.int64), kinds, limits, rest, np.zeros(2, np.int64), hands, counts, ranges is not None
-    )  # fmt: skip
+    kinds, limits, held, rest = np.zeros((4, MOST_KINDS), np.int64)
+    packed = np.zeros(2, np.int64)
+    return Pairs(np.zeros(1, np.int64), kinds, limits, held, rest, packed, hands, counts, ranges is not None)
 
 
 @kernel
@@ -71,7 +71,12 @@ def list_pairs(compiled: np.record, game: np.record, pairs: Pairs) -> int:
 
     What each seat has not swept in this deal rules cards out (R10). Given ranges stay.
     """
-    pairs.places[0] = list_unseen(compiled, game, pairs.kinds, pairs.limits)
+    pairs.places[0] = 0
+    for kind in range(NUM_KINDS):
+        copies = np.int64(compiled.deck_counts[kind]) - np.int64(game.seen[kind])
+        if copies > 0:
+            pairs.kinds[pairs.places[0]], pairs.limits[pairs.places[0]] = kind, copies
+            pairs.places[0] += 1
     if not pairs.is_given:
         for seat in range(2):
             pairs.counts[seat] = list_hands_of(compiled, game, seat, pairs)
@@ -105,42 +110,42 @@ def hash_unseen(pairs: Pairs) -> np.uint64:
 
 
 @kernel
-def draw_pair(compiled: np.record, game: np.record, pairs: Pairs, draw: np.uint64) -> np.uint64:
+def draw_pair(game: np.record, pairs: Pairs, draw: np.uint64) -> np.uint64:
     """Deal the seats hands at random, after `list_pairs`; `draw` decides them, and another one is returned."""
     rest = pairs.rest[: pairs.places[0]]
-    while True:
-        for place in range(len(rest)):
-            rest[place] = pairs.limits[place]
-        for seat in range(2):
-            hand = np.int64(0)
-            for _ in range(game.hand_size[seat]):
-                draw = mix(draw + np.uint64(1))
-                at, place = np.int64(draw % np.uint64(rest.sum())), 0
-                while at >= rest[place]:
-                    at -= rest[place]
-                    place += 1
-                rest[place] -= 1
-                hand += np.int64(1) << 2 * place
-            hold(game, seat, pairs, hand)
-        if can_hold(compiled, game, 0) and can_hold(compiled, game, 1):
-            return draw
+    for place in range(len(rest)):
+        rest[place] = pairs.limits[place]
+    for seat in range(2):
+        hand = np.int64(0)
+        for _ in range(game.hand_size[seat]):
+            draw = mix(draw + np.uint64(1))
+            at, place = np.int64(draw % np.uint64(rest.sum())), 0
+            while at >= rest[place]:
+                at -= rest[place]
+                place += 1
+            rest[place] -= 1
+            hand += np.int64(1) << 2 * place
+        hold(game, seat, pairs, hand)
+    return draw
 
 
 @kernel
 def list_hands_of(compiled: np.record, game: np.record, seat: int, pairs: Pairs) -> int:
     """Write the hands that a seat may hold into `pairs.hands`; return how many there are."""
-    count, hand = pairs.places[0], pairs.rest
-    written = 0
-    more = first_hand(pairs.limits, count, np.int64(game.hand_size[seat]), hand)
+    count, hand, left, written = pairs.places[0], pairs.rest, np.int64(game.hand_size[seat]), 0
+    for place in range(count):
+        is_swept = game.cannot_hold[seat] >> compiled.class_of[pairs.kinds[place]] & 1
+        pairs.most[place] = 0 if is_swept else pairs.limits[place]
+        hand[place] = min(left, pairs.most[place])
+        left -= hand[place]
+    more = left == 0
     while more:
         code = np.int64(0)
         for place in range(count):
             code |= hand[place] << 2 * place
-        hold(game, seat, pairs, code)
-        if can_hold(compiled, game, seat):
-            pairs.hands[seat, written] = code
-            written += 1
-        more = next_hand(pairs.limits, count, hand)
+        pairs.hands[seat, written] = code
+        written += 1
+        more = next_hand(pairs.most, count, hand)
     return written
 
 
@@ -158,39 +163,6 @@ def next_hand(limits: np.ndarray, kinds: int, hand: np.ndarray) -> bool:
             return True
         carried += hand[place]
     return False
-
-
-@kernel
-def first_hand(limits: np.ndarray, kinds: int, size: int, hand: np.ndarray) -> bool:
-    """Write the first hand of some size within the limits; return whether there is one."""
-    for place in range(kinds):
-        hand[place] = min(size, limits[place])
-        size -= hand[place]
-    return size == 0
-
-
-@kernel
-def list_unseen(compiled: np.record, game: np.record, kinds: np.ndarray, limits: np.ndarray) -> int:
-    """Write the kinds of which not all copies have been seen, and how many are left; return how many kinds."""
-    count = 0
-    for kind in range(NUM_KINDS):
-        copies = np.int64(compiled.deck_counts[kind]) - np.int64(game.seen[kind])
-        if copies > 0:
-            kinds[count], limits[count] = kind, copies
-            count += 1
-    return count
-
-
-@kernel
-def can_hold(compiled: np.record, game: np.record, seat: int) -> bool:
-    """Return whether a seat may hold its hand, by what it has not swept in this deal (R10)."""
-    kinds = np.int64(game.hand_kinds[seat])
-    while kinds != 0:
-        bit = kinds & -kinds
-        kinds ^= bit
-        if game.cannot_hold[seat] >> compiled.class_of[bit_index(bit)] & 1:
-            return False
-    return True
 
 
 @kernel
@@ -246,7 +218,9 @@ def draw_ranges(rules: Rules, game: np.ndarray, bounds: Bounds) -> Ranges:
     if bounds.responder is not None:
         own, other = bounds.responder, 1 - bounds.responder
         held[own] = held[own][held[own] == dealt[own]]
-        held[other] = held[other][are_disjoint(rules, game, held[other], dealt[own])]
+        _, copies, codes = unseen_kinds(rules, game)
+        counts = (held[other][:, None] // codes & 3) + (dealt[own] // codes & 3)
+        held[other] = held[other][(counts <= copies).all(axis=1)]
     return Ranges(*(choose_hands(each, [hand], bounds.hands, random) for hand, each in zip(dealt, held, strict=True)))
 
 
@@ -277,15 +251,8 @@ def unseen_kinds(rules: Rules, game: np.ndarray) -> tuple[IntArray, IntArray, In
     return kinds, left[kinds], 1 << 2 * np.arange(len(kinds))
 
 
-def are_disjoint(rules: Rules, game: np.ndarray, hands: IntArray, hand: int) -> npt.NDArray[np.bool_]:
-    """Return which hands can be dealt beside a hand, (H,); all are packed."""
-    _, copies, codes = unseen_kinds(rules, game)
-    counts = (hands[:, None] // codes & 3) + (hand // codes & 3)
-    return np.asarray((counts <= copies).all(axis=1))
-
-
 def list_hands(rules: Rules, game: np.ndarray) -> list[IntArray]:
-    """Return all hands that each seat may hold, packed as in `Pairs` and ascending."""
+    """Return all hands that each seat may hold in a record of `GAME`, packed as in `Pairs` and ascending."""
     games = records(GAME, 1)
     games[0] = game
     pairs = make_pairs(rules, games)

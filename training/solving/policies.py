@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ from krypenv.features import observation_for
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.mixed_table import legal_answer
 from krypenv.training.solving.deal_tree import Forest
-from krypenv.training.solving.growing import FloatArray, IntArray
+from krypenv.training.solving.growing import FloatArray, IntArray, Trees
 
 BATCH = 4096  # decisions in one call of an agent
 
 
-def policy_of(spec: str | Agent, rules: Rules, forest: Forest, seat: int, seeds: int = 1) -> FloatArray:
-    """Return the probabilities of an agent's choices on a seat, (choices,); choices of the other seat get 0.
+def policies_of(spec: str | Agent, trees: Trees, seeds: int = 1) -> list[FloatArray]:
+    """Return the probabilities of an agent's choices on both seats, (choices,) for the deals of each number.
 
     An agent's method `probabilities` is used if it has one; an agent that is given as an object must have it. Any other
     agent is made with each of `seeds` seeds, and the probabilities are the shares of their choices. An agent that
@@ -27,14 +28,19 @@ def policy_of(spec: str | Agent, rules: Rules, forest: Forest, seat: int, seeds:
 
     Raises ValueError for an agent that can't be made, and `Fault`, one too, for an illegal action.
     """
-    policy, owners = np.zeros(len(forest.actions)), owners_of(forest)
-    agent = agents.make_known(spec, rules) if isinstance(spec, str) else spec
-    if not isinstance(spec, str) or hasattr(agent, "probabilities"):
-        return _known_policy(agent, rules, forest, owners, seat)
-    for seed in range(seeds):
+    agent = agents.make_known(spec, trees.rules) if isinstance(spec, str) else spec
+    if isinstance(spec, str) and not hasattr(agent, "probabilities"):
+        return [_observed_policy(spec, trees.rules, forest, seeds) for forest in trees.forests]
+    return [_told_policy(agent, trees.rules, forest) for forest in trees.forests]
+
+
+def _observed_policy(spec: str, rules: Rules, forest: Forest, seeds: int) -> FloatArray:
+    """Return the shares of the choices that an agent makes with several seeds."""
+    policy = np.zeros(len(forest.actions))
+    for seat, seed in product(range(2), range(seeds)):
         agent = agents.make_known(spec, rules, seed)
         remembers = getattr(agent, "remembers", True)
-        for path in _paths(forest, owners, seat):
+        for path in _paths(forest, seat):
             for start in range(0, len(path), BATCH):
                 batch = path[start : start + BATCH]
                 if remembers:
@@ -45,21 +51,21 @@ def policy_of(spec: str | Agent, rules: Rules, forest: Forest, seat: int, seeds:
     return policy
 
 
+def _told_policy(agent: Any, rules: Rules, forest: Forest) -> FloatArray:
+    """Return the policy that an agent's method `probabilities` gives."""
+    policy, owners = np.zeros(len(forest.actions)), owners_of(forest)
+    for start in range(0, len(forest.seat), BATCH):
+        infosets = np.arange(start, min(start + BATCH, len(forest.seat)))
+        masks = _masks(rules, forest, infosets)
+        found = agent.probabilities(observation_for(agent, rules, forest.seen[infosets], masks), masks)
+        choices = slice(forest.choice[start], forest.choice[infosets[-1] + 1])
+        policy[choices] = found[owners[choices] - start, forest.actions[choices]]
+    return policy
+
+
 def owners_of(forest: Forest) -> IntArray:
     """Return the information set of each choice, (choices,)."""
     return np.repeat(np.arange(len(forest.seat)), np.diff(forest.choice))
-
-
-def _known_policy(agent: Any, rules: Rules, forest: Forest, owners: IntArray, seat: int) -> FloatArray:
-    """Return the policy that an agent's method `probabilities` gives."""
-    policy, own = np.zeros(len(forest.actions)), np.flatnonzero(forest.seat == seat)
-    for start in range(0, len(own), BATCH):
-        infosets = own[start : start + BATCH]
-        masks = _masks(rules, forest, infosets)
-        found = agent.probabilities(observation_for(agent, rules, forest.seen[infosets], masks), masks)
-        choices = np.flatnonzero(np.isin(owners, infosets))
-        policy[choices] = found[np.searchsorted(infosets, owners[choices]), forest.actions[choices]]
-    return policy
 
 
 def _masks(rules: Rules, forest: Forest, infosets: IntArray) -> npt.NDArray[np.int8]:
@@ -82,9 +88,9 @@ def _choices(agent: Agent, rules: Rules, forest: Forest, infosets: IntArray) -> 
     return places
 
 
-def _paths(forest: Forest, owners: IntArray, seat: int) -> list[IntArray]:
+def _paths(forest: Forest, seat: int) -> list[IntArray]:
     """Return a seat's information sets, each after those before it in the deal: (count, length) for each length."""
-    path = np.flatnonzero(forest.seat == seat)[:, None]
+    path, owners = np.flatnonzero(forest.seat == seat)[:, None], owners_of(forest)
     paths = []
     while len(path):
         before = forest.before[path[:, 0]]

@@ -14,8 +14,8 @@ from krypenv.training.runs import Header, open_run
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.machine import machine
 from krypenv.training.solving.growing import grow
-from krypenv.training.solving.policies import policy_of
-from krypenv.training.solving.solving import FILES, Solved, evaluate, solve, with_policies
+from krypenv.training.solving.policies import policies_of
+from krypenv.training.solving.solving import FILES, Solved, evaluate, solve_trees, with_policies
 
 
 def solve_into(
@@ -28,7 +28,7 @@ def solve_into(
     """
     identity = {"rules": str(rules), "gap": gap, "iterations": most, "observation_version": VERSION}
     with open_run(Path(folder), Header("solve", identity, {**facts, "machine": machine()})) as run:
-        solved = solve(rules, gap, most, threads, sees=True, run=run)
+        solved = solve_trees(grow(rules, sees=True), gap, most, threads, run)
         _write(folder, solved, False, facts)
         remove_kept(run.folder)
     return solved
@@ -71,23 +71,17 @@ def _write(folder: str | Path, solved: Solved, best_response: bool, facts: dict[
     )
 
 
-def load_rules(folder: str | Path) -> Rules:
-    """Return the rules of an equilibrium in a folder; raise what `load` raises."""
+def load(folder: str | Path) -> Solved:
+    """Return the game and the equilibrium that `save` or `solve_into` has written, with the values of its deals.
+
+    Raises ValueError for a folder that holds none, or best responses to an agent.
+    """
     _, facts = load_strategy(folder)
     if facts.get("points"):
         raise ValueError(
             f"{folder} holds best responses to an agent, which tell nothing of beliefs; name the folder of an "
             "equilibrium, as krypenv solve --out writes it"
         )
-    return Rules.parse(facts["rules"])
-
-
-def load(folder: str | Path) -> Solved:
-    """Return the game and the equilibrium that `save` or `solve_into` has written, with the values of its deals.
-
-    Raises ValueError for a folder that holds none, or best responses to an agent.
-    """
-    rules = load_rules(folder)
+    rules = Rules.parse(facts["rules"])
     trees = grow(rules, sees=True)
-    policies = [sum(policy_of(str(folder), rules, forest, seat) for seat in range(2)) for forest in trees.forests]
-    return evaluate(with_policies(trees, [np.asarray(policy) for policy in policies]), 1)
+    return evaluate(with_policies(trees, policies_of(str(folder), trees)), 1)

@@ -5,6 +5,8 @@ A game is solved deal by deal, from the last one back: the value of a deal is wh
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +18,10 @@ from krypenv.inputs.artifacts import encode_artifact, read_artifact
 from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads, share
 from krypenv.training.runs import Run, Task
-from krypenv.training.solving import deal_tree as tree
-from krypenv.training.solving.deal_tree import MOST_LENGTH, Forest
+from krypenv.training.solving.deal_tree import Forest
 from krypenv.training.solving.equilibrium import Solution, Work, evaluate_deals, respond_to_deals, solve_deals
 from krypenv.training.solving.growing import FloatArray, Trees, grow
-from krypenv.training.solving.policies import owners_of, policy_of
+from krypenv.training.solving.policies import owners_of, policies_of
 
 KIND, FORMAT = "solved deals", 1
 FILES = "solved-deals-*.safetensors"  # what a run keeps until the whole game is solved
@@ -56,9 +57,7 @@ class Solved:
         return sum(self.best) / 2
 
 
-def solve(
-    rules: Rules, gap: float = 1e-4, most: int = 20_000, threads: int = 0, sees: bool = False, run: Run | None = None
-) -> Solved:
+def solve(rules: Rules, gap: float = 1e-4, most: int = 20_000, threads: int = 0, sees: bool = False) -> Solved:
     """Return an equilibrium of a two-player game.
 
     Args:
@@ -66,17 +65,20 @@ def solve(
         most: iterations for a deal, at most.
         threads: threads, 0 for all processors; the result does not depend on them.
         sees: whether to keep the observations, which `save` and `look` need.
-        run: keeps solved deals, for the same game, gap and iterations; deals that it has are not solved again.
 
-    Raises ValueError for rules that can't be solved, and for files of the run that are torn or of another game.
+    Raises ValueError for rules that can't be solved.
     """
-    return solve_trees(grow(rules, sees=sees), gap, most, threads, run)
+    return solve_trees(grow(rules, sees=sees), gap, most, threads)
 
 
 def solve_trees(
     trees: Trees, gap: float = 1e-4, most: int = 20_000, threads: int = 0, run: Run | None = None
 ) -> Solved:
-    """Return an equilibrium of a game that is given as trees; see `solve`."""
+    """Return an equilibrium of a game that is given as trees; see `solve`.
+
+    A run keeps solved deals, for the same game, gap and iterations; deals that it has are not solved again. Raises
+    ValueError for files of the run that are torn or of another game.
+    """
     solutions: list[Solution] = []
     for number, forest in reversed(list(enumerate(trees.forests))):
         to_come = solutions[0].values if solutions else trees.ending
@@ -116,7 +118,7 @@ def respond(solved: Solved, threads: int = 0) -> Solved:
     best = np.array([solved.trees.ending, -solved.trees.ending])
     for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
         for seat in range(2):
-            run_kernel(respond_to_deals, forest, threads, best[seat], solution, seat)
+            run_kernel(respond_to_deals, forest, threads, best[seat], seat, solution)
         best = solution.best
     return solved
 
@@ -134,11 +136,7 @@ def measure(agent: str | Agent, rules: Rules, seeds: int = 1, threads: int = 0, 
     Raises ValueError for rules that can't be solved, for an agent that can't be made, and for an illegal choice.
     """
     trees = trees or grow_for_agents(rules)
-    policies = [
-        policy_of(agent, rules, forest, 0, seeds) + policy_of(agent, rules, forest, 1, seeds)
-        for forest in trees.forests
-    ]
-    return respond(evaluate(with_policies(trees, policies), threads), threads)
+    return respond(evaluate(with_policies(trees, policies_of(agent, trees, seeds)), threads), threads)
 
 
 def evaluate(solved: Solved, threads: int = 0) -> Solved:
@@ -162,6 +160,21 @@ def lost_to_equilibrium(equilibrium: Solved, solved: Solved, threads: int = 0) -
     return (leads[1] - leads[0]) / 2
 
 
+def spread_of(solved: Solved) -> float:
+    """Return the standard deviation of the margin of a game between the two policies, in points."""
+    forests: list[Forest] = []
+    trees, mean = solved.trees, solved.trees.ending
+    for forest, solution in zip(reversed(trees.forests), reversed(solved.solutions), strict=True):
+        goes_on = forest.follower >= 0
+        after = np.zeros(len(forest.gain))
+        after[goes_on] = mean[forest.follower[goes_on]]
+        forests.insert(0, forest._replace(gain=forest.gain**2 + 2 * forest.gain * after))
+        mean = solution.values
+    squared = dataclasses.replace(trees, forests=forests, ending=trees.ending**2)
+    square = evaluate(with_policies(squared, [each.policy for each in solved.solutions]), 1).value
+    return math.sqrt(max(square - solved.value**2, 0.0))
+
+
 def grow_for_agents(rules: Rules) -> Trees:
     """Return the trees for `measure`: all that an agent may look at tells information sets apart."""
     return grow(rules, keeps_all=True, keeps_points=True, sees=True)
@@ -183,19 +196,13 @@ def blank(forest: Forest) -> Solution:
     )
 
 
-def run_kernel(kernel: Any, forest: Forest, threads: int, to_come: FloatArray, *rest: Any) -> None:
+def run_kernel(kernel: Any, forest: Forest, threads: int, *arguments: Any) -> None:
     """Run a kernel over the deals of a forest, on several threads."""
-    threads = count_threads(threads)
-    works = [work_for(forest) for _ in range(threads)]
-    share(lambda part, parts: kernel(forest, to_come, *rest, works[part], part, parts), threads)
+    work = work_for(forest)
+    share(lambda part, parts: kernel(forest, *arguments, work, part, parts), count_threads(threads))
 
 
 def work_for(forest: Forest) -> Work:
-    """Return room for the largest deal of a forest."""
-    sizes = np.diff(forest.starts, axis=0).max(axis=0)
-    nodes, choices = int(sizes[tree.NODES]), int(sizes[tree.CHOICES])
-    regret, change, current, total = np.zeros((4, choices))
-    return Work(
-        np.zeros(int(sizes[tree.LEAVES])), np.zeros(nodes), np.zeros((2, nodes)), np.zeros(nodes, np.int64), regret,
-        change, current, total, np.zeros(MOST_LENGTH + 2, np.int64),
-    )  # fmt: skip
+    """Return room for the kernels over a forest."""
+    nodes, choices = len(forest.infoset), np.zeros((5, len(forest.actions)))
+    return Work(np.zeros(len(forest.gain)), np.zeros(nodes), np.zeros((2, nodes)), *choices)

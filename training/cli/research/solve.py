@@ -14,7 +14,7 @@ from rich.console import Console
 from krypenv.rules import Rules
 from krypenv.training.runs import limits, panels
 from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.parts import GameRules, a_seed
+from krypenv.training.runs.parts import GameRules
 
 if TYPE_CHECKING:
     from krypenv.one_game import Game
@@ -55,7 +55,6 @@ class SolveSettings(Command):
         panels.GAME_RECORDS,
         decides=False,
     )
-    seed: int = a_seed("seed of the hands that --hands draws", limits.SEED)
     out: Path | None = an_output(None, "folder for the strategy [default: none]", "DIR")
 
     def __post_init__(self) -> None:
@@ -66,8 +65,6 @@ class SolveSettings(Command):
             raise ValueError("--at shows one strategy, and --list solves many games; name the game of the position")
         if self.hands and not self.at:
             raise ValueError("--hands bounds what the seats may hold at a position; give one with --at")
-        if self.seed and not self.hands:
-            raise ValueError("--seed decides which hands --hands draws; give --hands too, or leave it out")
 
     def rules_of(self, preset: str) -> Rules:
         """Return the rules of a preset, with the fields that are changed."""
@@ -81,10 +78,10 @@ def run(settings: SolveSettings) -> None:
     in points a game. If it is killed, the same command with --out resumes it.
     """
     from krypenv.agents.solved import is_strategy
-    from krypenv.training.solving import SOLVED
+    from krypenv.training.solving import load
 
     if settings.preset is None:
-        _list([settings.rules_of(name) for name in SOLVED], settings.gap, settings.iterations, settings.threads)
+        _list(settings)
     elif not is_strategy(settings.preset):
         _solve(settings, settings.rules_of(settings.preset))
     elif settings.at is None:
@@ -94,7 +91,10 @@ def run(settings: SolveSettings) -> None:
     elif settings.game.rule or settings.out:
         raise ValueError(f"{settings.preset} has its own rules, and is saved; leave out --rule and --out")
     else:
-        _look(settings.preset, settings.at)
+        game = _game_at(settings.at)
+        with Console(stderr=True).status(f"reading {settings.preset}"):
+            solved = load(settings.preset)
+        _print_look(solved, *game)
 
 
 def _solve(settings: SolveSettings, rules: Rules) -> None:
@@ -130,11 +130,11 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
 def _solve_late(settings: SolveSettings, game: Game) -> None:
     """Solve what is left of a large game, and print what an equilibrium does there."""
     from krypenv.training.solving import Bounds, solve_late
-    from krypenv.training.solving.pairs import SAMPLES, UNBOUNDED
+    from krypenv.training.solving.pairs import SAMPLES
 
     if settings.out:
         raise ValueError(f"'{game.rules}' is solved from one position only, which makes no agent; leave out --out")
-    bounds = Bounds(settings.hands, settings.seed, game.turn, samples=SAMPLES) if settings.hands else UNBOUNDED
+    bounds = Bounds(settings.hands, known=game.turn, samples=SAMPLES) if settings.hands else Bounds()
     start = time.perf_counter()
     with Console(stderr=True).status(f"solving deal {game.deal_number}"):
         solved = solve_late(game, settings.gap, settings.iterations, settings.threads, bounds)
@@ -155,18 +155,6 @@ def _game_at(source: str) -> tuple[Game, bool]:
 
     text = read_source(source)
     return (Game.replay(text), True) if is_record(text) else (Game.from_position(text), False)
-
-
-def _look(folder: str, at: str) -> None:
-    """Print what a saved strategy does at a position."""
-    from krypenv.training.solving.looking import check_position
-    from krypenv.training.solving.saving import load, load_rules
-
-    game = _game_at(at)
-    check_position(load_rules(folder), game[0])
-    with Console(stderr=True).status(f"reading {folder}"):
-        solved = load(folder)
-    _print_look(solved, *game)
 
 
 def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
@@ -199,15 +187,15 @@ def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
         typer.echo(f"and {len(rest)} other hands, {sum(each.probability for each in rest):.1%} together")
 
 
-def _list(games: list[Rules], gap: float, iterations: int, threads: int) -> None:
+def _list(settings: SolveSettings) -> None:
     from krypenv.training.runs.tables import print_table
-    from krypenv.training.solving import grow, size_of, solve
+    from krypenv.training.solving import SOLVED, grow, size_of, solve
 
     rows = []
-    for rules in games:
+    for rules in map(settings.rules_of, SOLVED):
         size = size_of(grow(rules, keeps_all=True))
         start = time.perf_counter()
-        solved = solve(rules, gap, iterations, threads)
+        solved = solve(rules, settings.gap, settings.iterations, settings.threads)
         seconds = time.perf_counter() - start
         rows.append(
             (
