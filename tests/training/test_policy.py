@@ -14,7 +14,7 @@ from sb3_contrib import MaskablePPO
 from krypenv import Engine, Rules
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.adapters.vector import observation_space
-from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
+from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.observation import SIZE
@@ -23,8 +23,7 @@ from krypenv.training.learn.learner.policy import CardPolicy
 from krypenv.training.learn.learner.torch_network import CardNetwork, Choices, NetworkAgent
 
 torch.set_num_threads(1)
-TABLES = [Rules.preset(), Rules.preset(players=3), Rules.preset(players=4, teams=2), Rules.preset("howto", players=2)]
-TABLES += [Rules.preset(players=5), Rules.preset(players=6, teams=3)]
+TABLES = [Rules.preset(), Rules.preset(players=3), Rules.preset("howto", players=2), Rules.preset(players=6, teams=3)]
 any_table = pytest.mark.parametrize("rules", TABLES, ids=str)
 
 
@@ -90,14 +89,6 @@ def test_rows_of_the_network_are_independent(rules: Rules) -> None:
         assert torch.allclose(alone.values[0], scores.values[row], atol=1e-5)
 
 
-def test_choices_are_the_legal_actions_row_after_row() -> None:
-    features = ActionFeatures(np.array([2, 1, 3]), np.array([4, 9, 7, 0, 60, 104]), np.zeros((6, 87), np.int8))
-    choices = Choices.of(features)
-    assert choices.row.tolist() == [0, 0, 1, 2, 2, 2]
-    assert choices.place.tolist() == [0, 1, 0, 0, 1, 2]
-    assert choices.spread(choices.actions, 3, -1).tolist() == [[4, 9, -1], [7, -1, -1], [0, 60, 104]]
-
-
 @any_table
 @torch.no_grad()
 def test_what_the_policy_is_asked_in_different_ways_agrees(rules: Rules) -> None:
@@ -122,23 +113,6 @@ def test_what_the_policy_is_asked_in_different_ways_agrees(rules: Rules) -> None
             )
     assert torch.allclose(policy.predict_values(position), values, atol=1e-5)
     assert torch.allclose(policy.predict_values(plain), policy(plain, action_masks=masks)[1], atol=1e-5)
-
-
-@any_table
-@torch.no_grad()
-def test_probabilities_of_the_legal_actions_sum_to_one(rules: Rules) -> None:
-    policy, engine = make_policy(rules), positions(rules, 40)
-    masks, position = engine.action_mask.copy(), decisions_of(engine).tensors("cpu")
-    sums, entropy = np.zeros(40), np.zeros(40)
-    for action in range(NUM_ACTIONS):
-        log_probs = policy.evaluate_actions(position, torch.full((40,), action))[1].double().numpy()
-        probability = np.where(masks[:, action], np.exp(log_probs), 0)
-        sums += probability
-        entropy -= np.where(masks[:, action], probability * log_probs, 0)
-    assert np.allclose(sums, 1, atol=1e-5)
-    assert np.allclose(
-        policy.get_distribution(torch.from_numpy(engine.observation.copy()), masks).entropy(), entropy, atol=1e-4
-    )
 
 
 @torch.no_grad()
@@ -291,7 +265,7 @@ def test_plain_maskable_ppo_learns_with_it() -> None:
 
 def test_values_without_masks_work_out_the_legal_actions() -> None:
     """MaskablePPO asks for values without masks at the end of a rollout; pending takes are seen too."""
-    for rules, plies in itertools.product(TABLES[:4], (0, 21, 44)):
+    for rules, plies in itertools.product(TABLES[:3], (21, 44)):
         policy, engine = make_policy(rules, critic=False), positions(rules, 30, plies)
         plain = torch.from_numpy(engine.observation.copy())
         with torch.no_grad():
