@@ -1,19 +1,19 @@
-"""Analysis: exact where nothing is hidden, blind to what is, and marks that mean what they say."""
+"""Analysis: exact where nothing is hidden, blind to what is, marks that mean what they say; and the command."""
 
 import contextlib
-import io
 import json
 from math import comb
 
 import numpy as np
 import pytest
+from support.commands import krypenv
 from support.games import lay
 
 from krypenv import Game, Rules, agents
 from krypenv.advice.estimates import Estimate
+from krypenv.advice.values import examined
 from krypenv.agents.champion import MODELS
 from krypenv.notation import NotationError
-from krypenv.training.cli.commands import main
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
 from krypenv.training.evaluation.analysis.comments import annotate, print_position
 
@@ -49,29 +49,58 @@ def played_game(seed=3, players=2, preset="krypkasino"):
     return game
 
 
+def must_sweep(game):
+    """Whether the seat to act has nothing but sweeps."""
+    moves = game.legal_moves()
+    return bool(moves) and all(move.sweep for move in moves)
+
+
+def pushed(game, move):
+    """The game after a move."""
+    twin = game.copy()
+    twin.push(move)
+    return twin
+
+
+def cut(game, moves):
+    """The game after its first moves."""
+    twin = game.rewound()
+    for move in game.moves[:moves]:
+        twin.push(move)
+    return twin
+
+
+# ---------------------------------------------------------------------- where nothing is hidden
+
+
 @pytest.mark.parametrize("seed", range(6))
-def test_the_last_deal_of_two_is_exact(seed):
-    game = played_game(seed)
-    while len(game.moves) > 96:  # the last four plays
-        game.pop()
-    analysis = analyze_position(game)
-    assert analysis.worlds == 1
-    assert {value.move for value in analysis.moves} == {str(move) for move in game.legal_moves()}
-    for value in analysis.moves:
-        twin = game.copy()
-        twin.push(next(move for move in game.legal_moves() if str(move) == value.move))
-        assert value.margin.mean == best_margin(twin, game.turn)
-        assert value.margin.half is None
-    assert analysis.best.margin.mean == best_margin(game, game.turn)
+def test_the_last_plays_of_two_are_exact_in_margins_and_sweeps(seed):
+    whole = played_game(seed)
+    for moves in (96, 97, 99):
+        game = cut(whole, moves)
+        analysis = analyze_position(game)
+        assert analysis.worlds == 1
+        assert {value.move for value in analysis.moves} == {str(move) for move in game.legal_moves()}
+        assert analysis.best.margin.mean == best_margin(game, game.turn)
+        for value in analysis.moves:
+            after = pushed(game, value.move)
+            assert value.margin.mean == best_margin(after, game.turn)
+            assert value.behind.mean == analysis.best.margin.mean - value.margin.mean
+            assert value.margin.half is None
+            assert value.sets_up == must_sweep(after)
+            outcomes = {must_sweep(pushed(after, reply)) for reply in after.legal_moves()} or {False}
+            if len(outcomes) == 1:  # whatever the other seat takes
+                assert value.risks == outcomes.pop()
 
 
-def test_a_sweep_that_is_set_up_is_told():
-    analysis = analyze_position(Game.from_position(LAST))
-    assert [value.move for value in analysis.moves] == ["2C", "3C"]
-    good, bad = analysis.moves
-    assert (good.sets_up, bad.sets_up) == (1, 0)
-    assert bad.behind.mean == good.margin.mean - bad.margin.mean > 0
-    assert good.behind.mean == 0
+def test_the_chance_of_a_sweep_is_that_of_a_card_that_can():
+    game = lay("3C", "5D 9D", "8H 2H", rules="kasino-sweden players=2")
+    chances = {value.move: value.sets_up for value in analyze_position(game).moves}
+    assert chances == {"5D": 1, "9D": 0}  # the other hand is known: 3 + 5 make eight
+    assert {value.move: value.sets_up for value in analyze_position(Game.from_position(LAST)).moves} == {
+        "2C": 1,
+        "3C": 0,
+    }
 
 
 def test_an_analysis_holds_the_move_that_was_played_and_says_what_it_looked_at():
@@ -109,10 +138,17 @@ def test_what_was_not_looked_at_is_told_with_the_reason(capsys, table, hand, loo
     assert looked_at in capsys.readouterr().out.splitlines()
 
 
-def test_the_chance_of_a_sweep_is_that_of_a_card_that_can():
-    game = lay("3C", "5D 9D", "8H 2H", rules="kasino-sweden players=2")
-    chances = {value.move: value.sets_up for value in analyze_position(game).moves}
-    assert chances == {"5D": 1, "9D": 0}  # the other hand is known: 3 + 5 make eight
+def test_a_play_that_was_begun_goes_on():
+    game = Game.from_position(
+        "rules: krypkasino; table: 4H 3C 3D JC; hand 0: 9D; hand 1: 6D 8C; pending: 7C; captured 1: rest"
+    )
+    analysis = analyze_position(game)
+    assert analysis.pending == "7C"
+    assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
+    assert len(analysis.moves) == 2
+
+
+# ---------------------------------------------------------------------- where hands are hidden
 
 
 def test_b2_an_analysis_lists_builds():
@@ -122,27 +158,6 @@ def test_b2_an_analysis_lists_builds():
     moves = {value.move for value in analyze_position(game, worlds=4).moves}
     assert any("=" in move for move in moves)
     assert moves <= {str(move) for move in game.legal_moves()}
-
-
-def must_sweep(game):
-    """Whether the seat to act has nothing but sweeps."""
-    moves = game.legal_moves()
-    return bool(moves) and all(move.sweep for move in moves)
-
-
-def pushed(game, move):
-    """The game after a move."""
-    twin = game.copy()
-    twin.push(move)
-    return twin
-
-
-def cut(game, moves):
-    """The game after its first moves."""
-    twin = game.rewound()
-    for move in game.moves[:moves]:
-        twin.push(move)
-    return twin
 
 
 def test_the_chance_of_a_sweep_set_up_is_that_of_drawing_a_sweeper():
@@ -162,51 +177,16 @@ def test_the_chance_of_a_sweep_set_up_is_that_of_drawing_a_sweeper():
     assert any(0 < chance < 1 for chance in chances)
 
 
-def test_sweeps_are_sure_where_nothing_is_hidden():
-    risks = []
-    for seed in range(30):
-        game = cut(played_game(seed), 97)  # seat 1 has two cards left, and seat 0 one
-        for value in analyze_position(game, worlds=2).moves:
-            after = pushed(game, value.move)
-            assert value.sets_up == must_sweep(after)
-            outcomes = {must_sweep(pushed(after, reply)) for reply in after.legal_moves()}
-            if len(outcomes) == 1:  # whatever seat 0 takes with its card
-                assert value.risks == outcomes.pop()
-                risks.append(value.risks)
-    assert set(risks) == {0, 1}
-
-
-def test_nothing_is_swept_after_the_end():
-    for seed in range(5):
-        for value in analyze_position(cut(played_game(seed), 99), worlds=5).moves:
-            assert (value.sets_up, value.risks) == (0, 0)
-
-
-def test_a_play_that_was_begun_goes_on():
-    game = Game.from_position(
-        "rules: krypkasino; table: 4H 3C 3D JC; hand 0: 9D; hand 1: 6D 8C; pending: 7C; captured 1: rest"
-    )
-    analysis = analyze_position(game)
-    assert analysis.pending == "7C"
-    assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
-    assert len(analysis.moves) == 2
-
-
-def test_intervals_hold_the_truth_as_often_as_they_say():
-    rounds, game = 300, cut(played_game(1), 86)  # six plays before the last deal
-    agent = agents.make("search(worlds=30)", game.rules, 1)
-    seen = game.observation(), game.action_mask()
-    truth = agents.make("search(worlds=5000)", game.rules, 2).examine(*seen)[1].mean(axis=0)
-    best, worst = truth.argmax(), truth.argmin()
-    held = []
-    for _ in range(rounds):
-        margins = agent.examine(*seen)[1]
-        margin, behind = Estimate.of(margins[:, worst]), Estimate.of(margins[:, best] - margins[:, worst])
-        held.append(
-            (margin.low <= truth[worst] <= margin.high, behind.low <= truth[best] - truth[worst] <= behind.high)
-        )
-    assert truth[best] > truth[worst]
-    assert (np.abs(np.mean(held, axis=0) - 0.95) < 4 * (0.95 * 0.05 / rounds) ** 0.5).all()
+def test_intervals_are_those_of_the_same_worlds_for_all_moves():
+    """A move's distance from the best one is measured world by world."""
+    game = cut(played_game(1), 86)
+    values = analyze_position(game, worlds=30).moves
+    moves, found = examined(game, agents.make("search(worlds=30)", game.rules, 0))
+    margins = dict(zip(map(str, moves), found.margins.T, strict=True))
+    assert len(values) == len(moves) > 1
+    for value in values:
+        assert value.margin == Estimate.of(margins[value.move])
+        assert value.behind == Estimate.of(margins[values[0].move] - margins[value.move])
 
 
 def exchanged(game, place):
@@ -222,9 +202,7 @@ def exchanged(game, place):
 
 
 def test_hidden_cards_have_no_part():
-    game = played_game()
-    while len(game.moves) > 40:
-        game.pop()
+    game = cut(played_game(), 40)
     others = []
     for place in range(20):
         with contextlib.suppress(NotationError):  # the other seat can't hold that card
@@ -233,6 +211,28 @@ def test_hidden_cards_have_no_part():
     assert any(other.hand(1 - game.turn) != game.hand(1 - game.turn) for other in seen_alike)
     for other in seen_alike:
         assert analyze_position(other, worlds=20).to_json() == analyze_position(game, worlds=20).to_json()
+
+
+def test_open_hands_are_labelled():
+    game = cut(played_game(players=3), 50)
+    analysis = analyze_position(game, worlds=5, open_hands=True)
+    assert (analysis.open_hands, analysis.worlds, analysis.agent) == (True, 1, "oracle-hand")
+    assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
+    for value in analysis.moves:
+        after = pushed(game, value.move)
+        if after.deal_number == game.deal_number:
+            assert value.sets_up == must_sweep(after)
+
+
+@pytest.mark.parametrize("name", [str(MODELS / "two"), f"learned(model={str(MODELS / 'two')!r})"])
+def test_a_network_analyses_as_guided_does(name):
+    game, guided = Game(Rules.preset("krypkasino", players=2), seed=1), f"guided(model={str(MODELS / 'two')!r})"
+    analysis = analyze_position(game, name, worlds=5)
+    assert analysis == analyze_position(game, guided, worlds=5)
+    assert analysis.agent == f"guided(model={str(MODELS / 'two')!r}, worlds=5)"
+
+
+# ---------------------------------------------------------------------- records
 
 
 def test_regret_and_marks_of_a_game():
@@ -263,130 +263,83 @@ def test_regret_and_marks_of_a_game():
         assert seat.best_rate == pytest.approx(np.mean(np.array(regrets) < 1e-9))
 
 
-def test_a_blunder_is_marked():
+def test_a_blunder_is_marked_and_best_play_has_no_regret():
     game = Game.from_position(LAST)
     game.push("3C")
     [play] = analyze(game).plays
     assert (play.mark, play.best.move) == ("??", "2C")
     assert play.regret == best_margin(pushed(Game.from_position(LAST), "2C"), 0) - best_margin(game, 0)
-    [play] = analyze(game, marks=Marks(1, 3, play.regret + 1)).plays
-    assert play.mark == "?"
-
-
-def test_best_play_of_the_last_deal_has_no_regret():
-    game = Game.from_position(LAST)
+    for blunder, mark in ((play.regret, "??"), (play.regret + 1, "?")):
+        [again] = analyze(game, marks=Marks(1, 3, blunder)).plays
+        assert again.mark == mark
+    game.pop()
     while not game.is_over:
-        game.push(next(m for m in game.legal_moves() if str(m) == analyze_position(game).best.move))
+        game.push(analyze_position(game).best.move)
     assert all(play.regret == 0 and not play.mark for play in analyze(game).plays)
 
 
-def test_open_hands_are_labelled():
-    game = played_game(players=3)
-    while len(game.moves) > 50:
-        game.pop()
-    analysis = analyze_position(game, worlds=5, open_hands=True)
-    assert (analysis.open_hands, analysis.worlds, analysis.agent) == (True, 1, "oracle-hand")
-    assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
-    for value in analysis.moves:
-        after = pushed(game, value.move)
-        if after.deal_number == game.deal_number:
-            assert value.sets_up == must_sweep(after)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_what_can_not_be_analysed_is_refused():
+    game, over = Game(Rules.preset("krypkasino"), seed=1), played_game(preset="mini-low")
+    for call, message in (
+        (lambda: analyze_position(over), "the game is over"),
+        (lambda: analyze(over, marks=Marks(3, 2, 1)), "three rising numbers of points"),
+        (lambda: analyze(over, seat=2), "there is no seat 2; the seats are 0 to 1"),
         (
-            {"agent": "tactician"},
-            "tactician can't analyse what a seat sees; of .* rollout, search, champion can",
+            lambda: analyze_position(game, "tactician"),
+            "tactician can't analyse what a seat sees; .* champion can",
         ),
-        ({"agent": "serach"}, "unknown agent 'serach'"),
-        ({"worlds": 0}, "at least two worlds, as there is no interval from 0"),
-        ({"worlds": 1}, "at least two worlds, as there is no interval from 1"),
-    ],
-)
-def test_bad_requests(options, message):
-    with pytest.raises(ValueError, match=message):
-        analyze_position(Game(Rules.preset("krypkasino"), seed=1), **options)
-
-
-@pytest.mark.parametrize("name", [str(MODELS / "two"), f"learned(model={str(MODELS / 'two')!r})"])
-def test_a_network_analyses_as_guided_does(name):
-    game, guided = Game(Rules.preset("krypkasino", players=2), seed=1), f"guided(model={str(MODELS / 'two')!r})"
-    analysis = analyze_position(game, name, worlds=5)
-    assert analysis == analyze_position(game, guided, worlds=5)
-    assert analysis.agent == f"guided(model={str(MODELS / 'two')!r}, worlds=5)"
-
-
-def test_a_game_that_is_over_and_marks_that_fall_are_refused():
-    game = played_game(preset="mini-low")
-    with pytest.raises(ValueError, match="the game is over"):
-        analyze_position(game)
-    with pytest.raises(ValueError, match="three rising numbers of points"):
-        analyze(game, marks=Marks(3, 2, 1))
-    with pytest.raises(ValueError, match="there is no seat 2; the seats are 0 to 1"):
-        analyze(game, seat=2)
+        (lambda: analyze_position(game, "serach"), "unknown agent 'serach'"),
+        (lambda: analyze_position(game, worlds=1), "at least two worlds, as there is no interval from 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
 # ---------------------------------------------------------------------- the command
 
 
-def krypenv(monkeypatch, *arguments):
-    """Run the command and return its exit code."""
-    monkeypatch.setattr("sys.argv", ["krypenv", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return ended.value.code
-
-
-def test_command_on_a_record(tmp_path, monkeypatch, capsys):
-    game = played_game()
+def test_command_on_a_record(tmp_path):
+    game = played_game(preset="mini-low")
     path = tmp_path / "game.krk"
     path.write_text(game.record())
     files = {name: tmp_path / name for name in ("a.json", "a.png", "a.krk")}
     options = ("--worlds", 10, "--json", files["a.json"], "--picture", files["a.png"], "--annotate", files["a.krk"])
-    assert krypenv(monkeypatch, "analyze", path, *options) == 0
-    assert "??" in capsys.readouterr().out
-    assert files["a.png"].read_bytes().startswith(b"\x89PNG")
+    done = krypenv("analyze", path, *options)
+    assert done.exit_code == 0, done.output
     analysis = analyze(game, worlds=10)
+    assert all(play.mark in done.stdout for play in analysis.plays)
+    assert files["a.png"].read_bytes().startswith(b"\x89PNG")
     assert json.loads(files["a.json"].read_text()) == json.loads(json.dumps(analysis.to_json()))
     assert files["a.krk"].read_bytes() == annotate(game, analysis).encode()
 
 
-def test_command_on_a_position(tmp_path, monkeypatch, capsys):
-    assert krypenv(monkeypatch, "analyze", LAST, "--picture", tmp_path / "p.png") == 0
-    printed = capsys.readouterr().out
-    assert "nothing is hidden" in printed
-    assert printed.index("2C ") < printed.index("3C ")
+def test_command_on_a_position(tmp_path):
+    done = krypenv("analyze", LAST, "--picture", tmp_path / "p.png")
+    assert done.exit_code == 0, done.output
+    assert "nothing is hidden" in done.stdout
+    assert done.stdout.index("2C ") < done.stdout.index("3C ")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_all_that_open_hands_say_names_them(tmp_path, monkeypatch, capsys):
+def test_all_that_open_hands_say_names_them(tmp_path):
     game = Game.from_position(LAST)
     game.push("3C")
     path, annotated, figures = (tmp_path / name for name in ("a.krk", "b.krk", "b.json"))
     path.write_text(game.record())
-    assert krypenv(monkeypatch, "analyze", path, "--open", "--annotate", annotated, "--json", figures) == 0
-    assert "(cheats)" in capsys.readouterr().out
+    assert "(cheats)" in krypenv("analyze", path, "--open", "--annotate", annotated, "--json", figures).stdout
     assert "cheats" in Game.replay(annotated.read_text()).tags["Annotator"]
     assert json.loads(figures.read_text())["open_hands"]
-    assert krypenv(monkeypatch, "analyze", LAST, "--open") == 0
-    assert "(cheats)" in capsys.readouterr().out
+    assert "(cheats)" in krypenv("analyze", LAST, "--open").stdout
 
 
-def test_a_text_is_read_wherever_it_comes_from(tmp_path, monkeypatch, capsys):
+def test_a_text_is_read_wherever_it_comes_from(tmp_path):
     text = "; ".join(cut(played_game(), 98).position().splitlines())
     assert len(text) > 255  # more than a file's name may have
     path = tmp_path / "position"
     path.write_text(text)
-    told = []
-    for source in (text, path, "-"):
-        monkeypatch.setattr("sys.stdin", io.StringIO(text))
-        assert krypenv(monkeypatch, "analyze", source, "--worlds", 2) == 0
-        told.append(capsys.readouterr().out)
-    assert told[0] == told[1] == told[2]
-    assert krypenv(monkeypatch, "analyze", '[Rules "mini-low"] [Seed "1"] *') == 2
-    assert "there is no move to analyse" in capsys.readouterr().err
+    told = {krypenv("analyze", source, "--worlds", 2, typed=text).stdout for source in (text, path, "-")}
+    assert len(told) == 1
+    assert "seat " in told.pop()
 
 
 @pytest.mark.parametrize(
@@ -395,10 +348,11 @@ def test_a_text_is_read_wherever_it_comes_from(tmp_path, monkeypatch, capsys):
         ((LAST, "--seat", 1), "are for records"),
         (("no-such-file",), "no-such-file: No such file"),
         (("rules: krypkasino; table: 4H",), "krypenv: "),
+        (('[Rules "mini-low"] [Seed "1"] *',), "there is no move to analyse"),
         ((LAST, "--agent", "greedy"), "greedy can't analyse"),
         ((LAST, "--agent", "oracle-hand"), "oracle-hand can't analyse what a seat sees"),
         ((LAST, "--open", "--agent", "search"), "search can't analyse with all hands open"),
-        ((LAST, "--worlds", 0), "at least two worlds"),
+        ((LAST, "--worlds", 0), "at least two worlds, not 0"),
         ((LAST, "--annotate", "a.krk"), "are for records"),
         ((LAST, "--picture", "p.jpg"), "'p.jpg' does not"),
         ((LAST, "--picture", "taken"), "taken: Is a directory"),
@@ -406,12 +360,12 @@ def test_a_text_is_read_wherever_it_comes_from(tmp_path, monkeypatch, capsys):
         (("",), "krypenv: "),
     ],
 )
-def test_command_refuses_in_one_sentence(tmp_path, monkeypatch, capsys, arguments, message):
+def test_command_refuses_in_one_sentence(tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").mkdir()
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
-    assert krypenv(monkeypatch, "analyze", *arguments, "--json", tmp_path / "out.json") == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
+    done = krypenv("analyze", *arguments, "--json", tmp_path / "out.json")
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
     assert {path.name for path in tmp_path.iterdir()} == {"taken", "picture.png"}

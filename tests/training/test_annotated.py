@@ -1,32 +1,23 @@
-"""Analyses as comments in records: what is said of each move and deal, what is kept, and where it is read."""
+"""What an analysis of a record says of moves and luck: printed, drawn, and as comments in the record."""
 
 from __future__ import annotations
 
-import random
 import re
 
 import pytest
 from support.commands import krypenv
+from support.games import play_out
 
 from krypenv import Game, Rules
 from krypenv.training.evaluation.analysis.analysis import analyze
-from krypenv.training.evaluation.analysis.comments import annotate
+from krypenv.training.evaluation.analysis.comments import annotate, print_luck, side_name, told_sides
+from krypenv.training.evaluation.analysis.picture import draw_record
 from krypenv.ui.study.steps import read_record
 
 # The last cards of a game of two: 2C creeps and leaves 2 and 4 of a sum that only 6D takes, a sweep that pays 10.
 LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"
 BEHIND = re.compile(r"(?:(\?!|\?\??) )?(\d+\.\d)(?: ± (\d+\.\d))? behind (\S+)")
-
-
-def played(text="mini-low", seed=3):
-    """A game of random players."""
-    game, choices = Game(Rules.parse(text), seed=seed), random.Random(seed)
-    while not game.is_over:
-        game.push(choices.choice(game.legal_moves()))
-    return game
-
-
-GAME = played()
+GAME = play_out(Game(Rules.preset("mini-low"), seed=3), 3)
 ANALYSIS = analyze(GAME, worlds=5)
 
 
@@ -64,38 +55,55 @@ def test_each_move_has_its_regret_with_the_interval_and_the_better_move():
     assert kinds == {"best", "only move", "behind"}
 
 
-def test_where_nothing_is_hidden_there_is_no_interval():
+def test_where_nothing_is_hidden_there_is_no_interval_and_without_a_deal_no_luck(capsys, tmp_path):
     game = Game.from_position(LAST)
     game.push("3C")
-    assert said_of(annotate(game, analyze(game)), 1) == ["?? 10.0 behind 2C"]
+    analysis = analyze(game)
+    assert said_of(annotate(game, analysis), 1) == ["?? 10.0 behind 2C"]
+    print_luck(analysis)
+    assert capsys.readouterr().out == "\nluck: unknown, as no deal was both dealt and finished in this record\n"
+    draw_record(tmp_path / "a.png", analysis)
+    assert analysis.to_json()["luck"]["deals"] == []
 
 
 @pytest.mark.parametrize(
-    ("text", "sides"),
+    ("text", "seat", "sides"),
     [
-        ("mini-low", ["seat 0"]),
-        ("mini-low players=3", ["seat 0", "seat 1", "seat 2"]),
-        ("krypkasino players=4 teams=2", ["seats 0 and 2"]),
+        ("mini-low", None, ["seat 0"]),
+        ("mini-low", 1, ["seat 1"]),
+        ("mini-low players=3", None, ["seat 0", "seat 1", "seat 2"]),
+        ("mini-low players=3", 2, ["seat 2"]),
+        ("krypkasino players=4 teams=2", 1, ["seats 1 and 3"]),
     ],
 )
-def test_each_deal_begins_with_its_luck_and_the_game_ends_with_that_of_all(text, sides):
-    game = played(text)
-    analysis = analyze(game, worlds=2)
-    record, luck = annotate(game, analysis), analysis.luck
-    starts = first_moves(game)
+def test_luck_is_told_of_the_sides_whose_moves_were_analysed(text, seat, sides, capsys, tmp_path):
+    """Printed for each deal and in a sentence, drawn, and in comments before each deal and after the game."""
+    game = play_out(Game(Rules.parse(text), seed=2), 2)
+    analysis = analyze(game, worlds=2, seat=seat)
+    assert [side_name(analysis, side) for side in told_sides(analysis)] == sides
+    print_luck(analysis)
+    printed = capsys.readouterr().out
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in printed.splitlines()]
+    luck, starts, record = analysis.luck, first_moves(game), annotate(game, analysis)
     assert list(starts) == list(luck.deals)
     for at, (deal, number) in enumerate(starts.items()):
-        told = [
-            f"{name}: margin {luck.margins[at, side]:+.1f}, cards {luck.luck[at, side]:+.1f}, "
-            f"play {luck.play[at, side]:+.1f}".replace("-0.0", "+0.0")
-            for side, name in enumerate(sides)
-        ]
+        told = []
+        for side, name in zip(told_sides(analysis), sides, strict=True):
+            figures = [
+                f"{points.round(1) + 0.0:+.1f}"
+                for points in (luck.margins[at, side], luck.luck[at, side], luck.play[at, side])
+            ]
+            assert [name, str(deal), *figures] in rows
+            told.append("{}: margin {}, cards {}, play {}".format(name, *figures))
         assert said_of(record, number)[-len(sides) :] == [f"deal {deal}, {told[0]}", *told[1:]]
-    assert (
-        Game.replay(record)
-        .comments[len(game.moves)]
-        .endswith(luck.tell(len(sides) - 1, sides[-1].capitalize(), "them" if "and" in sides[-1] else "it"))
-    )
+    sentences = [
+        luck.tell(side, name.capitalize(), "them" if " and " in name else "it")
+        for side, name in zip(told_sides(analysis), sides, strict=True)
+    ]
+    assert all(sentence in printed for sentence in sentences)
+    assert Game.replay(record).comments[len(game.moves)].endswith(" ".join(sentences))
+    draw_record(tmp_path / "a.png", analysis)
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_record_reads_back_as_the_same_game_with_its_own_comments():
@@ -123,10 +131,7 @@ def test_only_the_moves_of_the_seat_that_was_analysed_are_told():
     assert others == [number for number, turn in enumerate(turns, 1) if turn == 1]
 
 
-# ---------------------------------------------------------------------- the commands
-
-
-def test_the_file_is_shown_and_studied_with_its_comments(tmp_path):
+def test_the_file_is_shown_and_studied_with_its_comments_and_the_record_that_is_read_is_kept(tmp_path):
     source, out = tmp_path / "game.krk", tmp_path / "annotated.krk"
     source.write_text(GAME.record(), encoding="utf-8")
     assert krypenv("analyze", source, "--worlds", 5, "--annotate", out).exit_code == 0
@@ -137,11 +142,6 @@ def test_the_file_is_shown_and_studied_with_its_comments(tmp_path):
     assert len(comments) == len(GAME.moves) + 1
     assert all(f"{{{comment}}}" in shown for comment in comments.values())
     assert read_record(text).comments == comments
-
-
-def test_the_record_that_is_read_is_not_overwritten(tmp_path):
-    source = tmp_path / "game.krk"
-    source.write_text(GAME.record(), encoding="utf-8")
     done = krypenv("analyze", source, "--annotate", tmp_path / "." / "game.krk")
     assert done.exit_code == 2
     assert "is what is read; give the file to write another name" in done.stderr
