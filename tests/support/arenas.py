@@ -1,5 +1,7 @@
 """Small arenas, and agents that play them well and badly."""
 
+import dataclasses
+import math
 import multiprocessing
 import os
 
@@ -9,22 +11,19 @@ from krypenv import Rules, agents
 from krypenv.features import width_of
 from krypenv.observation import history_size
 from krypenv.training import ArenaSettings, run_arena
+from krypenv.training.evaluation.arena.games import Games
 
 RULES = Rules.preset("krypkasino")
 RELATIVES = [  # games and sessions of Kasino and Mulle, in which high or low scores are good
     "kasino-sweden",
     "kasino-sweden players=3 goal=low",
-    "kasino-sweden games=0 threshold=16",
     "overspader players=4 teams=2",
-    "kasino-finland",
     "kasino-finland players=3",
     "kasino-finland players=4 teams=2 games=2",
     "kasino-finland games=0 threshold=16",
     "laistokasino",
-    "laistokasino players=3 games=0 threshold=16",
-    "mulle",
-    "mulle players=4 teams=2",
     "mulle players=3",
+    "mulle players=4 teams=2",
 ]
 
 HAND = slice(0, 52)  # of the observation
@@ -116,3 +115,19 @@ def same_games(one, other):
     return one.names == other.names and all(
         np.array_equal(getattr(one, name), getattr(other, name)) for name in ("deal", "agents", "scores", "forfeit")
     )
+
+
+def select(games, rows):
+    """Those games of an arena whose rows are given."""
+    arrays = ("deal", "agents", "scores", "forfeit", "tie_breaks", "luck")
+    kept = {name: getattr(games, name) for name in arrays}
+    return dataclasses.replace(games, **{name: array if array is None else array[rows] for name, array in kept.items()})
+
+
+def games_of(deal, agents, scores, names=(), **fields):
+    """Games of Krypkasino by their deals, agents and scores, (G,), (G, S) and (G, S); without forfeits and times."""
+    agents = np.array(agents)
+    names = tuple(names) or tuple(f"agent {number}" for number in range(agents.max() + 1))
+    none = {"forfeit": np.full(len(agents), -1), "milliseconds": np.full(len(names), math.nan), "forfeits": ()}
+    rules = Rules.preset("krypkasino", players=agents.shape[1])
+    return Games(names, rules, np.array(deal), agents, np.array(scores, float), **{**none, **fields})

@@ -8,9 +8,8 @@ import sys
 
 import numpy as np
 import pytest
+from support.arenas import games_of, select
 
-from krypenv import Rules
-from krypenv.training.evaluation.arena.games import Games
 from krypenv.training.evaluation.arena.payoffs import payoffs
 from krypenv.training.evaluation.arena.ratings import alpha_rank, find_cycles, nash_average, rate
 from krypenv.training.evaluation.arena.standings import (
@@ -26,19 +25,9 @@ from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 
 
-def make_games(names, rows, forfeit=None, milliseconds=None):
+def make_games(names, rows, **fields):
     """Games from rows of (deal, agents of the sides, their scores)."""
-    deal, agents, scores = zip(*rows, strict=True)
-    return Games(
-        names=tuple(names),
-        rules=Rules.preset("krypkasino", players=len(agents[0])),
-        deal=np.array(deal, np.int64),
-        agents=np.array(agents, np.int64),
-        scores=np.array(scores, np.float64),
-        forfeit=np.full(len(deal), -1) if forfeit is None else np.array(forfeit),
-        milliseconds=np.full(len(names), math.nan) if milliseconds is None else np.array(milliseconds),
-        forfeits=(),
-    )
+    return games_of(*zip(*rows, strict=True), names, **fields)
 
 
 def simulate(skills, sides, deals, rng):
@@ -48,15 +37,8 @@ def simulate(skills, sides, deals, rng):
         np.roll(lineup, turn) for lineup in itertools.combinations(range(len(skills)), sides) for turn in range(sides)
     ]
     scores = [(luck - skills)[:, seating] + rng.normal(0.0, 5.0, (deals, sides)) for seating in seatings]
-    return Games(
-        names=tuple(f"agent {number}" for number in range(len(skills))),
-        rules=Rules.preset("krypkasino", players=sides),
-        deal=np.tile(np.arange(deals), len(seatings)),
-        agents=np.repeat(seatings, deals, axis=0),
-        scores=np.concatenate(scores),
-        forfeit=np.full(deals * len(seatings), -1),
-        milliseconds=np.full(len(skills), math.nan),
-        forfeits=(),
+    return games_of(
+        np.tile(np.arange(deals), len(seatings)), np.repeat(seatings, deals, axis=0), np.concatenate(scores)
     )
 
 
@@ -71,10 +53,6 @@ def duels(wins, deals=20):
         rows.append((deal, (one, other), (21 - points, 21 + noise)))
         rows.append((deal, (other, one), (21 + noise, 21 - points)))
     return make_games(names, rows)
-
-
-def by_name(games):
-    return {agent.agent: agent for agent in standings(games).agents}
 
 
 # ---------------------------------------------------------------------- margins and their intervals
@@ -168,47 +146,27 @@ def test_the_matrix_is_antisymmetric_and_storage_does_not_matter():
     assert np.isnan(np.diag(table.margin)).all()
 
     order = rng.permutation(len(games.deal))
-    fields = {name: getattr(games, name)[order] for name in ("deal", "agents", "scores", "forfeit")}
-    shuffled = payoffs(dataclasses.replace(games, **fields))
+    shuffled = payoffs(select(games, order))
     np.testing.assert_allclose(shuffled.margin, table.margin)
     np.testing.assert_allclose(shuffled.field_low, table.field_low)
-
-
-def test_duplicate_deals_cancel_what_a_seat_gives():
-    rows = [
-        (deal, seating, [21 - skill[agent] + gift * (side == 0) for side, agent in enumerate(seating)])
-        for skill in [(4, 1)]
-        for deal, gift in enumerate([-30, 0, 50, 7])
-        for seating in [(0, 1), (1, 0)]
-    ]
-    table = payoffs(make_games("AB", rows))
-    assert (table.margin[0, 1], table.low[0, 1], table.high[0, 1]) == (3, 3, 3)
-    assert table.widest == 0
-
-
-def test_a_single_deal_has_no_bounds():
-    result = standings(make_games("AB", [(0, (0, 1), (10, 12)), (0, (1, 0), (20, 12))]))
-    assert result.widest == math.inf
-    assert (result.agents[0].low, result.agents[0].high) == (-math.inf, math.inf)
-    assert result.to_json()["agents"][0]["low"] is None
-    assert result.to_json()["widest"] is None
 
 
 # ---------------------------------------------------------------------- OpenSkill
 
 
-def test_one_result_moves_two_new_ratings_as_openskill_documents():
-    mu, sigma = rate(make_games("AB", [(0, (0, 1), (10, 12)), (0, (1, 0), (20, 12))]))
-    assert mu.tolist() == pytest.approx([27.63523138347365, 22.36476861652635])
-    assert sigma.tolist() == pytest.approx([8.065506316323548] * 2)
+def test_a_single_deal_has_no_bounds_and_moves_new_ratings_as_openskill_documents():
+    result = standings(make_games("AB", [(0, (0, 1), (10, 12)), (0, (1, 0), (20, 12))]))
+    assert result.widest == math.inf
+    assert (result.agents[0].low, result.agents[0].high) == (-math.inf, math.inf)
+    assert result.to_json()["agents"][0]["low"] is None
+    assert result.to_json()["widest"] is None
+    assert [agent.mu for agent in result.agents] == pytest.approx([27.63523138347365, 22.36476861652635])
+    assert [agent.sigma for agent in result.agents] == pytest.approx([8.065506316323548] * 2)
 
 
-def test_a_deal_is_rated_by_the_mean_of_its_seatings():
+def test_a_deal_is_rated_by_the_mean_of_its_seatings_and_ties_leave_two_level():
     mu, _ = rate(make_games("AB", [(0, (0, 1), (10, 12)), (0, (1, 0), (12, 30))]))
     assert mu[0] < mu[1]  # A wins by 2 and loses by 18
-
-
-def test_ties_leave_two_agents_level():
     mu, _ = rate(make_games("AB", [(deal, (0, 1), (10, 10)) for deal in range(50)]))
     assert mu[0] == mu[1]
 
@@ -221,43 +179,31 @@ def test_a_lead_in_rating_is_a_share_of_wins():
     assert mu[0] - mu[1] == pytest.approx(lead, abs=3 * math.hypot(*sigma))
 
 
-@pytest.mark.parametrize("sides", [2, 4])
-def test_ratings_follow_skill(sides):
+def test_ratings_follow_skill():
     skills = np.array([-8.0, 12.0, 0.0, 6.0, -16.0])
-    mu, _ = rate(simulate(skills, sides, deals=100, rng=np.random.default_rng(3)))
+    mu, _ = rate(simulate(skills, sides=4, deals=100, rng=np.random.default_rng(3)))
     assert np.argsort(mu).tolist() == np.argsort(skills).tolist()
 
 
 # ---------------------------------------------------------------------- Nash averaging
 
 
-def test_nash_of_a_transitive_matrix_is_the_best_agent():
-    skills = np.array([1.0, 5.0, 2.0])
-    weights, margins = nash_average(skills[:, None] - skills)
-    assert weights.tolist() == pytest.approx([0, 1, 0])
-    assert margins.tolist() == pytest.approx([-4, 0, -3])
-
-
-def test_nash_of_rock_paper_scissors_is_uniform_and_of_a_skewed_one_known():
-    weights, margins = nash_average(ROCK_PAPER_SCISSORS)
-    assert weights.tolist() == pytest.approx([1 / 3] * 3)
-    assert margins.tolist() == pytest.approx([0, 0, 0])
-    a, b, c = 2.0, 3.0, 5.0
-    weights, _ = nash_average(np.array([[0, a, -b], [-a, 0, c], [b, -c, 0]]))
-    assert weights.tolist() == pytest.approx([c / 10, b / 10, a / 10])
-
-
-def test_nash_shares_a_weight_among_equal_agents():
-    twice = ROCK_PAPER_SCISSORS[np.ix_([0, 0, 1, 2], [0, 0, 1, 2])]
-    assert nash_average(twice)[0].tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 3])
-    assert nash_average(np.zeros((4, 4)))[0].tolist() == pytest.approx([1 / 4] * 4)
-
-
-def test_nash_has_the_greatest_entropy_that_no_outsider_can_beat():
-    # The first two are level; the third loses 1 to the first and wins 3 from the second, so these may play at most 1/4.
-    weights, margins = nash_average(np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -3.0], [-1.0, 3.0, 0.0]]))
-    assert weights.tolist() == pytest.approx([3 / 4, 1 / 4, 0], abs=1e-6)
-    assert margins.tolist() == pytest.approx([0, 0, 0], abs=1e-6)
+@pytest.mark.parametrize(
+    ("matrix", "weights", "margins"),
+    [
+        (np.subtract.outer([1.0, 5.0, 2.0], [1.0, 5.0, 2.0]), [0, 1, 0], [-4, 0, -3]),
+        (ROCK_PAPER_SCISSORS, [1 / 3] * 3, [0] * 3),
+        ([[0, 2, -3], [-2, 0, 5], [3, -5, 0]], [0.5, 0.3, 0.2], [0] * 3),
+        (ROCK_PAPER_SCISSORS[np.ix_([0, 0, 1, 2], [0, 0, 1, 2])], [1 / 6, 1 / 6, 1 / 3, 1 / 3], [0] * 4),
+        (np.zeros((4, 4)), [1 / 4] * 4, [0] * 4),
+        # The first two are level; the third loses 1 to the first and wins 3 from the second, which plays at most 1/4.
+        ([[0, 0, 1], [0, 0, -3], [-1, 3, 0]], [3 / 4, 1 / 4, 0], [0] * 3),
+    ],
+)
+def test_nash_is_the_equilibrium_of_greatest_entropy(matrix, weights, margins):
+    found = nash_average(np.array(matrix, float))
+    assert found[0].tolist() == pytest.approx(weights, abs=1e-6)
+    assert found[1].tolist() == pytest.approx(margins, abs=1e-6)
 
 
 def test_nobody_wins_from_nash():
@@ -341,27 +287,22 @@ def test_standings_are_sorted_and_their_json_is_plain():
 
 def test_forfeits_are_counted():
     rows = [(deal, seating, (0, 42)) for deal in range(3) for seating in [(0, 1), (1, 0)]]
-    agents = by_name(make_games("AB", rows, forfeit=[1, -1, 1, -1, -1, 0]))
-    assert (agents["A"].forfeits, agents["B"].forfeits) == (1, 2)
+    agents = standings(make_games("AB", rows, forfeit=np.array([1, -1, 1, -1, -1, 0]))).agents
+    assert {agent.agent: agent.forfeits for agent in agents} == {"A": 1, "B": 2}
 
 
-def test_agents_that_never_met_have_no_payoff_and_the_figures_of_all_pairs_are_left_out():
-    result = standings(duels({("A", "B"): 5, ("B", "C"): 5}))
+def test_without_games_agents_have_no_figures_and_those_of_all_pairs_are_left_out():
+    games = duels({("A", "B"): 5, ("B", "C"): 5})
+    result = standings(dataclasses.replace(games, names=("A", "B", "C", "D"), milliseconds=np.full(4, math.nan)))
     assert np.isnan(result.payoffs.margin[0, 2])
     assert math.isfinite(result.widest)
     assert {agent.nash_weight for agent in result.agents} == {None}
     assert result.notes == (NOT_ALL_MET,)
     assert (result.cycles.triples, result.cycles.cyclic, result.cycles.clear) == (0, 0, 0)
     assert result.cycle_names() == []
-
-
-def test_an_agent_that_has_not_played_comes_last_without_figures():
-    games = duels({("A", "B"): 5})
-    result = standings(dataclasses.replace(games, names=("A", "B", "C"), milliseconds=np.full(3, math.nan)))
-    assert result.agents[-1].agent == "C"
+    assert result.agents[-1].agent == "D"
     assert math.isnan(result.agents[-1].margin)
     assert result.to_json()["agents"][-1]["margin"] is None
-    assert result.cycles.clear == 0
 
 
 def test_without_openspiel_a_note_names_the_extra(monkeypatch, capsys):
