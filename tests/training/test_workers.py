@@ -21,6 +21,7 @@ from support.small_files import tiny_protocol
 
 from krypenv import agents
 from krypenv.training import ArenaSettings, Settings, run_arena, train
+from krypenv.training.data import making
 from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.exploiting import best_response
 from krypenv.training.learn.imitation import imitate
@@ -32,6 +33,7 @@ SMALL = "--rules mini-low --deals 2 --set bc_epochs=1 --set context=8 --set card
 COMMANDS = {  # each with two tasks at least
     "arena": "arena greedy random --rules mini-low --deals 6 --chunk 2 --out out",
     "score": "score greedy --quick --out out/score.json",
+    "data": "data greedy --against random --rules mini-low --games 6 --out out",
     "imitate": f"imitate {SMALL} --teacher 'search(worlds=2, plies=0)' --games 6 --out out",
     "exploit": "exploit greedy --rules mini-low --seeds 1 --frames 1 --worlds 2 --selection 2 --deals 2 --out out",
 }
@@ -42,6 +44,7 @@ SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS if name 
 def _small_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make protocols, files and trainings small."""
     monkeypatch.setattr(imitate, "CHUNK", 2)
+    monkeypatch.setattr(making, "CHUNK", 2)
     monkeypatch.setattr(best_response, "ROWS", 32)
     with tiny_protocol():
         yield
@@ -116,19 +119,21 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", ["arena", pytest.param("training", marks=pytest.mark.slow)])
-def test_workers_leave_the_main_module_alone(name: str, tmp_path: Path) -> None:
-    """A script without a guard runs once, and what it defines plays in other processes."""
-    (tmp_path / "script.py").write_text(f"{SCRIPT}{CALLS[name]}")
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("from the top") == 1
-
-
-def test_an_agent_of_a_notebook_plays_in_other_processes(tmp_path: Path) -> None:
-    """A notebook's main module has no file."""
-    code = f"{SCRIPT}{CALLS['arena']}"
-    done = subprocess.run([sys.executable, "-"], input=code, cwd=tmp_path, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("arena", "script.py"),
+        pytest.param("arena", "-", marks=pytest.mark.slow),
+        pytest.param("training", "script.py", marks=pytest.mark.slow),
+    ],
+)
+def test_workers_leave_the_main_module_alone(name: str, file: str, tmp_path: Path) -> None:
+    """A script without a guard, or a notebook, whose main module has no file, runs once; its agents play in workers."""
+    code = f"{SCRIPT}{CALLS[name]}"
+    (tmp_path / "script.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, file], input=code, cwd=tmp_path, capture_output=True, text=True, check=False
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("from the top") == 1
 
