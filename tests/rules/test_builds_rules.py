@@ -113,171 +113,124 @@ def test_g3_points() -> None:
     assert gained(at("7C", "7D KC", "JD QD"), "7Dx7C#") == [1, 0]  # a sweep
 
 
-# ---------------------------------------------------------------------- B1: a build is one thing
+# ---------------------------------------------------------------------- B1 to B6: moves, position by position
+
+SIX, NINE, OWN_NINE, OWN_SIX = (  # builds: of seat 1, but the last two of seat 0
+    {"build_6": "2C 4D", "owner_6": "1"},
+    {"build_9": "3C 6D", "owner_9": "1"},
+    {"build_9": "4C 5D", "owner_9": "0"},
+    {"build_6": "2C 4D", "owner_6": "0"},
+)
+TWO_SUMS = "9H 5C 4C KD", "3C 9C", "6C QD"
+PARTNERS = "KD", "3C", "9C", "3D", "9D"
+# table and hands, builds, and by card of the seat to act its moves without the card; "-" is to trail
+MOVES = [
+    # B1: a build is taken whole, and is in no sum: not 7 + 2
+    (
+        ("2C", "9D 7H 3C", "7C KD KH"),
+        {"build_7": "3C 4D", "owner_7": "1"},
+        {"9D": "-", "7H": "- x[7] +2C=9", "3C": "-"},
+    ),
+    # B1, K2: loose cards and a build of the same kinds are two things
+    (("2C 4C", "6D KC", "6H KD"), {"build_6": "2C 4C", "owner_6": "1"}, {"6D": "- x2C4C x[6] x2C4C[6]#"}),
+    # B2: a card and loose cards that sum to a card left in the hand, in groups, and not the card alone
+    (("5D KH", "4S 9C", "QC QD"), {}, {"4S": "- +5D=9", "9C": "-"}),
+    (("5D KH", "4S 8C", "QC QD"), {}, {"4S": "-"}),
+    (("3C 5D 6C 9H KH", "4S 9C", "QC QD"), {}, {"4S": "- +5D=9 +5D9H=9 +3C6C5D=9 +3C6C5D9H=9"}),
+    (("KH", "9C 9D", "QC QD"), {}, {"9C": "-"}),
+    (("9H KH", "9C 9D", "QC QD"), {}, {"9C": "- x9H +9H=9"}),
+    (("4D", "5C 9C 9D", "9S QC QD"), {"build_9": "9H 9S", "owner_9": "1"}, {"5C": "- +4D[9]=9"}),
+    # B2: values of the hand and of the table
+    (("KH", "AC AD", "QC QD"), {}, {"AC": "- +KH=14"}),  # 1 + 13, for the other ace
+    (("KH", "2C 2S", "QC QD"), {}, {"2C": "- +KH=15"}),
+    (("6H", "TC TD", "QC QD"), {}, {"TC": "- +6H=16"}),
+    (("AH", "AC 2C", "QC QD"), {}, {"AC": "- +AH=2"}),
+    (("KH", "2S 2C", "QC QD"), {}, {"2S": "-"}),
+    # B3: a card of the hand raises a single build, anybody's, and loose groups may join in the same play
+    (("", "3C 9C", "6C QD"), SIX, {"3C": "- +[6]=9"}),
+    (("", "3C 9C", "6C QD"), SIX | {"build_6": "2C 4D 6H"}, {"3C": "-"}),  # a multiple one keeps its value
+    (TWO_SUMS, SIX, {"3C": "- +[6]=9 +9H[6]=9 +4C5C[6]=9 +4C5C9H[6]=9"}),
+    (("AC", "2C 9C", "6C QD"), SIX, {"2C": "-"}),  # not 6 + 2 + the loose ace
+    (("", "3C 6C 9C", "QC QD KD"), OWN_SIX, {"3C": "+[6]=9"}),
+    (("", "6C QH", "QC QD"), OWN_SIX, {"6C": "x[6]# +[6]=12"}),  # with the six itself: the queen keeps the promise
+    # B4: what makes a second build of a value joins the first, a card of its table value too, and a raised build
+    (("5D", "4C 9C 9D", "9H QC QD"), NINE, {"4C": "- +5D[9]=9"}),
+    (("", "9C 9D", "9H QC"), NINE, {"9C": "- x[9]# +[9]=9"}),
+    (("", "3C 9C", "6C 9D"), SIX | {"build_9": "4C 5D", "owner_9": "1"}, {"3C": "- +[6][9]=9"}),
+    # B5: an owner may not trail, and keeps its last card of the value
+    (("KH", "9C QH 3C", "JC JD QC"), OWN_NINE, {"9C": "x[9]", "QH": "", "3C": "+[9]=12"}),
+    (("KH", "9C QH 3C", "9D JD QC"), OWN_NINE | {"owner_9": "1"}, {"QH": "-"}),
+    (("9H 5H 4H", "9C KC", "QC QD"), OWN_NINE, {"9C": "x[9] x9H[9] x4H5H[9] x4H5H9H[9]#"}),
+    (("9H", "9C 9D", "QC QD"), OWN_NINE, {"9C": "x9H x[9] x9H[9]# +[9]=9 +9H[9]=9"}),
+    (PARTNERS, OWN_NINE | {"rules": PAIRS, "owner_9": "1"}, {"3C": "-"}),  # partners promise by themselves
+    (("KH 9H", "9C", "QC"), OWN_NINE, {"9C": "x[9] x9H[9]"}),  # B6: an owner's last card captures its build
+    (("5D KH", "4S 9C", "QC QD"), {"rules": FINLAND}, {"4S": "- +5D=9"}),
+]
 
 
-def test_b1_a_build_is_taken_whole_and_is_in_no_sum() -> None:
-    game = at("2C", "9D 7H 3C", "7C KD KH", build_7="3C 4D", owner_7="1")
-    assert moves(game, "9D") == {""}  # not 7 + 2
-    assert moves(game, "7H") == {"", "x[7]", "+2C=9"}
-    assert moves(game, "3C") == {""}
-    assert sorted(after(game, "7Hx[7]").captured(0)) == ["3C", "4D", "7H"]
+@pytest.mark.parametrize(("cards", "more", "expected"), MOVES)
+def test_b1_b2_b3_b4_b5_k2_moves(cards: tuple[str, ...], more: dict[str, str], expected: dict[str, str]) -> None:
+    game = at(*cards, **more)
+    for card, listed in expected.items():
+        assert moves(game, card) == {"" if move == "-" else move for move in listed.split()}
 
 
-def test_b1_k2_loose_cards_and_a_build_of_the_same_kinds_are_two_things() -> None:
-    game = at("2C 4C", "6D KC", "6H KD", build_6="2C 4C", owner_6="1")
-    assert moves(game, "6D") == {"", "x2C4C", "x[6]", "x2C4C[6]#"}
+@pytest.mark.parametrize(
+    ("cards", "more", "move", "builds"),
+    [
+        (("5D KH", "4S 9C", "QC QD"), {}, "4S+5D=9", [(9, ["5D", "4S"], 0, False)]),
+        (("5D 9H KH", "4S 9C", "QC QD"), {}, "4S+5D9H=9", [(9, ["5D", "9H", "4S"], 0, True)]),
+        (("", "3C 9C", "6C QD"), SIX, "3C+[6]=9", [(9, ["2C", "3C", "4D"], 0, False)]),
+        (TWO_SUMS, SIX, "3C+4C5C[6]=9", [(9, ["2C", "3C", "4C", "5C", "4D"], 0, True)]),
+        (("5D", "4C 9C 9D", "9H QC QD"), NINE, "4C+5D[9]=9", [(9, ["3C", "4C", "5D", "6D"], 0, True)]),
+        (("", "9C 9D", "9H QC"), NINE, "9C+[9]=9", [(9, ["3C", "9C", "6D"], 0, True)]),
+        (
+            ("", "3C 9C", "6C 9D"),
+            SIX | {"build_9": "4C 5D", "owner_9": "1"},
+            "3C+[6][9]=9",
+            [(9, ["2C", "3C", "4C", "4D", "5D"], 0, True)],
+        ),
+    ],
+)
+def test_b2_b3_b4_who_makes_raises_or_joins_a_build_owns_it(
+    cards: tuple[str, ...], more: dict[str, str], move: str, builds: list[object]
+) -> None:
+    made = after(at(*cards, **more), move)
+    assert made.builds == builds
+    assert made.last_move is not None
+    assert str(made.last_move) == move
 
 
 def test_b1_the_builds_of_a_game() -> None:
     game = at("", "KC QD", "9C 7D", build_9="9D 4C 5C", owner_9="1", build_7="3C 4D", owner_7="1")
     assert game.builds == [(7, ["3C", "4D"], 1, False), (9, ["4C", "5C", "9D"], 1, True)]
+    game = at("2C", "9D 7H 3C", "7C KD KH", build_7="3C 4D", owner_7="1")
+    assert sorted(after(game, "7Hx[7]").captured(0)) == ["3C", "4D", "7H"]
 
 
-# ---------------------------------------------------------------------- B2: making a build
-
-
-def test_b2_a_card_and_loose_cards_that_sum_to_a_card_in_the_hand() -> None:
-    game = at("5D KH", "4S 9C", "QC QD")
-    assert moves(game, "4S") == {"", "+5D=9"}
-    assert moves(game, "9C") == {""}  # without the nine it could take nothing
-    made = after(game, "4S+5D=9")
-    assert made.builds == [(9, ["5D", "4S"], 0, False)]
-    assert made.table == ["KH"]
-    assert moves(at("5D KH", "4S 8C", "QC QD"), "4S") == {""}  # no nine is left in the hand
-
-
-def test_b2_cards_in_groups() -> None:
-    game = at("3C 5D 6C 9H KH", "4S 9C", "QC QD")
-    groups = {"+5D=9", "+5D9H=9", "+3C5D6C=9", "+3C6C5D9H=9"}
-    assert {frozenset(text) for text in moves(game, "4S")} == {frozenset(text) for text in groups | {""}}
-    assert after(game, "4S+5D=9").builds[0][3] is False
-    assert after(game, "4S+5D9H=9").builds[0][3] is True
-
-
-def test_b2_a_card_alone_makes_no_build() -> None:
-    assert moves(at("KH", "9C 9D", "QC QD"), "9C") == {""}
-    assert moves(at("9H KH", "9C 9D", "QC QD"), "9C") == {"", "x9H", "+9H=9"}
-
-
-def test_b2_values_of_the_hand_and_of_the_table() -> None:
-    assert moves(at("KH", "AC AD", "QC QD"), "AC") == {"", "+KH=14"}  # 1 + 13, for the other ace
-    assert moves(at("KH", "2C 2S", "QC QD"), "2C") == {"", "+KH=15"}
-    assert moves(at("6H", "TC TD", "QC QD"), "TC") == {"", "+6H=16"}
-    assert moves(at("AH", "AC 2C", "QC QD"), "AC") == {"", "+AH=2"}
-    assert moves(at("KH", "2S 2C", "QC QD"), "2S") == {"", "xKH"} - {"xKH"}
-
-
-def test_b2_the_seat_must_still_hold_the_card() -> None:
-    game = at("4D", "5C 9C 9D", "9S QC QD", build_9="9H 9S", owner_9="1")
-    assert moves(game, "5C") == {"", "+4D[9]=9"}
-
-
-# ---------------------------------------------------------------------- B3: raising
-
-
-def test_b3_a_card_of_the_hand_raises_anybodys_single_build() -> None:
-    game = at("", "3C 9C", "6C QD", build_6="2C 4D", owner_6="1")
-    assert moves(game, "3C") == {"", "+[6]=9"}
-    raised = after(game, "3C+[6]=9")
-    assert raised.builds == [(9, ["2C", "3C", "4D"], 0, False)]
-    assert raised.legal_moves()[0].card == "6C"  # seat 1 is free of its promise
-    assert moves(raised, "6C") == {""}
-
-
-def test_b3_a_multiple_build_keeps_its_value() -> None:
-    game = at("", "3C 9C", "6C QD", build_6="2C 4D 6H", owner_6="1")
-    assert moves(game, "3C") == {""}
-
-
-def test_b3_loose_groups_may_join_in_the_same_play() -> None:
-    game = at("9H 5C 4C KD", "3C 9C", "6C QD", build_6="2C 4D", owner_6="1")
-    assert moves(game, "3C") == {"", "+[6]=9", "+9H[6]=9", "+4C5C[6]=9", "+4C5C9H[6]=9"}
-    assert after(game, "3C+4C5C[6]=9").builds[0][3] is True
-
-
-def test_b3_only_by_the_card_of_the_hand() -> None:
-    game = at("AC", "2C 9C", "6C QD", build_6="2D 4D", owner_6="1")
-    assert moves(game, "2C") == {""}  # not 6 + 2 + the loose ace
-
-
-def test_b3_the_owner_raises_its_own_build() -> None:
-    game = at("", "3C 6C 9C", "QC QD KD", build_6="2C 4D", owner_6="0")
-    assert moves(game, "3C") == {"+[6]=9"}
-    only = at("", "6C QH", "QC QD", build_6="2C 4D", owner_6="0")
-    assert moves(only, "6C") == {"x[6]#", "+[6]=12"}  # with the six itself: the queen keeps the promise
-
-
-# ---------------------------------------------------------------------- B4: joining
-
-
-def test_b4_what_makes_a_second_build_of_a_value_joins_the_first() -> None:
-    game = at("5D", "4C 9C 9D", "9H QC QD", build_9="3C 6D", owner_9="1")
-    assert moves(game, "4C") == {"", "+5D[9]=9"}
-    joined = after(game, "4C+5D[9]=9")
-    assert joined.builds == [(9, ["3C", "4C", "5D", "6D"], 0, True)]
-    assert joined.last_move is not None
-    assert (joined.last_move.build, joined.last_move.builds) == (9, (9,))
-
-
-def test_b4_a_card_alone_joins_the_build_of_its_table_value() -> None:
-    game = at("", "9C 9D", "9H QC", build_9="3C 6D", owner_9="1")
-    assert moves(game, "9C") == {"", "x[9]#", "+[9]=9"}
-    assert after(game, "9C+[9]=9").builds == [(9, ["3C", "9C", "6D"], 0, True)]
-
-
-def test_b4_a_raised_build_joins_another() -> None:
-    game = at("", "3C 9C", "6C 9D", build_6="2C 4D", owner_6="1", build_9="4C 5D", owner_9="1")
-    assert moves(game, "3C") == {"", "+[6][9]=9"}
-    assert after(game, "3C+[6][9]=9").builds == [(9, ["2C", "3C", "4C", "4D", "5D"], 0, True)]
-
-
-# ---------------------------------------------------------------------- B5: what an owner promises
-
-
-def test_b5_an_owner_may_not_trail() -> None:
-    game = at("KH", "9C QH 3C", "JC JD QC", build_9="4C 5D", owner_9="0")
+def test_b5_an_owner_is_offered_nothing_but_what_keeps_its_promise() -> None:
+    game = at("KH", "9C QH 3C", "JC JD QC", **OWN_NINE)
     assert {str(move) for move in game.legal_moves()} == {"9Cx[9]", "3C+[9]=12"}
     assert game.legal_actions() == [parse_card("3C"), parse_card("9C")]
-    assert moves(at("KH", "9C QH 3C", "9D JD QC", build_9="4C 5D", owner_9="1"), "QH") == {""}
 
 
-def test_b5_an_owner_keeps_its_last_card_of_the_value() -> None:
-    game = at("9H 5H 4H", "9C KC", "QC QD", build_9="4C 5D", owner_9="0")
-    assert moves(game, "9C") == {"x[9]", "x9H[9]", "x4H5H[9]", "x4H5H9H[9]#"}
-    two = at("9H", "9C 9D", "QC QD", build_9="4C 5D", owner_9="0")
-    assert moves(two, "9C") == {"x9H", "x[9]", "x9H[9]#", "+[9]=9", "+9H[9]=9"}
-
-
-def test_b5_who_raises_or_joins_owns_and_the_other_is_free() -> None:
-    game = at("KD", "3C 9C QC", "6C 9D QD", build_6="2C 4D", owner_6="1")
+def test_b5_whoever_loses_a_build_is_free_of_its_promise() -> None:
+    game = at("KD", "3C 9C QC", "6C 9D QD", **SIX)
     assert moves(after(game, "3C+[6]=9"), "QD") == {""}
     assert moves(game, "QC") == {""}
     assert moves(after(game, "QC"), "QD") == {"xQC"}  # without its build it might trail too
-
-
-def test_b5_partners_promise_by_themselves() -> None:
-    game = at("KD", "3C", "9C", "3D", "9D", rules=PAIRS, build_9="4C 5D", owner_9="1")
-    assert moves(game, "3C") == {""}
-    assert moves(after(game, "3C"), "9C") == {"x[9]"}
-
-
-# ---------------------------------------------------------------------- B6: sweeps, and the end
+    assert moves(after(at(*PARTNERS, rules=PAIRS, build_9="4C 5D", owner_9="1"), "3C"), "9C") == {"x[9]"}
 
 
 def test_b6_a_sweep_leaves_neither_loose_cards_nor_builds() -> None:
     game = at("9H", "9C QH", "QC 7D", build_7="3C 4D", owner_7="1")
     assert after(game, "9Cx9H").sweeps(0) == 0
     game = at("9H", "9C QH", "9D 7D", build_9="4C 5D", owner_9="1")
-    assert after(game, "9Cx9H").sweeps(0) == 0
-    assert after(game, "9Cx[9]").sweeps(0) == 0
-    assert after(game, "9Cx9H[9]").sweeps(0) == 1
+    assert [after(game, move).sweeps(0) for move in ("9Cx9H", "9Cx[9]", "9Cx9H[9]")] == [0, 0, 1]
 
 
-def test_b6_an_owners_last_card_captures_its_build() -> None:
-    game = at("KH 9H", "9C", "QC", build_9="4C 5D", owner_9="0")
-    assert moves(game, "9C") == {"x[9]", "x9H[9]"}
-    end = after(game, "9Cx[9]", "QC")
+def test_b6_at_the_end_no_build_is_left() -> None:
+    end = after(at("KH 9H", "9C", "QC", **OWN_NINE), "9Cx[9]", "QC")
     assert (end.is_over, end.builds, end.table) == (True, [], [])
     assert sum(len(end.captured(seat)) for seat in (0, 1)) == 104
 
@@ -321,7 +274,6 @@ def test_names_of_actions_for_builds() -> None:
 
 def test_b2_rules_that_can_have_builds() -> None:
     assert Rules.preset("kasino-finland", building=True).num_actions == 139
-    assert moves(at("5D KH", "4S 9C", "QC QD", rules=FINLAND), "4S") == {"", "+5D=9"}
     for text, reason in {
         "kasino-sweden building=True": "one value in the hand and one on the table",
         "mulle building=True": "one value in the hand and one on the table",

@@ -1,4 +1,4 @@
-"""Every ruling of docs/rulings.md on Kasino, Överspader and Mulle by themselves, played; each test bears its id."""
+"""Every ruling of docs/rulings.md on Kasino, Överspader, Laistokasino and Mulle, played; each test bears its id."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from krypenv import Game, Rules, determinize
 from krypenv.cards import STOP
 from krypenv.worlds.invariants import check_state
 
-SWEDEN, FINLAND, MULLE = "kasino-sweden players=2", "kasino-finland players=2", "mulle players=2"
+SWEDEN, FINLAND, LAISTO = "kasino-sweden players=2", "kasino-finland players=2", "laistokasino players=2"
+SESSION = "games=0 threshold=16"
 ONE_PACK = ("kasino-sweden", "overspader", "kasino-finland")
 
 # ---------------------------------------------------------------------- Kasino in Sweden, Överspader
@@ -90,7 +91,50 @@ def test_o1_points_for_each_spade_above_six(spades, worth):
     assert scores(engine) == [worth, 0, 4 + 2 + 1 + 1 + 1 + 1 + max(0, 13 - spades - 6)]
 
 
-# ---------------------------------------------------------------------- Kasino in Finland
+# ---------------------------------------------------------------------- Kasino in Finland, and Laistokasino
+
+of_both = pytest.mark.parametrize("rules", [FINLAND, LAISTO])
+
+
+@pytest.mark.parametrize("seats", ["players=2", "players=3", "players=4", "players=4 teams=2"])
+def test_l1_cards_deals_and_points_are_those_of_finland(seats):
+    rules, finland = Rules.parse(f"laistokasino {seats}"), Rules.parse(f"kasino-finland {seats}")
+    assert (rules.games, rules.threshold) == (1, None)
+    game, twin = Game(rules, seed=3), Game(finland, seed=3)
+    assert [game.hand(seat) for seat in range(rules.players)] == [twin.hand(seat) for seat in range(rules.players)]
+    assert game.table == twin.table
+    assert rules.deal_sizes() == finland.deal_sizes()
+    piles = ["2S AC 3S 4S", "TD AD AH AS 5S", "3C 3D", "4C 4D"][: rules.players - 1]
+    assert scores(finish(str(rules), *piles, "rest")) == scores(finish(str(finland), *piles, "rest"))
+
+
+def test_l1_the_lowest_score_of_two_teams_wins():
+    engine = finish("laistokasino players=4 teams=2", "AC 3C", "TD 4C", "AD 5C", "rest")
+    assert scores(engine)[:3] == [1, 2 + 3, 1]  # what is won as a team stands with its first seat
+    assert engine.rewards[0].tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("table", "card", "takes"),
+    [
+        ("AC 2C 3C 3D 4C 5C", "6H", {"AC 2C 3C 4C 5C 3D"}),  # A + 5, 2 + 4 and 3 + 3
+        ("2C 6C 9D KH", "8D", {"2C 6C"}),
+        ("2C 6C 9D KH", "2S", {"2C 6C 9D KH"}),  # fifteen: 2 + K and 6 + 9
+        ("AC 2C 9D", "TD", {""}),  # sixteen
+        ("AC 2C 9D", "AD", {""}),  # fourteen, and no single ace
+        ("AC 2C 9D", "TS", {"AC 9D"}),
+        ("2C 3C 4C 5C 8D TH", "AD", {"4C TH", "2C 4C 8D", "2C 3C 4C 5C"}),  # example C
+    ],
+)
+def test_l2_a_card_takes_all_that_it_can_and_a_player_chooses_between_maximal_captures(table, card, takes):
+    assert captures(lay(LAISTO, table, f"{card} KS", "QS JS"), card) == takes
+
+
+def test_l2_any_card_may_be_played_though_another_could_capture_or_sweep():
+    game = lay(LAISTO, "3C 7C", "TC 3D KS", "QD 8C JC")
+    assert sorted(move.card for move in game.legal_moves()) == ["3D", "KS", "TC"]  # one takes, one creeps, one sweeps
+    assert play(game, "KS") == [0, 0]
+    assert game.table == ["3C", "7C", "KS"]
 
 
 @pytest.mark.parametrize(
@@ -116,8 +160,11 @@ def test_f3_most_spades(rules, spades, worth):
     assert scores(engine) == expected
 
 
-def test_f3_nothing_for_the_last_capture():
-    assert scores(finish(FINLAND, "rest", "3C 3D", table="KD 4D")) == [4 + 2 + 1 + 2 + 1, 0]
+@pytest.mark.parametrize(("rules", "won"), [(FINLAND, [1, 0]), (LAISTO, [0, 1])])
+def test_f3_l1_nothing_for_the_last_capture(rules, won):
+    engine = finish(rules, "rest", "3C 3D", table="KD 4D")
+    assert scores(engine) == [4 + 2 + 1 + 2 + 1, 0]  # aces, storan, lillan, most spades, most cards
+    assert engine.rewards[0].tolist() == won
 
 
 MIDDLE = (
@@ -128,38 +175,46 @@ MIDDLE = (
 @pytest.mark.parametrize(
     ("rules", "sweeps", "counted"),
     [
-        ("players=2", (3, 0), (3, 0)),
-        ("players=2", (3, 1), (2, 0)),
-        ("players=2", (2, 2), (0, 0)),
-        ("players=3", (2, 1, 0), (2, 1, 0)),
-        ("players=3", (2, 1, 1), (1, 0, 0)),
-        ("players=4 teams=2", (0, 1, 2, 0), (-1, 0, 2, 0)),
-        ("players=4 teams=2", (1, 2, 1, 1), (-1, 0, 1, 1)),
+        (FINLAND, (3, 0), (3, 0)),
+        (FINLAND, (3, 1), (2, 0)),
+        (FINLAND, (2, 2), (0, 0)),
+        (LAISTO, (1, 1), (0, 0)),
+        ("kasino-finland players=3", (2, 1, 0), (2, 1, 0)),
+        ("kasino-finland players=3", (2, 1, 1), (1, 0, 0)),
+        ("kasino-finland players=4 teams=2", (0, 1, 2, 0), (-1, 0, 2, 0)),
+        ("kasino-finland players=4 teams=2", (1, 2, 1, 1), (-1, 0, 1, 1)),
     ],
 )
-def test_f4_sweeps_of_all_sides_cancel(rules, sweeps, counted):
+def test_f4_l3_sweeps_of_all_sides_cancel(rules, sweeps, counted):
     players = len(sweeps)
     low = {seat: f"{seat + 3}C {seat + 3}D {seat + 3}H" for seat in range(players - 1)}
     told = "; ".join(f"captured {seat}: {cards}" for seat, cards in low.items())
     hands = ["9C", "9D", "9H", "9S"][:players]
     more = f"{told}; captured {players - 1}: rest; stock: -; last-capturer: 0; sweeps: {' '.join(map(str, sweeps))}"
-    game = lay(f"kasino-finland {rules}", "KC", *hands, more=more)
+    game = lay(rules, "KC", *hands, more=more)
     assert game.scores() == [own + 7 * (seat == players - 1) for seat, own in enumerate(counted)]
     assert [game.sweeps(seat) for seat in range(players)] == list(sweeps)
 
 
-def test_f5_sweeps_of_the_last_deal_do_not_count_and_cancel_nothing():
-    game = lay(FINLAND, "3C", "3D 2C", "QD AC", more="captured 1: rest; stock: -; sweeps: 0 1")
+def test_l3_a_sweep_cancels_another_sides_at_once():
+    more = "captured 0: KC KD; captured 1: QC QH JC JD; stock: rest; last-capturer: 1; sweeps: 0 1"
+    assert play(lay(LAISTO, "3C 7C", "TC 9D", "QD 8C", more=more), "TC", "3C 7C") == [0, -1]
+
+
+@of_both
+def test_f5_l3_sweeps_of_the_last_deal_do_not_count_and_cancel_nothing(rules):
+    game = lay(rules, "3C", "3D 2C", "QD AC", more="captured 1: rest; stock: -; sweeps: 0 1")
     before = game.scores()
     assert play(game, "3D", "3C") == [0, 0]
     assert (game.scores(), game.sweeps(0)) == (before, 1)
 
 
-@pytest.mark.parametrize(("totals", "worth"), [("9 0", 1), ("10 0", 0), ("0 9", 1), ("0 10", 0), ("0 15", 0)])
-def test_f5_no_sweep_counts_once_some_side_had_ten(totals, worth):
-    game = lay(
-        f"{FINLAND} games=0 threshold=16", "3C 7C", "TC 9D", "QD 8C", more=f"{MIDDLE}; totals: {totals}; game: 2"
-    )
+@of_both
+@pytest.mark.parametrize(
+    ("totals", "worth"), [("0 0", 1), ("9 0", 1), ("10 0", 0), ("15 0", 0), ("0 9", 1), ("0 10", 0), ("0 15", 0)]
+)
+def test_f5_l3_no_sweep_counts_once_some_side_had_ten(rules, totals, worth):
+    game = lay(f"{rules} {SESSION}", "3C 7C", "TC 9D", "QD 8C", more=f"{MIDDLE}; totals: {totals}; game: 2")
     assert play(game, "TC", "3C 7C") == [worth, 0]
     assert game.sweeps(0) == 1
 
@@ -167,20 +222,19 @@ def test_f5_no_sweep_counts_once_some_side_had_ten(totals, worth):
 @pytest.mark.parametrize(("total", "worth"), [(7, 1), (8, 0)])
 def test_f5_the_running_score_is_that_before_the_card_and_has_this_games_points(total, worth):
     more = f"captured 0: AC AD KH QC QH JC; stock: rest; totals: {total} 0; game: 2"
-    game = lay(f"{FINLAND} games=0 threshold=16", "AH KC", "AS 9D", "QD 8C", more=more)
+    game = lay(f"{FINLAND} {SESSION}", "AH KC", "AS 9D", "QD 8C", more=more)
     assert play(game, "AS", "AH KC") == [2 + worth, 0]
 
 
-def test_f6_a_session_ends_at_once_in_the_middle_of_a_game():
-    for total in (14, 13):
-        more = f"{MIDDLE}; totals: 3 {total}; game: 2"
-        game = lay(f"{FINLAND} games=0 threshold=16", "3C TD", "5D 9D", "TC 8C", more=more)
-        play(game, "5D")
-        play(game, "TC", "TD")  # 2 points
-        assert game.is_over == (total == 14)
-        assert game.table == ["3C", "5D"]  # nobody gets it
-        assert game.scores() == [0, 2]
-    assert not game.session_over
+@of_both
+@pytest.mark.parametrize("total", [13, 14])
+def test_f6_l4_a_session_ends_at_once_in_the_middle_of_a_game(rules, total):
+    game = lay(f"{rules} {SESSION}", "3C TD", "5D 9D", "TC 8C", more=f"{MIDDLE}; totals: 3 {total}; game: 2")
+    play(game, "5D")
+    play(game, "TC", "TD")  # 2 points
+    assert game.is_over == game.session_over == (total == 14)
+    assert game.table == ["3C", "5D"]  # nobody gets it
+    assert game.scores() == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -206,28 +260,38 @@ def test_f6_h5_points_of_the_first_layout_end_no_game_before_a_play(bonus, more)
         assert game.session_over
 
 
-def at_once(table, last, totals):
-    """The last play of a Finnish game, by seat 1; seat 0 has most spades and cards and 6 points of its cards."""
-    return finish(f"{FINLAND} games=0 threshold=16", "rest", "3C 3D", table=table, last=last, totals=totals, game="2")
+def last_play(rules, *piles, table, last="KC", totals):
+    """The last play of the second game of a session, by the last seat."""
+    return finish(f"{rules} {SESSION}", *piles, table=table, last=last, totals=totals, game="2")
 
 
-def test_f6_the_last_card_of_a_game_may_end_the_session_at_once():
-    engine = at_once("KC AC 5D", "AS", "9 14")  # two aces make sixteen
+@of_both
+@pytest.mark.parametrize(
+    ("table", "last", "totals", "ends", "best"),
+    [
+        ("KC AC 5D", "AS", "9 14", [9 + 5, 14 + 2], 1),  # at once: spades and cards would bring seat 0 to seventeen
+        ("KC AC 5D", "9S", "8 14", [8 + 7 + 3, 14], 0),  # trails: seat 0 gets the ace too, then spades and cards
+        ("9D AC 5D", "9S", "8 15", [8 + 6 + 3, 15 + 1], 0),  # takes, and gets the ace
+        ("9D AC 5D", "9S", "4 14", [4 + 6 + 3, 14 + 1], None),  # and play goes on
+    ],
+)
+def test_f6_l4_the_last_card_of_a_game_ends_the_session(rules, table, last, totals, ends, best):
+    """Seat 0 has most spades and cards and 6 points of its cards; the lowest total wins in Laistokasino."""
+    engine = last_play(rules, "rest", "3C 3D", table=table, last=last, totals=totals)
+    assert engine.finished[0] == (best is not None)
+    if best is None:
+        assert engine.state.totals[0, :2].tolist() == ends
+    else:
+        assert scores(engine) == ends
+        assert engine.rewards[0].argmax() == (best if rules == FINLAND else 1 - best)
+
+
+def test_l4_of_three_the_lowest_total_wins():
+    piles = "3C 4C", "rest", "3D 4D"
+    engine = last_play("laistokasino players=3", *piles, table="KC AC 5D", last="AS", totals="9 3 14")
     assert engine.finished[0]
-    assert scores(engine) == [9 + 5, 16]  # seat 0 would have three more for spades and cards
-    assert engine.rewards[0].tolist() == [0, 1]
-
-
-def test_f6_otherwise_the_highest_total_at_sixteen_wins_after_the_last_card():
-    engine = at_once("KC AC 5D", "9S", "8 14")  # trails: seat 0 gets the ace too, then spades and cards
-    assert scores(engine) == [8 + 7 + 3, 14]
-    assert engine.rewards[0].tolist() == [1, 0]
-    engine = at_once("9D AC 5D", "9S", "8 15")  # takes, and gets the ace
-    assert scores(engine) == [8 + 6 + 3, 15 + 1]
-    assert engine.rewards[0].tolist() == [1, 0]
-    engine = at_once("9D AC 5D", "9S", "4 14")
-    assert not engine.finished[0]
-    assert engine.state.totals[0, :2].tolist() == [4 + 6 + 3, 15]
+    assert scores(engine) == [9, 3 + 5, 14 + 2]  # spades and cards would bring seat 1 to eleven
+    assert engine.rewards[0].tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -249,12 +313,30 @@ def test_f7_ties_are_decided_by_spades_and_then_by_cards(piles, totals, won):
         assert engine.rewards[0].tolist() == (won if goal == "high" else [0, 0, 1])
 
 
-@pytest.mark.parametrize(("goal", "won"), [("high", [0, 1]), ("low", [1, 0])])
-def test_f7_ties_are_decided_by_points_of_cards_first(goal, won):
+@pytest.mark.parametrize(("rules", "won"), [(FINLAND, [0, 1]), (f"{FINLAND} goal=low", [1, 0]), (LAISTO, [1, 0])])
+def test_f7_l5_ties_are_decided_by_points_of_cards_first(rules, won):
     piles = "3C 3S 4S 5S 6S 7S 8S 9S", "rest"  # most spades and no points, or most cards and all points
-    engine = finish(f"{FINLAND} games=0 threshold=16 goal={goal}", *piles, table="KD 2C", totals="14 8", game="2")
+    engine = last_play(rules, *piles, table="KD 2C", totals="14 8")
     assert scores(engine) == [16, 16]
     assert engine.rewards[0].tolist() == won
+
+
+@pytest.mark.parametrize(
+    ("second", "won"),
+    [
+        ("AC AD 5S 3D 3H 4H", [0, 1, 0]),  # one spade against two
+        ("AC AD 5S 6S 3D 3H", [1, 0, 0]),  # as many spades, and one card more
+        ("AC AD 5S 6S 3D", [0.5, 0.5, 0]),
+    ],
+)
+def test_l5_and_then_by_fewer_spades_and_fewer_cards(second, won):
+    piles = "TD 3S 4S 3C 4C", second, "rest"
+    engine = last_play("laistokasino players=3", *piles, table="KD", totals="5 5 12")
+    assert scores(engine) == [5 + 2, 5 + 2, 12 + 3 + 3]
+    assert engine.rewards[0].tolist() == won
+    single = finish("laistokasino players=3", *piles, table="KD")  # a single game, too
+    assert single.rewards[0].tolist() == won
+    assert scores(single) == [2, 2, 3 + 3]
 
 
 # ---------------------------------------------------------------------- Mulle after Sassersson
