@@ -82,15 +82,10 @@ def test_what_failed_or_was_ended_is_not_marked(marks):
     assert not list(marks.iterdir())
 
 
-def test_where_nothing_is_kept_there_is_a_process(monkeypatch):
+def test_it_ends_when_it_is_closed_also_where_nothing_is_kept(monkeypatch):
     monkeypatch.setattr(plain, "cache_folder", lambda: None)
-    ahead = Ahead(MINI, ["greedy"], "greedy")
-    assert ahead._process.is_alive()
-    ahead.close()
-
-
-def test_it_ends_when_it_is_closed():
     ahead = Ahead(Rules.preset(), ["champion"], "champion")
+    assert ahead._process.is_alive()
     ahead.close()
     assert not ahead._process.is_alive()
     assert ahead.is_done(HINT)

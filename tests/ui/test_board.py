@@ -8,20 +8,23 @@ import signal
 import struct
 import termios
 import time
+from pathlib import Path
 
 import pytest
 from support.commands import krypenv
 from support.terminals import ANSI, krypenv_in_a_terminal
 
 from krypenv import Game
+from krypenv.training.evaluation.luck.of_game import luck_of_game
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 HOME = "\x1b[H"
 ALONE = ["play", "--seed", "3", "--against", "greedy", "--hint", "greedy"]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def saved():
+    return Game.replay(Path("game.krk").read_text(encoding="utf-8"))
 
 
 def frames(shown):
@@ -38,9 +41,7 @@ def up_to_the_prompt(lines):
     return lines[: place + 1]
 
 
-@pytest.mark.parametrize(
-    ("columns", "rows", "players"), [(80, 24, 2), (80, 24, 6), (100, 24, 3), (120, 40, 4), (40, 20, 4)]
-)
+@pytest.mark.parametrize(("columns", "rows", "players"), [(80, 24, 6), (100, 24, 3), (120, 40, 2), (40, 20, 4)])
 def test_every_screen_fits_and_a_wide_one_has_a_second_column(columns, rows, players):
     arguments = [*ALONE, "--players", players]
     code, shown = krypenv_in_a_terminal(
@@ -65,9 +66,9 @@ def test_every_screen_fits_and_a_wide_one_has_a_second_column(columns, rows, pla
     assert ("Last capture" in told[-1]) == (columns >= 100 and "took" in told[-1])
 
 
-def test_the_second_column_counts_the_piles_and_tells_the_game_from_its_record(tmp_path):
+def test_the_second_column_counts_the_piles_and_tells_the_game_from_its_record():
     krypenv_in_a_terminal(ALONE, ["1", "1", "1", "q"], 120, 40, NO_COLOR="")
-    game = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
+    game = saved()
     _, shown = krypenv_in_a_terminal(
         ["play", "--load", "game.krk", "--against", "greedy"], ["undo", "q"], 120, 60, NO_COLOR=""
     )
@@ -110,21 +111,26 @@ def test_a_long_answer_stands_alone_and_enter_shows_the_table_again():
     assert again.split("You play")[0] == first.split("You play")[0]
 
 
-def test_the_score_stays_at_the_end():
-    code, shown = krypenv_in_a_terminal(
-        ["play", "--rules", "mini-low", "--seed", "4", "--against", "random"], ["1"] * 60, 80, 24, NO_COLOR=""
-    )
+def test_the_score_and_what_the_cards_brought_stay_at_the_end():
+    words = ["play", "--rules", "mini-low", "--seed", "4", "--against", "random"]
+    code, shown = krypenv_in_a_terminal(words, ["1"] * 60, 80, 24, NO_COLOR="")
     assert code == 0, shown
+    assert saved().session_over
     last = "\n".join(frames(shown)[-1])
     assert re.search(r"score +-?\d+ +-?\d+", last)
+    assert luck_of_game(saved()).tell(0) in " ".join(last.split())
     assert "The game is saved in game.krk." in last
     assert "You play:" not in last
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGHUP, "q"])
-def test_the_terminal_is_left_as_it_was(ending):
-    _, shown = krypenv_in_a_terminal(ALONE, ["1", ending], 80, 24, NO_COLOR="")
-    assert "The game is saved in game.krk" in ANSI.sub("", shown)
+@pytest.mark.parametrize(("ending", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 0), ("q", 0)])
+def test_whatever_ends_it_the_game_is_saved_and_the_terminal_left_as_it_was(ending, code):
+    done, shown = krypenv_in_a_terminal(ALONE, ["1", ending], 80, 24, NO_COLOR="")
+    assert done == code, shown
+    assert len(saved().moves) == 2
+    assert "\x1b[" in shown
+    told = " ".join(ANSI.sub("", shown).split())
+    assert "The game is saved in game.krk; to go on: krypenv play --load game.krk" in told
     for begin, end in (("\x1b[?25l", "\x1b[?25h"), ("\x1b[?2004h", "\x1b[?2004l")):
         assert shown.rfind(begin) <= shown.rfind(end), "the cursor is shown, and pasting is as it was"
     assert "\x1b[?1049h" not in shown, "there is no second screen to leave"
@@ -134,6 +140,8 @@ def test_the_terminal_is_left_as_it_was(ending):
 def test_without_colour_it_is_written_line_by_line(environment):
     code, shown = krypenv_in_a_terminal(ALONE, ["1", "q"], 120, 40, **environment)
     assert code == 0, shown
+    assert not re.search(r"\x1b\[[0-9;]*[34][0-9]", shown), "no colour; bold is allowed"
+    assert max(len(ANSI.sub("", line)) for line in shown.splitlines()) <= 120
     assert HOME not in shown
     assert "Piles" not in shown
     assert shown.count("You played") == 1

@@ -95,49 +95,32 @@ def worst_after(game, move):
 LESSONS = {name.partition("-")[2]: lesson for name, lesson in zip(NAMES, lessons_in("en"), strict=True)}
 
 
-def test_creeping_takes_nothing_and_captures_take_what_the_texts_say():
-    assert LESSONS["creep"].accept == ("6C",)
-    assert LESSONS["rank"].accept == ("8Cx8H",)
-    assert LESSONS["sum"].accept == ("7Hx2C5D",)
-    assert LESSONS["ace"].accept == ("AHx5C9D",)
-    assert gained(LESSONS["ace"].game(), "AHx5C9D") == [1, 0]
-    assert gained(LESSONS["must"].game(), "THxTD") == [3, 0]
-    assert gained(LESSONS["choice"].game(), "8Cx3H5S") == [1, 0]
-    assert gained(LESSONS["choice"].game(), "8Cx3H5D") == [0, 0]
-
-
 def test_what_must_be_taken_may_not_be_left():
     for name, less in (("must", "TH"), ("all", "6Cx6H"), ("all", "6Cx2C4D"), ("forced", "9D"), ("forced", "8C")):
         with pytest.raises(ValueError, match=r"illegal|can't|must|not"):
             LESSONS[name].game().push(less)
 
 
-def test_the_forced_sweep_says_why_the_other_card_may_not_be_played():
-    game = LESSONS["forced"].game()
-    assert Narrator(game.rules, seat=0).why_card(game, "9D") == "You must sweep: your 8♣ takes the whole table."
-    assert gained(game, "8Cx2H6D") == [5, -5]
-
-
-def test_the_sweep_that_is_set_up_must_be_made_and_brings_ten():
-    game = LESSONS["setup"].game()
-    game.push("2C")
-    assert [plain(move) for move in game.legal_moves()] == ["6Dx2C4H"]
-    assert gained(LESSONS["setup"].game(), "2C", "6Dx2C4H") == [-5, 5]
-    other = LESSONS["setup"].game()
-    other.push("3C")
-    assert not any(move.takes for move in other.legal_moves())
-
-
-def test_the_double_sweep_that_is_left_must_be_made_and_brings_twenty():
+@pytest.mark.parametrize(
+    ("name", "move", "reply", "gains"),
+    [
+        ("setup", "2C", "6Dx2C4H#", [-5, 5]),
+        ("double", "9Cx9H", "5Dx5D##", [-10, 10]),
+        ("double", "5Cx5D", "9Dx9H#", [-5, 5]),
+    ],
+)
+def test_the_sweep_that_is_set_up_or_left_must_be_made(name, move, reply, gains):
     """R11: a lone card that its identical copy takes counts as two sweeps; any other card of its rank makes one."""
-    game = LESSONS["double"].game()
-    game.push("9Cx9H")
-    assert [str(move) for move in game.legal_moves()] == ["5Dx5D##"]
-    assert gained(LESSONS["double"].game(), "9Cx9H", "5Dx5D") == [-10, 10]
-    game.pop()
-    game.push("5Cx5D")
-    assert [str(move) for move in game.legal_moves()] == ["9Dx9H#"]
-    assert gained(LESSONS["double"].game(), "5Cx5D", "9Dx9H") == [-5, 5]
+    game = LESSONS[name].game()
+    assert gained(game, move, reply) == gains
+    game.push(move)
+    assert list(map(str, game.legal_moves())) == [reply]
+
+
+def test_where_no_sweep_is_set_up_nothing_can_be_taken():
+    game = LESSONS["setup"].game()
+    game.push("3C")
+    assert not any(move.takes for move in game.legal_moves())
 
 
 def sweeps_of_the_last_card(move):
@@ -192,23 +175,20 @@ def test_the_last_capture_is_decided_by_the_first_move():
 
 def test_the_guide_says_what_is_possible_and_what_is_good_in_each_decision_of_the_first_deal():
     game, told = guided_game(), set()
-    for language in LANGUAGES:
-        twin = guided_game()
-        words = Narrator(game.rules, ["you", "greedy"], 0, language)
-        while twin.deal_number == 1:
-            moves = {str(move): move for move in twin.legal_moves()}
-            advice = advise(twin, GUIDE, SEED)
-            assert advice.move in moves
-            if twin.turn == 0:
-                said = f"{possible(twin, words)} {told_advice(twin, words, advice)}"
-                told.add(said)
-                taking = {move.card for move in moves.values() if move.takes}
-                if any(move.sweep for move in moves.values()):
-                    assert all(card_symbol(card) in said for card in taking)
-                elif len(moves) > 1 and taking:
-                    named = set(CARD.findall(said.partition(". ")[0].partition("; ")[0]))
-                    assert named == {card_symbol(card) for card in taking}
-            twin.push(advice.move)
+    narrators = [Narrator(game.rules, ["you", "greedy"], 0, language) for language in LANGUAGES]
+    while game.deal_number == 1:
+        moves = {str(move): move for move in game.legal_moves()}
+        advice = advise(game, GUIDE, SEED)
+        assert advice.move in moves
+        for words in narrators if game.turn == 0 else ():
+            said = f"{possible(game, words)} {told_advice(game, words, advice)}"
+            told.add(said)
+            taking = {card_symbol(move.card) for move in moves.values() if move.takes}
+            if any(move.sweep for move in moves.values()):
+                assert all(card in said for card in taking)
+            elif len(moves) > 1 and taking:
+                assert set(CARD.findall(said.partition(". ")[0].partition("; ")[0])) == taking
+        game.push(advice.move)
     assert len(told) == 12  # six decisions in each language
 
 

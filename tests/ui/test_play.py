@@ -1,26 +1,24 @@
-"""The table in the terminal: what may be typed, whole games, undo, saving, and what happens when the input ends."""
+"""The table in the terminal without a process: what may be typed, whole games, undo, and when the input ends."""
 
 from __future__ import annotations
 
-import io
 import random
 import re
-import signal
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from support.commands import krypenv
 from support.games import FIELDS, rules_of
-from support.terminals import ANSI, krypenv_in_a_terminal, sitting, some_lines, typed
+from support.terminals import sitting, some_lines, typed
 
 from krypenv import Game, Rules
-from krypenv.training.evaluation.luck.of_game import luck_of_game
 from krypenv.ui import choices as choosing
 from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of, moves_with
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.words import LANGUAGES
 from krypenv.ui.table import PERSON, Table
-from krypenv.ui.terminal import Terminal
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 TRICKY = (
     "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH; hand 0: AC 9C TC; hand 1: 5C 6C 7C; captured 1: rest; "
@@ -44,15 +42,8 @@ def parse_choice(text, choices, game):
     return choosing.parse_choice(text, choices, game, Narrator(game.rules, seat=game.turn))
 
 
-def said(call, *arguments):
-    """What a call raises Wrong with."""
-    with pytest.raises(Wrong) as error:
-        call(*arguments)
-    return str(error.value)
-
-
 @pytest.mark.parametrize("name", [*FIELDS, "mulle-glimne"])
-def test_every_legal_move_can_be_chosen_by_number_and_by_name(name):
+def test_every_legal_move_can_be_chosen_by_number_by_name_and_as_it_is_shown(name):
     rules = rules_of(FIELDS.get(name, {"variant": name}))
     for seed in range(12):
         game = some_game(rules, seed, 4 * seed)
@@ -70,7 +61,11 @@ def test_every_legal_move_can_be_chosen_by_number_and_by_name(name):
                 of_card = choices_of(game, card)
                 found += [parse_choice(str(number + 1), of_card, game) for number in range(len(of_card))]
         assert sorted(map(str, found)) == sorted(map(str, legal))
+        narrators = [Narrator(rules, seat=game.turn, language=language) for language in LANGUAGES]
         for move in random.Random(seed).sample(legal, min(20, len(legal))):
+            for narrator in narrators if choices.moves else ():
+                shown = narrator.choice(game, move)[0]
+                assert choosing.parse_choice(shown, choices, game, narrator) == move
             assert parse_choice(str(move), choices_of(game, move.card), game) == move if move.takes else True
             if move.builds or move.build:
                 assert parse_choice(str(move).lower(), choices, game) == move
@@ -83,30 +78,17 @@ def test_every_legal_move_can_be_chosen_by_number_and_by_name(name):
                 assert parse_choice("-", choices_of(game, move.card), game) == move
 
 
-def test_what_means_nothing_is_answered_by_a_sentence():
+def test_what_means_nothing_changes_nothing():
     game = Game.from_position(TRICKY)
     choices, before = choices_of(game), game.position()
-    assert said(parse_choice, "9", choices, game) == "The choices are 1 to 3, not 9."
-    assert said(parse_choice, "9" * 5000, choices, game) == "The choices are 1 to 3, not 0."
-    assert said(parse_choice, "5c", choices, game) == "5♣ is not in your hand. You hold A♣ 9♣ 10♣."
-    assert said(parse_choice, "9c 2s", choices, game) == "9♣ can't take 2♠: it doesn't make 9."
-    assert said(parse_choice, "9c 7s", choices, game) == "7♠ is not on the table."
-    for words in ("", "x", "8", "-", "²", "9c;", "take 9c", "\x00", "9C" * 10_000):
+    assert choices.cards == ("AC", "9C", "TC")
+    assert min(choices.counts[:2]) > 3 * MOST_LISTED
+    for words in ("", "x", "0", "8", "-", "²", "9c;", "take 9c", "\x00", "9C" * 10_000):
         with pytest.raises(Wrong):
             parse_choice(words, choices, game)
     assert game.position() == before
-
-
-def test_hundreds_of_captures_are_chosen_by_their_cards():
-    game = Game.from_position(TRICKY)
-    choices = choices_of(game)
-    assert choices.cards == ("AC", "9C", "TC")
-    assert min(choices.counts[:2]) > 3 * MOST_LISTED
-    assert parse_choice("2", choices, game) == parse_choice("9c", choices, game) == "9C"
     nine = choices_of(game, "9C")
     assert nine.moves[0].takes == max((move.takes for move in nine.moves), key=len)
-    assert str(parse_choice("5s 4h 2s 3s 4s", nine, game)) == "9Cx4H2S3S4S5S"
-    assert str(parse_choice("-", nine, game)) == "9C"
 
 
 def test_captures_that_are_too_many_to_list_are_named():
@@ -126,23 +108,24 @@ def test_captures_that_are_too_many_to_list_are_named():
     assert str(game.moves[0]) == "KSx7C6D"
 
 
-# ---------------------------------------------------------------------- a terminal without a process
+# ---------------------------------------------------------------------- a terminal
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=6 teams=3", "howto players=3",
-    "mini-low players=2 games=2", "kasino-sweden players=2", "overspader players=4 teams=2",
+@pytest.mark.parametrize("text", ["krypkasino players=6 teams=3", "howto players=3", "mini-low players=2 games=3",
+    "mini-low players=3 first_deal=((2,0),) later_deal=((1,1),)", "overspader players=4 teams=2",
     "kasino-finland players=3 games=0 threshold=16", "mulle players=2", "mulle-glimne players=4 teams=2"])  # fmt: skip
-def test_whole_games(text, tmp_path):
+def test_whole_games_are_on_the_disk_at_every_question(text):
     rules = Rules.parse(text)
     table = Table(Game(rules, seed=3), rules.players - 1, ["random"], seed=1)
-    terminal, out = sitting(table, some_lines(table, 1))
+
+    def lines():
+        for line in some_lines(table, 1):
+            assert Path("game.krk").read_bytes() == table.record()
+            yield line
+
+    terminal, out = sitting(table, lines())
     terminal.run()
-    game = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
+    game = Game.replay(Path("game.krk").read_text(encoding="utf-8"))
     assert game.session_over
     assert game.scores() == table.game.scores()
     assert (game.game_number > 1) == (rules.games != 1)
@@ -155,9 +138,8 @@ def test_whole_games(text, tmp_path):
 
 def test_each_game_of_a_session_ends_with_a_remark():
     table = Table(Game(Rules.parse("mini-low games=2"), seed=3), 1, ["random"], seed=1)
-    terminal, out = sitting(
-        table, some_lines(table, 1), remark=lambda at: f"That was game {at.game.game_number}: {at.game.is_over}."
-    )
+    remark = lambda at: f"That was game {at.game.game_number}: {at.game.is_over}."  # noqa: E731
+    terminal, out = sitting(table, some_lines(table, 1), remark=remark)
     terminal.run()
     lines = out.getvalue().splitlines()
     for number in (1, 2):
@@ -165,13 +147,12 @@ def test_each_game_of_a_session_ends_with_a_remark():
         assert re.search(r"^(You|Random).* (wins?|share|came off) ", "\n".join(lines[place - 2 : place]), re.MULTILINE)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, None])
-def test_a_remark_may_be_skipped_or_empty(error):
-    def remark(_):
-        if error:
-            raise error
-        return ""
+def interrupted(table):
+    raise KeyboardInterrupt
 
+
+@pytest.mark.parametrize("remark", [interrupted, lambda table: ""])
+def test_a_remark_may_be_skipped_or_empty(remark):
     table = Table(Game(Rules.preset("mini-low"), seed=3), 1, ["random"], seed=1)
     terminal, out = sitting(table, some_lines(table, 1), remark=remark)
     terminal.run()
@@ -196,36 +177,10 @@ def test_the_end_tells_what_the_cards_brought(rules, told):
     assert re.search(rf"wins?\b.*\n{told}", done.stdout)
 
 
-def test_a_game_from_a_position_ends_without_luck(tmp_path):
-    (tmp_path / "a.krk").write_text(Game.from_position(TRICKY).record(), encoding="utf-8")
+def test_a_game_from_a_position_ends_without_luck():
+    Path("a.krk").write_text(Game.from_position(TRICKY).record(), encoding="utf-8")
     done = krypenv("play", "--load", "a.krk", "--against", "random", columns=80, typed="1\n" * 20)
     assert re.search(r"(wins?|share the win) with .*\n\nThe game is saved", done.stdout), done.stdout
-
-
-@pytest.mark.parametrize("rules", ["krypkasino players=3", "kasino-sweden players=2"])
-def test_what_is_typed_is_what_is_played(rules):
-    table = Table(Game(Rules.parse(rules), seed=5), 0, ["greedy"])
-    picks, wanted = random.Random(2), []
-
-    def lines():
-        while True:
-            legal = [
-                move for move in table.game.legal_moves() if move.takes or len(moves_with(table.game, move.card)) == 1
-            ]
-            if legal and not (wanted and wanted[-1] is None):
-                wanted.append(picks.choice(legal))
-                yield typed(wanted[-1])
-            else:
-                yield "quit"
-
-    terminal, _ = sitting(table, lines())
-    terminal.run()
-    twin, made = table.game.rewound(), []
-    for move in table.game.moves:
-        made += [move] if twin.turn == 0 else []
-        twin.push(move)
-    assert made == wanted[: len(made)]
-    assert len(made) > 5
 
 
 def test_undo_takes_back_the_person_s_move_and_the_answers():
@@ -238,50 +193,20 @@ def test_undo_takes_back_the_person_s_move_and_the_answers():
     assert not table.game.moves
 
 
-def test_hints_come_from_an_agent_and_change_nothing():
-    table = Table(Game(Rules.preset("mulle"), seed=1), 0, ["random"])
-    terminal, out = sitting(table, ["hint", "h", "q"])
-    terminal.run()
-    advice = re.findall(r"greedy advises: +(\S+)", out.getvalue())
-    assert len(advice) == 2
-    assert advice[0] == advice[1]
-    assert not table.game.moves
-    assert table.hint("greedy") in table.game.legal_moves()
-
-
-def test_a_game_is_saved_when_the_input_ends_and_goes_on_later(tmp_path):
+def test_a_game_is_saved_when_the_input_ends_and_goes_on_later():
     table = Table(Game(Rules.preset("kasino-sweden"), seed=1), 1, ["greedy"])
     terminal, out = sitting(table, ["1", "1"])
     terminal.run()
     assert out.getvalue().splitlines()[-1].startswith("The game is saved in ")
-    saved = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
+    saved = Game.replay(Path("game.krk").read_text(encoding="utf-8"))
     assert saved.moves == table.game.moves
     assert len(saved.moves) >= 4
     done = krypenv("play", "--load", "game.krk", columns=80, typed="1\n")
     assert done.exit_code == 0, done.output
     assert "Greedy" in done.stdout, "the same opponent plays on"
-    later = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
+    later = Game.replay(Path("game.krk").read_text(encoding="utf-8"))
     assert later.moves[: len(saved.moves)] == saved.moves
     assert len(later.moves) > len(saved.moves)
-
-
-def test_a_file_that_can_t_be_written_is_told_and_play_goes_on(tmp_path):
-    (tmp_path / "taken").mkdir()
-    table = Table(Game(Rules.preset(), seed=1), 0, ["random"])
-    terminal, out = sitting(table, ["save taken", "1", "save other.krk", "q"])
-    terminal.run()
-    assert "taken: Is a directory" in out.getvalue()
-    assert (tmp_path / "other.krk").exists()
-    assert (tmp_path / "game.krk").exists()
-
-
-def test_a_terminal_that_shows_no_symbols_gets_letters():
-    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    table = Table(Game(Rules.preset(players=3), seed=1), 0, ["random"])
-    answers = iter(["hint", "1", "?", "q"])
-    Terminal(table, Path("game.krk"), "greedy", Console(file=out, width=80), read=lambda _: next(answers)).run()
-    out.seek(0)
-    assert re.search("^  Table +[2-9TJQKA][CDHS]", out.read(), re.MULTILINE)
 
 
 def test_seats_and_names():
@@ -298,63 +223,3 @@ def test_seats_and_names():
     ):
         with pytest.raises(ValueError, match=re.escape(sentence)):
             Table(Game(rules, seed=1), *arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--load", "none.krk"], "none.krk: No such file"),
-        (["--load", "game.krk", "--players", "3"], "the record of --load has the rules and the deal"),
-        (["--against", "oracle-deck"], "oracle-deck sees what is hidden"),
-        (["--seat", "2"], "your seat is 0 to 1, not 2"),
-        (["--rules", "whist"], "unknown preset 'whist'"),
-    ],
-)
-def test_wrong_options_are_refused_in_a_sentence(arguments, sentence):
-    done = krypenv("play", *arguments, typed="q\n")
-    assert done.exit_code == 2
-    assert done.stderr.startswith("krypenv: ")
-    assert sentence in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
-# ---------------------------------------------------------------------- a terminal with a process
-
-
-def test_in_a_terminal_in_colour(tmp_path):
-    code, shown = krypenv_in_a_terminal(
-        ["play", "--seed", "3", "--against", "greedy", "--hint", "greedy"], ["hint", "1", "?", "undo", "1"], NO_COLOR=""
-    )
-    assert code == 0, shown
-    assert "\x1b[" in shown
-    assert "greedy advises: " in ANSI.sub("", shown)
-    assert "The game is saved in game.krk; to go on: krypenv play --load game.krk" in " ".join(shown.split())
-    assert len(Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8")).moves) == 2
-
-
-def test_in_a_terminal_without_colour(tmp_path):
-    code, shown = krypenv_in_a_terminal(
-        ["play", "--seed", "3", "--rules", "kasino-finland", "--against", "greedy"], ["1", "q"], NO_COLOR="1"
-    )
-    assert code == 0, shown
-    assert not re.search(r"\x1b\[[0-9;]*[34][0-9]", shown), "no colour; bold is allowed"
-    assert max(len(ANSI.sub("", line)) for line in shown.splitlines()) <= 80
-
-
-def test_a_whole_game_in_a_terminal(tmp_path):
-    code, shown = krypenv_in_a_terminal(
-        ["play", "--seed", "4", "--rules", "kasino-sweden", "--against", "random"], ["1"] * 100, NO_COLOR="1"
-    )
-    assert code == 0, shown
-    game = Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8"))
-    assert game.session_over
-    assert "made the last capture and get" in shown
-    assert luck_of_game(game).tell(0) in " ".join(shown.split())
-    assert "The game is saved in game.krk." in shown
-
-
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGHUP, 0), (signal.SIGINT, 130)])
-def test_a_lost_connection_or_ctrl_c_saves_the_game(sent, code, tmp_path):
-    done, shown = krypenv_in_a_terminal(["play", "--seed", "3", "--against", "greedy"], ["1", sent])
-    assert done == code, shown
-    assert len(Game.replay((tmp_path / "game.krk").read_text(encoding="utf-8")).moves) == 2

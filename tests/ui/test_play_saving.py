@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from fuzz.play import fuzz_kills, fuzz_lines
 from support.commands import krypenv as run
 from support.small_files import files_of
 from support.terminals import krypenv_in_a_terminal, sitting, some_lines
@@ -23,16 +22,10 @@ from krypenv.agents.scripted import Greedy
 from krypenv.training.cli import saved_games
 from krypenv.ui import saving
 from krypenv.ui.table import PERSON, Table
-from krypenv.ui.terminal import Leave
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 HELD = "is being played already; go on with it there"
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path, monkeypatch):
-    (tmp_path / "inner").mkdir()
-    monkeypatch.chdir(tmp_path / "inner")
-    monkeypatch.setenv("HOME", str(tmp_path))
 
 
 def some_table(text="krypkasino players=2", seed=1, seat=0):
@@ -95,32 +88,19 @@ def test_copies_are_new_files_that_are_saved_again():
 # ---------------------------------------------------------------------- as it goes
 
 
-@pytest.mark.parametrize("text", ["krypkasino players=3", "mini-low players=2 games=3", "kasino-sweden players=2",
-    "mini-low players=3 first_deal=((2,0),) later_deal=((1,1),)", "mulle-glimne players=2"])  # fmt: skip
-def test_at_every_question_the_game_is_on_the_disk(text):
-    table = some_table(text, seat=1)
+def test_a_person_s_move_is_on_the_disk_before_the_others_answer_wherever_agents_go(monkeypatch, own_folder, tmp_path):
+    table, plain = some_table(), Table.play_others
 
-    def lines():
-        for line in some_lines(table, 1):
-            assert Path("game.krk").read_bytes() == table.record()
-            yield line
-
-    sitting(table, lines())[0].run()
-    assert table.game.session_over
-    assert saved().scores() == table.game.scores()
-
-
-def test_a_person_s_move_is_on_the_disk_before_the_others_answer(monkeypatch):
-    table = some_table()
-    plain = Table.play_others
-
-    def looking(self):
-        assert Path("game.krk").read_bytes() == self.record()
+    def wander(self):
+        assert (own_folder / "game.krk").read_bytes() == self.record()
+        os.chdir(tmp_path)
         return plain(self)
 
-    monkeypatch.setattr(Table, "play_others", looking)
+    monkeypatch.setattr(Table, "play_others", wander)
     sitting(table, ["1", "1", "1"])[0].run()
     assert len(table.game.moves) >= 5
+    assert saved("inner/game.krk").moves == table.game.moves
+    assert not (tmp_path / "game.krk").exists()
 
 
 @pytest.mark.parametrize("error", [RuntimeError, ValueError, MemoryError, RecursionError, SystemExit, GeneratorExit,
@@ -197,19 +177,6 @@ def test_a_full_disk_is_told_once_and_asked_about_when_leaving(monkeypatch):
     assert out.getvalue().count("The game can't be saved: game.krk: No space left on device") == 1
     assert out.getvalue().count("The game is not saved: game.krk: No space left on device") == 1
     assert len(saved().moves) < len(saved("other.krk").moves) < len(table.game.moves)
-
-
-def test_the_file_stays_where_it_is_though_an_agent_goes_elsewhere(monkeypatch, tmp_path):
-    table, plain = some_table(), Table.play_others
-
-    def wander(self):
-        os.chdir(tmp_path)
-        return plain(self)
-
-    monkeypatch.setattr(Table, "play_others", wander)
-    sitting(table, ["1", "1", "q"])[0].run()
-    assert not (tmp_path / "game.krk").exists()
-    assert saved("inner/game.krk").moves == table.game.moves
 
 
 # ---------------------------------------------------------------------- whose file
@@ -314,19 +281,6 @@ def test_an_unfinished_game_is_offered_and_goes_on(tmp_path):
 
 
 @pytest.mark.slow
-def test_three_games_begun_at_once_are_three_files():
-    def begin(seed):
-        return krypenv_in_a_terminal(["play", "--seed", str(seed), "--against", "random"], ["1", "1"])
-
-    with ThreadPoolExecutor(3) as pool:
-        done = list(pool.map(begin, range(3)))
-    assert [code for code, _ in done] == [0, 0, 0]
-    games = [saved(name) for name in ("game.krk", "game-2.krk", "game-3.krk")]
-    assert {game.seed for game in games} == {0, 1, 2}
-    assert all(len(game.moves) >= 4 for game in games)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_a_killed_game_lacks_at_most_a_move(seed):
     """A real kill, at a random moment within the answer to the last line."""
@@ -357,14 +311,3 @@ def seats_of(game):
     for move in game.moves:
         yield twin.turn
         twin.push(move)
-
-
-def test_leaving_is_no_error_that_agents_catch():
-    assert not issubclass(Leave, Exception)
-
-
-@pytest.mark.parametrize(("fuzz", "mutants"), [(fuzz_lines, 100), (fuzz_kills, 40)])
-def test_what_is_typed_and_when_the_power_fails_loses_no_game(fuzz, mutants):
-    tally = fuzz(2, mutants)
-    assert tally["right"] > 0
-    assert tally["refused"] > 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from support.commands import krypenv
 
@@ -47,15 +45,3 @@ def test_the_language_is_that_of_the_locale(monkeypatch):
     monkeypatch.setenv("LC_ALL", "sv_SE.UTF-8")
     assert krypenv("rules").stdout.startswith("Målet")
     assert krypenv("rules", "--language", "en").stdout.startswith("Goal")
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [(["whist"], "unknown preset 'whist'"), (["--language", "tlh"], "the languages are en, sv, not 'tlh'"),
-     (["--players", "9"], "players")],
-)  # fmt: skip
-def test_wrong_options_are_refused_in_a_sentence(words, sentence):
-    done = krypenv("rules", *words)
-    assert done.exit_code == 2
-    assert re.fullmatch(r"krypenv: .*\n", done.stderr)
-    assert sentence in done.stderr
