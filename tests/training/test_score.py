@@ -47,17 +47,14 @@ def test_the_protocol_is_frozen(name: str) -> None:
     assert kept["deals"] == [f"{seed:016x}" for seed in deals_of(400, DIGEST)[[0, 1, 50, 51, 100, 399]].tolist()]
 
 
-def test_a_longer_list_of_deals_begins_with_the_shorter_one() -> None:
-    assert (deals_of(400, DIGEST)[:100] == deals_of(100, DIGEST)).all()
-    assert len(set(deals_of(400, DIGEST).tolist())) == 400
-
-
 def test_half_of_the_deals_are_common_to_all_and_half_follow_from_the_agent() -> None:
     common = are_common(400)
     assert common.sum() == 200
     one, other = deals_of(400, DIGEST), deals_of(400, "1" * 64)
+    assert len(set(one.tolist())) == 400
     assert (one[common] == other[common]).all()
     assert not set(one[~common].tolist()) & set(other[~common].tolist())
+    assert (one[:100] == deals_of(100, DIGEST)).all()  # a longer list begins with the shorter one
 
 
 def test_an_agent_that_is_changed_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +68,7 @@ def test_an_agent_that_is_changed_has_another_digest(tmp_path: Path, monkeypatch
             "tactician(shed=True)",
             "champion",
             "champion(worlds=0)",
-            str(MODELS / "two"),
+            f"{MODELS / 'two'}",
         )
     ]
     assert len(set(found)) == len(found)

@@ -3,192 +3,165 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import krypenv
 from support.small_files import scores, tiny_protocol
-from typer.testing import CliRunner
 
 from krypenv.agents.champion import MODELS
-from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.score import score_file as results
 from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, score_agent
 from krypenv.training.evaluation.score.score_file import read_score
-from krypenv.training.runs.parts import Place
 
 
-@pytest.fixture
-def tiny() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def _tiny() -> Iterator[None]:
     with tiny_protocol():
         yield
 
 
-@pytest.mark.usefixtures("tiny")
-class TestFiles:
-    def test_a_score_is_verified_by_replaying_it(self, tmp_path: Path) -> None:
-        path = tmp_path / "a.json"
-        score_agent(ScoreSettings("tactician", path, (), 6))
-        assert check_score(path) == (4, 24)
-        assert check_score(path, share=1.0, seed=3) == (24, 24)
-        whole = path.read_text()
-        fields = json.loads(whole)
-        fields["tables"]["two"]["opponents"]["greedy"][4][0] += 1
-        path.write_text(json.dumps(fields))
-        with pytest.raises(ValueError, match="was changed, for it does not agree with its checksum"):
-            check_score(path)
-        del fields["checksum"]
-        path.write_bytes(results.encode(fields))  # by somebody who knows how
-        with pytest.raises(ValueError, match="differs from a replay: table two, against greedy, deal 4 has"):
+def forged(data: bytes, change: Callable[[Any], Any]) -> bytes:
+    """A score file that was changed by somebody who knows how to make a checksum."""
+    fields = json.loads(data)
+    del fields["checksum"]
+    change(fields)
+    return results.encode(fields)
+
+
+def shorten(fields: Any) -> None:
+    """Leave three of the four deals, of which two make a chunk."""
+    table = fields["tables"]["two"]
+    table["deals"] = 3
+    table["opponents"] = {name: played[:3] for name, played in table["opponents"].items()}
+
+
+def test_a_score_is_verified_by_replaying_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    score_agent(ScoreSettings("tactician", path, (), 6))
+    assert check_score(path) == (4, 24)
+    assert check_score(path, share=1.0, seed=3) == (24, 24)
+    whole = path.read_bytes()
+    fields = json.loads(whole)
+    fields["tables"]["two"]["opponents"]["greedy"][4][0] += 1
+    path.write_text(json.dumps(fields))
+    with pytest.raises(ValueError, match="was changed, for it does not agree with its checksum"):
+        check_score(path)
+    for change, reason in (
+        (lambda it: it["opponents"]["greedy"][4].__setitem__(0, 99), "a replay: table two, against greedy, deal 4 has"),
+        (lambda it: it["opponents"]["greedy"][4].__setitem__(2, 3.0), "deal 4 has 3.0 points of luck and not"),
+        (lambda it: it.update(control="0" * 12), "two has luck taken out by '000000000000', and this version"),
+        (lambda it: it.pop("control"), "control is missing"),
+        (lambda it: it["opponents"]["greedy"][4].pop(), "greedy"),
+    ):
+        path.write_bytes(forged(whole, lambda it, change=change: change(it["tables"]["two"])))
+        with pytest.raises(ValueError, match=reason):
             check_score(path, share=1.0)
-        for change, reason in (
-            (lambda it: it["opponents"]["greedy"][4].__setitem__(2, 3.0), "deal 4 has 3.0 points of luck and not"),
-            (lambda it: it.update(control="0" * 12), "two has luck taken out by '000000000000', and this version"),
-            (lambda it: it.pop("control"), "control is missing"),
-            (lambda it: it["opponents"]["greedy"][4].pop(), "greedy"),
-        ):
-            fields = json.loads(whole)
-            del fields["checksum"]
-            change(fields["tables"]["two"])
-            path.write_bytes(results.encode(fields))
-            with pytest.raises(ValueError, match=reason):
-                check_score(path, share=1.0)
 
-    def test_other_files_are_refused(self, tmp_path: Path) -> None:
-        path = tmp_path / "a.json"
-        score_agent(ScoreSettings("tactician", path, ("two",), 2))
-        good = json.loads(path.read_text())
-        del good["checksum"]
-        changes: list[tuple[Any, str]] = [
-            (lambda it: it.update(protocol="krypenv-score-0"), "of protocol 'krypenv-score-0', and this version"),
-            (lambda it: it.update(format=2), "format"),
-            (lambda it: it.update(tables={}), "it has no table"),
-            (lambda it: it["tables"].update(nine=it["tables"]["two"]), "tables.nine is no table; they are two, three"),
-            (lambda it: it["tables"]["two"]["opponents"].pop("greedy"), "is not the panel of the protocol"),
-            (lambda it: it["tables"]["two"].update(deals=1), "is not whole"),
-            (lambda it: it["tables"]["two"]["opponents"].update(greedy=[[1, 2, 0.5]]), "is not whole"),
-            (lambda it: it["tables"]["two"]["opponents"].update(greedy=[[1, 0.5, 0], [2, 3, 0]]), "not whole"),
-            (lambda it: it.pop("agent"), "agent is missing"),
-        ]
-        for change, reason in changes:
-            fields = json.loads(json.dumps(good))
-            change(fields)
-            path.write_bytes(results.encode(fields))
-            with pytest.raises(ValueError, match=reason) as error:
-                read_score(path)
-            assert str(path) in str(error.value)
-        path.write_text("no")
-        with pytest.raises(ValueError, match=r"a\.json"):
-            read_score(path)
 
-    def test_bad_input_is_one_sentence_and_overwrites_nothing(self, tmp_path: Path) -> None:
-        path = tmp_path / "a.json"
-        path.write_text("mine")
-        for settings, reason in (
-            (lambda: ScoreSettings("greedy", path, (), 2), "is there already, and a score is not overwritten"),
-            (lambda: ScoreSettings("greedy", tmp_path / "b", ("tow",), 2), r"no table 'tow' \(did you mean 'two'\?\)"),
-            (lambda: ScoreSettings("gredy", tmp_path / "b", (), 2), "gredy can't play table two: unknown agent"),
-            (lambda: ScoreSettings("oracle-hand", tmp_path / "b", ("two",), 2), "sees what is hidden"),
-            (lambda: ScoreSettings("greedy", tmp_path / "b", ("two", "two"), 2), "a table is named twice"),
-            (lambda: ScoreSettings("greedy", tmp_path / "b", (), 3), "deals is a multiple of"),
-            (lambda: ScoreSettings("greedy", tmp_path / "b", (), 2, place=Place(0)), "workers"),
-        ):
-            with pytest.raises(ValueError, match=reason):
-                score_agent(settings())
-        assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["a.json"]
-        assert path.read_text() == "mine"
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda it: it.update(protocol="krypenv-score-0"), "of protocol 'krypenv-score-0', and this version"),
+        (lambda it: it.update(format=2), "format"),
+        (lambda it: it.update(tables={}), "it has no table"),
+        (lambda it: it["tables"].update(nine=it["tables"]["two"]), "tables.nine is no table; they are two, three"),
+        (lambda it: it["tables"]["two"]["opponents"].pop("greedy"), "is not the panel of the protocol"),
+        (lambda it: it["tables"]["two"].update(deals=2), "is not whole"),
+        (shorten, "is not whole"),
+        (lambda it: it["tables"]["two"]["opponents"].update(greedy=[[1, 0.5, 0]] * 4), "not whole"),
+        (lambda it: it.pop("agent"), "agent is missing"),
+    ],
+)  # fmt: skip
+def test_other_files_are_refused(tmp_path: Path, change: Callable[[Any], Any], reason: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(forged(scores()[0], change))
+    with pytest.raises(ValueError, match=reason) as error:
+        read_score(path)
+    assert str(path) in str(error.value)
 
-    def test_the_command_plays_checks_and_makes_a_board(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def krypenv(*words: str) -> str:
-            done = CliRunner(env={"COLUMNS": "100"}).invoke(app, ["score", *words])
-            assert done.exit_code == 0, done.output
-            return done.stdout
 
-        folder = tmp_path / "scores"
-        for number, agent in enumerate(("greedy", "tactician(shed=True)")):
-            out = krypenv(agent, "--quick", "--out", str(folder / f"{number}.json"))
-            assert "tactician(shed=True)" in out
-            assert "three" in out
-        assert "of 16 deals replayed, all as in the file" in krypenv("--check", str(folder / "0.json"))
-        krypenv("--board", str(folder))
-        page = (folder / "board.md").read_text()
-        for name in ("two", "three"):
-            part = page.partition(f"## {name}")[2].partition("## ")[0]
-            assert "| 1 | `greedy` |" in part
-            assert "| 1 | `tactician(shed=True)` |" in part  # four deals tell nothing apart
+def test_the_command_plays_checks_and_makes_a_board(tmp_path: Path) -> None:
+    folder = tmp_path / "scores"
+    for number, agent in enumerate(("greedy", "tactician(shed=True)")):
+        out = krypenv("score", agent, "--quick", "--out", folder / f"{number}.json").stdout
+        assert "tactician(shed=True)" in out
+        assert "three" in out
+    assert "of 16 deals replayed, all as in the file" in krypenv("score", "--check", folder / "0.json").stdout
+    assert krypenv("score", "--board", folder).exit_code == 0
+    page = (folder / "board.md").read_text()
+    for name in ("two", "three"):
+        part = page.partition(f"## {name}")[2].partition("## ")[0]
+        assert "| 1 | `greedy` |" in part
+        assert "| 1 | `tactician(shed=True)` |" in part  # four deals tell nothing apart
 
-    @pytest.mark.parametrize(
-        ("words", "reason"),
-        [
-            ("", "give one of --out FILE to play, --check FILE to verify and --board FOLDER"),
-            ("greedy --out x --check y", "give one of"),
-            ("--out x.json", "name the agent to score"),
-            ("gredy --out x.json", "unknown agent 'gredy' (did you mean 'greedy'?)"),
-            ("greedy --table tow --out x.json", "no table 'tow' (did you mean 'two'?); they are two, three"),
-            (f"{MODELS / 'two'} --table three --out x.json", "can't play table three"),
-            (f"{MODELS / 'two'} --out x.json", "can't play table two"),
-            ("oracle-hand --out x.json", "sees what is hidden"),
-            ("oracle-hand --table two --out x.json", "sees what is hidden"),
-            ("greedy --workers 0 --out x.json", "workers is at least 1, not 0"),
-            ("greedy --out good.json", "good.json is there already, and a score is not overwritten"),
-            ("greedy --out good.json/x.json", "good.json/x.json: Not a directory"),
-            ("greedy --out .", ".: Is a directory"),
-            (f"greedy --out {'n' * 252}", "File name too long"),
-            ("greedy --out nowhere", "nowhere is not a plain file that could be replaced"),
-            ("--board none", "none has no score files; krypenv score writes them"),
-            ("--board twice", "tactician has two scores at table two, in twice/a.json and in twice/b.json; keep one"),
-            ("--check none.json", "none.json: No such file or directory"),
-            ("--check .", ".: not a plain file"),
-            ("--check good.json --share 1.5", "share is from 0 to 1, not 1.5"),
-            ("--check good.json --share -0.1", "share is from 0 to 1, not -0.1"),
-            ("--check good.json --share nan", "share is from 0 to 1, not nan"),
-            ("--check good.json --seed -1", "seed is at least 0, not -1"),
-            ("greedy --check good.json", "good.json is of the agent tactician, not of greedy"),
-            ("--check odd.json", "of protocol 'krypenv-score-0', and this version of krypenv knows krypenv-score-1"),
-            ("--check points.json --share 1", "table three, against greedy, deal 1 has"),
-            ("--check forfeits.json --share 1", "table two has 1 forfeited games, and the replay 0"),
-            ("--check oracle.json", "oracle-hand sees what is hidden"),
-            ("--check gone.json", "of the agent 'gone', which is neither"),
-            (
-                "--check own.json",
-                "to have it imported or started, name it: krypenv score 'support.small_files:Failing' --check own.json",
-            ),
-            (
-                "support.small_files:Absent --check own.json",
-                "own.json is of the agent support.small_files:Failing; to have it imported",
-            ),
-            (
-                "--check own_forfeits.json support.small_files:Failing",
-                "table two has 1 forfeited games, and the replay 4",
-            ),
-        ],
-    )
-    def test_bad_input_to_the_command(
-        self, words: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        good, own, _ = scores()
-        (tmp_path / "nowhere").symlink_to("nowhere/at/all")
-        (tmp_path / "twice").mkdir()
-        for name, data in (("good", good), ("own", own), ("twice/a", good), ("twice/b", good)):
-            (tmp_path / f"{name}.json").write_bytes(data)
-        for name, base, change in (
-            ("odd", good, lambda it: it.update(protocol="krypenv-score-0")),
-            ("points", good, lambda it: it["tables"]["three"]["opponents"]["greedy"][1].__setitem__(0, 9)),
-            ("forfeits", good, lambda it: it["tables"]["two"].update(forfeits=1)),
-            ("own_forfeits", own, lambda it: it["tables"]["two"].update(forfeits=1)),
-            ("oracle", good, lambda it: it["agent"].update(name="oracle-hand")),
-            ("gone", good, lambda it: it["agent"].update(name="gone")),
-        ):
-            fields = json.loads(base)
-            del fields["checksum"]
-            change(fields)
-            (tmp_path / f"{name}.json").write_bytes(results.encode(fields))  # by somebody who knows how
-        before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
-        done = CliRunner(env={"COLUMNS": "160"}).invoke(app, ["score", *words.split()])
-        assert done.exit_code == 2
-        assert reason in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-        assert done.stderr.startswith("krypenv: ")
-        assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("", "give one of --out FILE to play, --check FILE to verify and --board FOLDER"),
+        ("greedy --out x --check y", "give one of"),
+        ("--out x.json", "name the agent to score"),
+        ("gredy --out x.json", "unknown agent 'gredy' (did you mean 'greedy'?)"),
+        ("greedy --table tow --out x.json", "no table 'tow' (did you mean 'two'?); they are two, three"),
+        (f"{MODELS / 'two'} --table three --out x.json", "can't play table three"),
+        (f"{MODELS / 'two'} --out x.json", "can't play table two"),
+        ("oracle-hand --out x.json", "sees what is hidden"),
+        ("greedy --table two --table two --out x.json", "a table is named twice"),
+        ("greedy --workers 0 --out x.json", "workers is at least 1, not 0"),
+        ("greedy --out good.json", "good.json is there already, and a score is not overwritten"),
+        ("greedy --out good.json/x.json", "good.json/x.json: Not a directory"),
+        ("greedy --out .", ".: Is a directory"),
+        (f"greedy --out {'n' * 252}", "File name too long"),
+        ("greedy --out nowhere", "nowhere is not a plain file that could be replaced"),
+        ("--board none", "none has no score files; krypenv score writes them"),
+        ("--board twice", "tactician has two scores at table two, in twice/a.json and in twice/b.json; keep one"),
+        ("--check none.json", "none.json: No such file or directory"),
+        ("--check .", ".: not a plain file"),
+        ("--check good.json --share 1.5", "share is from 0 to 1, not 1.5"),
+        ("--check good.json --seed -1", "seed is at least 0, not -1"),
+        ("greedy --check good.json", "good.json is of the agent tactician, not of greedy"),
+        ("--check odd.json", "of protocol 'krypenv-score-0', and this version of krypenv knows krypenv-score-1"),
+        ("--check points.json --share 1", "table three, against greedy, deal 1 has"),
+        ("--check forfeits.json --share 1", "table two has 1 forfeited games, and the replay 0"),
+        ("--check oracle.json", "oracle-hand sees what is hidden"),
+        ("--check gone.json", "of the agent 'gone', which is neither"),
+        (
+            "--check own.json",
+            "to have it imported or started, name it: krypenv score 'support.small_files:Failing' --check own.json",
+        ),
+        (
+            "support.small_files:Absent --check own.json",
+            "own.json is of the agent support.small_files:Failing; to have it imported",
+        ),
+        (
+            "--check own_forfeits.json support.small_files:Failing",
+            "table two has 1 forfeited games, and the replay 4",
+        ),
+    ],
+)
+def test_bad_input_to_the_command(words: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    good, own, _ = scores()
+    (tmp_path / "nowhere").symlink_to("nowhere/at/all")
+    (tmp_path / "twice").mkdir()
+    for name, data in (("good", good), ("own", own), ("twice/a", good), ("twice/b", good)):
+        (tmp_path / f"{name}.json").write_bytes(data)
+    for name, base, change in (
+        ("odd", good, lambda it: it.update(protocol="krypenv-score-0")),
+        ("points", good, lambda it: it["tables"]["three"]["opponents"]["greedy"][1].__setitem__(0, 9)),
+        ("forfeits", good, lambda it: it["tables"]["two"].update(forfeits=1)),
+        ("own_forfeits", own, lambda it: it["tables"]["two"].update(forfeits=1)),
+        ("oracle", good, lambda it: it["agent"].update(name="oracle-hand")),
+        ("gone", good, lambda it: it["agent"].update(name="gone")),
+    ):
+        (tmp_path / f"{name}.json").write_bytes(forged(base, change))
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    done = krypenv("score", *words.split())
+    assert done.exit_code == 2
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("krypenv: ")
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before

@@ -26,8 +26,8 @@ from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.parts import Place
 
 
-@pytest.fixture
-def tiny() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def _tiny() -> Iterator[None]:
     with tiny_protocol():
         yield
 
@@ -63,181 +63,166 @@ def stopped_after(chunks: int, settings: ScoreSettings) -> Path:
     return journal_of(settings.out) / JOURNAL
 
 
-@pytest.mark.usefixtures("tiny")
-class TestPlaying:
-    def test_margins_are_those_of_games_played_one_by_one(self, tmp_path: Path) -> None:
-        """Each deal from every side: the others' mean score less the own, and of that the mean."""
-        score = score_agent(ScoreSettings("greedy", tmp_path / "a.json", ("three",), 2))
-        table = protocol.TABLES["three"]
-        for at, opponent in enumerate(table.opponents):
-            for deal in range(2):
-                shard = [task.arguments["shard"] for task in tasks_of("greedy", table, 2, score.digest)][at]
-                played, margins = play_shard(shard), []
-                for own, line in enumerate(played["scores"][deal]):
-                    assert sum(line) == table.rules.total_points  # what sweeps cost, others are paid (R9)
-                    others = [each for side, each in enumerate(line) if side != own]
-                    margins.append(sum(others) / len(others) - line[own])
-                found = score.tables["three"]
-                assert math.isclose(found.raw[at, deal], np.mean(margins)), opponent
-                luck = np.mean([line[own] for own, line in enumerate(played["luck"][deal])])
-                assert math.isclose(found.luck[at, deal], luck, abs_tol=0.002)
-                assert found.margins[at, deal] == found.raw[at, deal] - found.luck[at, deal]
+def test_margins_are_those_of_games_played_one_by_one(tmp_path: Path) -> None:
+    """Each deal from every side: the others' mean score less the own, and of that the mean."""
+    score = score_agent(ScoreSettings("greedy", tmp_path / "a.json", ("three",), 2))
+    table = protocol.TABLES["three"]
+    for at, opponent in enumerate(table.opponents):
+        for deal in range(2):
+            shard = [task.arguments["shard"] for task in tasks_of("greedy", table, 2, score.digest)][at]
+            played, margins = play_shard(shard), []
+            for own, line in enumerate(played["scores"][deal]):
+                assert sum(line) == table.rules.total_points  # what sweeps cost, others are paid (R9)
+                others = [each for side, each in enumerate(line) if side != own]
+                margins.append(sum(others) / len(others) - line[own])
+            found = score.tables["three"]
+            assert math.isclose(found.raw[at, deal], np.mean(margins)), opponent
+            luck = np.mean([line[own] for own, line in enumerate(played["luck"][deal])])
+            assert math.isclose(found.luck[at, deal], luck, abs_tol=0.002)
+            assert found.margins[at, deal] == found.raw[at, deal] - found.luck[at, deal]
 
-    def test_the_file_depends_on_agent_and_protocol_alone(self, tmp_path: Path) -> None:
-        one = score_agent(ScoreSettings("tactician", tmp_path / "one.json", (), 6))
-        score_agent(ScoreSettings("tactician", tmp_path / "two.json", (), 6, place=Place(2)))
-        assert plain(tmp_path / "one.json") == plain(tmp_path / "two.json")
-        assert list(one.tables) == ["two", "three"]
-        shorter = score_agent(ScoreSettings("tactician", tmp_path / "less.json", (), 4))
-        for name, table in shorter.tables.items():
-            assert (table.margins == one.tables[name].margins[:, :4]).all()
-            assert table.luck.any()
-        mean, low, high = one.tables["two"].interval
-        assert low < mean < high
-        assert mean == pytest.approx(one.tables["two"].margins.mean())
 
-    @pytest.mark.parametrize("chunks", [0, 1, 5])
-    @pytest.mark.parametrize("cut", [b'{"key":"two, opp', b'{"key":"two, opponent 0, deals from 0","result":{}}', b""])
-    def test_a_killed_run_is_resumed(self, chunks: int, cut: bytes, tmp_path: Path) -> None:
-        settings = ScoreSettings("tactician", tmp_path / "one.json", (), 6)
+def test_more_deals_begin_with_the_same_ones(tmp_path: Path) -> None:
+    one, shorter = (
+        score_agent(ScoreSettings("tactician", tmp_path / f"{deals}.json", (), deals)).tables for deals in (6, 4)
+    )
+    assert list(one) == list(shorter) == ["two", "three"]
+    for name, table in shorter.items():
+        assert (table.margins == one[name].margins[:, :4]).all()
+        assert table.luck.any()
+    mean, low, high = one["two"].interval
+    assert low < mean < high
+    assert mean == pytest.approx(one["two"].margins.mean())
+
+
+@pytest.mark.parametrize(
+    ("chunks", "cut"), [(0, b""), (1, b'{"key":"two, opp'), (5, b'{"key":"two, opponent 0, deals from 0","result":{}}')]
+)
+def test_a_killed_run_is_resumed(chunks: int, cut: bytes, tmp_path: Path) -> None:
+    settings = ScoreSettings("tactician", tmp_path / "one.json", (), 6)
+    score_agent(settings)
+    again = dataclasses.replace(settings, out=tmp_path / "two.json")
+    journal = stopped_after(chunks, again)
+    with journal.open("ab") as file:
+        file.write(cut)  # what a kill within a line leaves
+    assert len(shards_played(again)) == 12 - chunks
+    assert plain(again.out) == plain(settings.out)
+    assert not journal.parent.exists()
+
+
+def test_a_run_that_was_killed_before_its_first_chunk_is_resumed(tmp_path: Path) -> None:
+    settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
+    journal = stopped_after(0, settings)
+    header = journal.read_bytes()
+    for size in (0, len(header) // 2, len(header) - 1):
+        journal.parent.mkdir(exist_ok=True)
+        journal.write_bytes(header[:size])
+        assert len(shards_played(settings)) == 2
+        settings.out.unlink()
+
+
+def test_a_run_that_was_killed_before_its_journal_was_removed_is_done(tmp_path: Path) -> None:
+    settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
+    journal = stopped_after(1, settings)
+    kept = journal.read_bytes()
+    score_agent(settings)
+    whole = settings.out.read_bytes()
+    journal.parent.mkdir()
+    journal.write_bytes(kept)
+    assert shards_played(settings) == []
+    assert not journal.parent.exists()
+    assert settings.out.read_bytes() == whole
+    journal.parent.mkdir()
+    journal.write_bytes(kept)
+    fields = json.loads(whole)
+    fields["agent"]["name"] = "other"
+    del fields["checksum"]
+    results.write_score(settings.out, fields)
+    with pytest.raises(ValueError, match="there already"):
         score_agent(settings)
-        again = dataclasses.replace(settings, out=tmp_path / "two.json")
-        journal = stopped_after(chunks, again)
-        with journal.open("ab") as file:
-            file.write(cut)  # what a kill within a line leaves
-        assert len(shards_played(again)) == 12 - chunks
-        assert plain(again.out) == plain(settings.out)
-        assert not journal.parent.exists()
+    assert journal.read_bytes() == kept
 
-    def test_a_run_that_was_killed_before_its_first_chunk_is_resumed(self, tmp_path: Path) -> None:
-        settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
-        journal = stopped_after(0, settings)
-        header = journal.read_bytes()
-        for size in (0, 1, len(header) // 2, len(header) - 1):
-            journal.parent.mkdir(exist_ok=True)
-            journal.write_bytes(header[:size])
-            assert len(shards_played(settings)) == 2
-            settings.out.unlink()
 
-    def test_a_run_that_was_killed_before_its_journal_was_removed_is_done(self, tmp_path: Path) -> None:
-        settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
-        journal = stopped_after(1, settings)
-        kept = journal.read_bytes()
-        score_agent(settings)
-        whole = settings.out.read_bytes()
-        journal.parent.mkdir()
-        journal.write_bytes(kept)
-        assert shards_played(settings) == []
-        assert not journal.parent.exists()
-        assert settings.out.read_bytes() == whole
-        journal.parent.mkdir()
-        journal.write_bytes(kept)
-        fields = json.loads(whole)
-        fields["agent"]["name"] = "other"
-        del fields["checksum"]
-        results.write_score(settings.out, fields)
-        with pytest.raises(ValueError, match="there already"):
+def test_a_journal_of_another_run_is_refused(tmp_path: Path) -> None:
+    settings = ScoreSettings("greedy", tmp_path / "a.json", (), 4)
+    path = stopped_after(3, settings)
+    good = path.read_bytes()
+    header, *lines = good.splitlines(keepends=True)
+    for agent, deals, tables, other in (
+        ("tactician", 4, (), "agent name 'greedy', not 'tactician'"),
+        ("greedy", 2, (), "deals 4, not 2"),
+        ("greedy", 4, ("two",), r"tables \['two', 'three'\], not \['two'\]"),
+    ):
+        with pytest.raises(ValueError, match=f"holds a score with {other}; give another --out"):
+            score_agent(ScoreSettings(agent, settings.out, tables, deals))
+        assert path.read_bytes() == good
+    for data in (
+        b"\xff\xfe\n" + lines[0],
+        b"".join(lines),
+        header + lines[0].replace(b'"points":[[', b'"points":[[1', 1) + lines[1],
+        arenas()[0][1],
+    ):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"line [12] of .*; remove the file to begin anew|is of ('arena'|None)"):
             score_agent(settings)
-        assert journal.read_bytes() == kept
+        assert path.read_bytes() == data
+        assert not settings.out.exists()
+    path.write_bytes(good)
+    assert len(shards_played(settings)) == 8 - 3
 
-    def test_a_journal_of_another_run_is_refused(self, tmp_path: Path) -> None:
-        settings = ScoreSettings("greedy", tmp_path / "a.json", (), 4)
-        path = stopped_after(3, settings)
-        good = path.read_bytes()
-        header, *lines = good.splitlines(keepends=True)
-        for agent, deals, tables, other in (
-            ("tactician", 4, (), "agent name 'greedy', not 'tactician'"),
-            ("greedy", 2, (), "deals 4, not 2"),
-            ("greedy", 4, ("two",), r"tables \['two', 'three'\], not \['two'\]"),
-        ):
-            with pytest.raises(ValueError, match=f"holds a score with {other}; give another --out"):
-                score_agent(ScoreSettings(agent, settings.out, tables, deals))
-            assert path.read_bytes() == good
-        for data in (
-            b"no\n" + lines[0],
-            b"{}\n" + lines[0],
-            b"\xff\xfe\n" + lines[0],
-            b"".join(lines),
-            header + lines[0].replace(b'"points":[[', b'"points":[[1', 1) + lines[1],
-            header + lines[0][:-20] + b"\n" + lines[1],
-            arenas()[0][1],
-        ):
-            path.write_bytes(data)
-            with pytest.raises(
-                ValueError, match=r"line [12] of .*; remove the file to begin anew|is of ('arena'|None)"
-            ):
-                score_agent(settings)
-            assert path.read_bytes() == data
-            assert not settings.out.exists()
-        path.write_bytes(good)
-        assert len(shards_played(settings)) == 8 - 3
 
-    def test_an_agent_that_fails_forfeits_and_the_file_says_so(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.syspath_prepend(tmp_path)
-        (tmp_path / "failing.py").write_text(
-            "class Failing:\n    name = 'failing'\n    def __init__(self, rules, seed=0): self.rules = rules\n"
-            "    def act(self, observations, action_masks): raise RuntimeError('no')\n"
-        )
-        path = tmp_path / "a.json"
-        score = score_agent(ScoreSettings("failing:Failing", path, ("two",), 2))
-        assert score.tables["two"].forfeits == 8
-        points = protocol.TABLES["two"].rules.total_points
-        assert (score.tables["two"].raw == -points).all()
-        assert score.agent == "failing:Failing"
-        with pytest.raises(ValueError, match="to have it imported or started, name it: krypenv score"):
+def test_an_agent_that_fails_forfeits_and_the_file_says_so(tmp_path: Path) -> None:
+    path, name = tmp_path / "a.json", "support.small_files:Failing"
+    score = score_agent(ScoreSettings(name, path, ("two",), 2))
+    assert score.tables["two"].forfeits == 8
+    points = protocol.TABLES["two"].rules.total_points
+    assert (score.tables["two"].raw == -points).all()
+    assert score.agent == name
+    assert check_score(path, agent=name) == (2, 4)
+
+
+def test_agents_made_in_python_are_scored_under_their_names(tmp_path: Path) -> None:
+    """A maker and an object play as the string of the same agent does, and are passed again to be verified."""
+    rules = protocol.TABLES["two"].rules
+    named = agents.make("greedy", rules)
+    named.name = "mine"
+    by_name = score_agent(ScoreSettings("tactician", tmp_path / "string.json", ("two",), 2))
+    for number, source in enumerate((("made", lambda rules, seed: agents.make("tactician", rules, seed)), named)):
+        path = tmp_path / f"{number}.json"
+        score = score_agent(ScoreSettings(source, path, ("two",), 2))
+        name = ("made", "mine")[number]
+        assert (score.agent, score.weights, score.command) == (name, (), "")
+        assert (score.tables["two"].raw == by_name.tables["two"].raw).all() == (name == "made")
+        with pytest.raises(ValueError, match=f"is of the agent '{name}', which is neither in the package nor"):
             check_score(path)
-        assert check_score(path, agent="failing:Failing") == (2, 4)
+        assert check_score(path, share=1.0, agent=source) == (4, 4)
+        with pytest.raises(ValueError, match=f"is of the agent {name}, not of random"):
+            check_score(path, share=1.0, agent="random")
+    assert list(score_agent(ScoreSettings(named, tmp_path / "all.json", (), 2)).tables) == ["two"]
 
-    def test_agents_made_in_python_are_scored_under_their_names(self, tmp_path: Path) -> None:
-        """A maker and an object play as the string of the same agent does, and are passed again to be verified."""
-        rules = protocol.TABLES["two"].rules
-        named = agents.make("greedy", rules)
-        named.name = "mine"
-        by_name = score_agent(ScoreSettings("tactician", tmp_path / "string.json", ("two",), 2))
-        for number, source in enumerate((("made", lambda rules, seed: agents.make("tactician", rules, seed)), named)):
-            path = tmp_path / f"{number}.json"
-            score = score_agent(ScoreSettings(source, path, ("two",), 2))
-            name = ("made", "mine")[number]
-            assert (score.agent, score.weights, score.command) == (name, (), "")
-            assert (score.tables["two"].raw == by_name.tables["two"].raw).all() == (name == "made")
-            with pytest.raises(ValueError, match=f"is of the agent '{name}', which is neither in the package nor"):
-                check_score(path)
-            assert check_score(path, share=1.0, agent=source) == (4, 4)
-            with pytest.raises(ValueError, match=f"is of the agent {name}, not of random"):
-                check_score(path, share=1.0, agent="random")
-        assert list(score_agent(ScoreSettings(named, tmp_path / "all.json", (), 2)).tables) == ["two"]
 
-    def test_agents_made_in_python_have_names_of_their_own(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / "folder").mkdir()
+def test_agents_made_in_python_have_names_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
 
-        def maker(rules: Any, seed: int) -> Any:
-            return agents.make("greedy", rules, seed)
+    def maker(rules: Any, seed: int) -> Any:
+        return agents.make("greedy", rules, seed)
 
-        for name in ("greedy", "search(worlds=9)", "folder", "module:Class"):
-            with pytest.raises(ValueError, match="names another agent, or a folder here; give the agent a name of its"):
-                ScoreSettings((name, maker), tmp_path / "a")
-        for source in ((), (3, maker), ("", maker), ("a\nb", maker), object(), None):
-            with pytest.raises(ValueError, match="an agent is a string, a pair of a name and maker"):
-                ScoreSettings(source, tmp_path / "a")  # type: ignore[arg-type]
-        for wrong, reason in (
-            (("mine",), "mine can't play table two: an agent is a string, a pair"),
-            (("mine", "greedy"), "mine can't play table two: an agent is a string, a pair"),
-            (("mine", lambda rules, seed: 1 / 0), "mine can't be made: its maker raised ZeroDivisionError"),
-            (("mine", lambda rules, seed: 3), "mine is no agent"),
-            (("mine", lambda rules, seed: agents.make("oracle-hand", rules, seed)), "sees what is hidden"),
-        ):
-            with pytest.raises(ValueError, match=reason):
-                score_agent(ScoreSettings(wrong, tmp_path / "a", ("two",), 2))
-        lock = threading.Lock()
-        with pytest.raises(ValueError, match="mine can't be sent to other processes"):
-            score_agent(
-                ScoreSettings(
-                    ("mine", lambda *given: lock and maker(*given)), tmp_path / "a", ("two",), 2, place=Place(2)
-                )
-            )
-        assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["folder"]
+    lock = threading.Lock()
+    kinds = "an agent is a string, a pair of a name and maker"
+    for source, reason in (
+        *(((name, maker), "names another agent, or a folder here; give the agent a name of its own")
+          for name in ("greedy", "search(worlds=9)", "folder", "module:Class")),
+        *((source, kinds) for source in ((), (3, maker), ("", maker), ("a\nb", maker), object(), None)),
+        (("mine",), f"mine can't play table two: {kinds}"),
+        (("mine", "greedy"), f"mine can't play table two: {kinds}"),
+        (("mine", lambda rules, seed: 1 / 0), "mine can't be made: its maker raised ZeroDivisionError"),
+        (("mine", lambda rules, seed: 3), "mine is no agent"),
+        (("mine", lambda rules, seed: agents.make("oracle-hand", rules, seed)), "sees what is hidden"),
+        (("mine", lambda *given: lock and maker(*given)), "mine can't be sent to other processes"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=reason):
+            score_agent(ScoreSettings(source, tmp_path / "a", ("two",), 2, place=Place(2)))
+    with pytest.raises(ValueError, match="deals is a multiple of 2"):
+        ScoreSettings("greedy", tmp_path / "a", deals=3)
+    assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["folder"]
