@@ -34,7 +34,6 @@ from krypenv.training.solving.pairs import (
     draw_ranges,
     hash_unseen,
     hold_pair,
-    list_hands,
     list_pairs,
     make_pairs,
 )
@@ -51,9 +50,8 @@ def grow_late(game: Game, bounds: Bounds = UNBOUNDED, threads: int = 0) -> Trees
     Raises ValueError for a game that can't be solved from there.
     """
     check_late(game, bounds)
-    rules, state = game.rules, game.state
-    ranges = draw_ranges(rules, state, bounds) if bounds.is_bounded else Ranges(*list_hands(rules, state))
-    return grow_rest(rules, state, ranges, bounds.samples, threads)
+    ranges = draw_ranges(game.rules, game.state, bounds)
+    return grow_rest(game.rules, game.state, ranges, bounds.samples, threads)
 
 
 def grow_rest(rules: Rules, state: np.ndarray, ranges: Ranges, samples: int = 0, threads: int = 0) -> Trees:
