@@ -17,7 +17,7 @@ from krypenv import Game, Rules
 from krypenv.cards import NO_CARD, NUM_KINDS, card_names, parse_card
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME
-from krypenv.training.solving import Bounds, Solved, Trees, grow_late, look, measure, measure_late, solve, solve_late
+from krypenv.training.solving import Bounds, Solved, Trees, grow_late, look, measure_late, solve, solve_late
 from krypenv.training.solving.deal_tree import play_code
 from krypenv.training.solving.late import last_deals
 from krypenv.training.solving.pairs import draw_ranges
@@ -57,16 +57,17 @@ def margin(game: Game) -> int:
 @pytest.mark.parametrize("name", ["mini-hidden", "mini-count ranks=(1,2,3,4,5)"])
 def test_the_deal_before_the_last_one_is_worth_what_the_solver_of_whole_games_says(name: str) -> None:
     rules = Rules.parse(name)
-    whole, number = solve(rules, gap=1e-5), len(rules.deal_sizes()) - 1
+    whole, number = solve(rules), len(rules.deal_sizes()) - 1
+    assert 0 <= whole.exploitability <= 1e-4
     roots, known = whole.trees.roots[number - 1], ("table", "seen", "set_aside", "last_capturer")
-    for seed in range(4):
+    for seed in range(3):
         game = at_deal(rules, number, seed)
-        late = solve_late(game, gap=1e-5)
+        late = solve_late(game)
         same = np.logical_and.reduce(
             [(roots[name] == game.state[name]).reshape(len(roots), -1).all(1) for name in known]
         )
         assert same.any()
-        assert whole.solutions[number - 1].values[same] == pytest.approx(late.value, abs=1e-4)
+        assert whole.solutions[number - 1].values[same] == pytest.approx(late.value, abs=2e-4)
 
 
 def test_a_last_deal_is_worth_the_mean_of_minimax_over_all_hands() -> None:
@@ -90,7 +91,7 @@ def test_a_last_deal_is_worth_the_mean_of_minimax_over_all_hands() -> None:
 @pytest.fixture(scope="module")
 def solved() -> Solved:
     """An equilibrium of the second half of a deal of the full game."""
-    return solve_late(Game.from_position(LAST), threads=1)
+    return solve_late(Game.from_position(LAST), threads=1, bounds=Bounds(samples=2))
 
 
 def test_an_equilibrium_of_a_late_deal_of_the_full_game(solved: Solved) -> None:
@@ -224,17 +225,6 @@ def test_what_a_best_response_gains_with_each_own_hand_adds_up_to_exploitability
 def gains_of(trees: Trees) -> tuple[float, float]:
     """What best responses gain on an agent in a tree, by seat."""
     return measure_late(SPEC, trees, threads=1, sees_plays=True).gains
-
-
-def test_exploitability_is_bounded_the_closer_the_larger_the_ranges() -> None:
-    game = Game.from_position(LAST)
-
-    def mean(hands: int, draws: int) -> float:
-        """What an agent can be exploited by, on average over ranges."""
-        trees = [grow_late(game, Bounds(hands, seed, samples=1), 1) for seed in range(draws)]
-        return float(np.mean([measure(SPEC, game.rules, 1, 1, each).exploitability for each in trees]))
-
-    assert mean(2, 25) > mean(20, 10) + 0.2 > mean(0, 1) + 0.3
 
 
 def test_few_last_deals_estimate_the_mean_over_all_without_bias() -> None:
