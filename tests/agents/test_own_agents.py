@@ -315,8 +315,7 @@ def test_only_what_is_typed_is_made_by_make():
         "playing.py",  # ScoreSettings, and the agent that check_score is given
         "script.py",  # the command line of a study
         "making.py",  # DataSettings, of the command's line
-        "lines.py",  # names that stand in it
-        "first_use.py",  # likewise
+        "bench_lines.py",  # names that stand in it
         "tianshou_dqn.py",  # the opponent of the command's line
         "rllib_ppo.py",  # likewise
     }

@@ -103,7 +103,7 @@ def tiny_work() -> Iterator[None]:
     """Let every command do a tiny piece of its work, after all its checks."""
     from krypenv.doctor import report as doctor
     from krypenv.training.cli.research import exploit as cli_exploit
-    from krypenv.training.cli.speed import benchmark, beside
+    from krypenv.training.cli.upkeep import bench
     from krypenv.training.data import making as data
     from krypenv.training.evaluation.analysis import analysis
     from krypenv.training.evaluation.analysis import picture as analysis_picture
@@ -150,8 +150,6 @@ def tiny_work() -> Iterator[None]:
     figures = exploit.ExploitResult(
         "greedy", "mini-low", 0, (exploit.Exploiter("x", "y", "z", 1.0, 1.0, 0.5, 1.5),), 0, 1.0, 0.5, 1.5, "a", "b"
     )
-    line = {"peers": False, "machine": {}, "lines": [dataclasses.asdict(benchmark.Line("x", ratio=1.0))]}
-    pair = {"machine": {}, "this": {}, "other": {}, "lines": [dataclasses.asdict(beside.Compared("x", "not there"))]}
     with tiny_protocol(), contextlib.ExitStack() as stack:
         for target, name, instead in (
             (evaluation, "evaluate", two_each),
@@ -164,8 +162,7 @@ def tiny_work() -> Iterator[None]:
             (selfplay, "train", lambda settings: None),
             (imitate, "run_imitation", lambda settings: []),
             (cli_exploit, "exploit", lambda settings, console: figures),
-            (benchmark, "_measure", lambda *_: line),
-            (beside, "_measure", lambda *_: pair),
+            (bench, "_measure", lambda what, *_: {"what": what}),
             (doctor, "examine", lambda tell: {"wrong": [], "install": []}),
             (analysis_picture, "save_figure", lambda path, figure: path.touch()),
             (arena_report, "_picture", lambda agents: None),

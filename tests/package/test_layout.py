@@ -68,7 +68,6 @@ FLOORS = [
         "krypenv.training.lab",
     },
     {"krypenv.doctor"},
-    {"krypenv.training.cli.speed"},
     {"krypenv.training.cli"},
     {"krypenv.training.cli.people", "krypenv.training.examples"},
     {"krypenv.training.cli.research", "krypenv.training.cli.upkeep"},

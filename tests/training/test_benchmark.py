@@ -2,67 +2,33 @@
 
 import importlib.util
 import json
-import os
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 from support.commands import krypenv
 
-from krypenv import Rules
-from krypenv.training.cli.speed import benchmark, beside
-from krypenv.training.cli.speed import lines as bench_lines
-from krypenv.training.cli.speed.benchmark import BenchSettings, chosen
-from krypenv.training.cli.speed.beside import Compared, ratio_of, verdict_of
-from krypenv.training.cli.speed.lines import AEC, ENGINE, PEERS, THREADS, UNPINNED
+from krypenv.training import Settings
+from krypenv.training.cli.upkeep import bench
+from krypenv.training.cli.upkeep.bench_lines import PEERS, THREADS, lines
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name for name in bench_lines.lines(8, 2) if name not in UNPINNED or importlib.util.find_spec(UNPINNED[name])],
-)
-def test_every_line_makes_steps(name):
-    try:
-        block = bench_lines.lines(8, 2)[name]()
-    except ImportError:
-        assert name in PEERS, "only the peers are not installed with the tests"
-        pytest.skip("this peer is not installed")
-    assert block.run() > 0
-    assert block.batch >= 1
-    assert (block.threads > 1) == name.startswith(THREADS)
+@pytest.mark.parametrize("name", [name for name in lines(4, 2) if importlib.util.find_spec(PEERS.get(name, "sys"))])
+def test_every_line_makes_steps(name, monkeypatch):
+    tiny = Settings.of(envs=4, opponent_envs=2, steps=8, batch=16, epochs=1, card=8, embedding=8)
+    monkeypatch.setattr("krypenv.training.Settings", lambda: tiny)
+    block = lines(4, 2)[name]()
+    assert block.do() >= block.batch >= 1
+    assert block.batch == 1 or block.do() % block.batch == 0
+    assert block.threads == (2 if name.startswith(THREADS) else 1)
 
 
-def test_the_benchmark_has_its_lines(monkeypatch):
-    monkeypatch.setattr(benchmark, "_timed", lambda *_: 1.0)  # they compile everything anew
-    seen = []
-    only = ["engine*", AEC, "*hearts*", "*krypenv"]
-    settings = BenchSettings(only=tuple(only), games=32, seconds=0.01, peers=True)
-    report = benchmark.benchmark(settings, seen.append)
-    lines = [benchmark.Line(**line) for line in report["lines"]]
-    assert {ENGINE, "engine, features block", THREADS, AEC} <= {line.what for line in lines}
-    rates = [line for line in lines if line.batch]
-    assert all(line.per_second > 0 and line.per_cpu_second > 0 for line in rates)
-    assert [line.what for line in lines if line.seconds] == ["import krypenv"]
-    assert all(line.ratio or line.seconds for line in lines if line not in rates)
-    assert all(len(benchmark.table_row(line)) == len(benchmark.COLUMNS) for line in lines)
-    assert len([words for words in seen if words.startswith("round")]) == benchmark.ROUNDS * len(rates)
-    assert report["machine"]["cores"] >= 1
-    json.dumps(report, allow_nan=False)
-
-
-def test_each_peer_that_no_extra_names_is_imported_by_its_line():
-    assert set(UNPINNED) < set(PEERS) < set(bench_lines.lines(8, 2))
-    for name, module in UNPINNED.items():
-        if not importlib.util.find_spec(module):
+def test_each_peer_that_is_not_installed_is_told_by_its_line():
+    for name in PEERS:
+        if not importlib.util.find_spec(PEERS[name]):
             with pytest.raises(ImportError):
-                bench_lines.lines(8, 2)[name]()
-
-
-def test_a_benchmark_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="games is at least 1, not 0"):
-        BenchSettings(games=0)
-    with pytest.raises(ValueError, match=r"no line of the benchmark fits 'enigne'; the lines are .*; engine; "):
-        benchmark.benchmark(BenchSettings(only=("engine", "enigne")))
+                lines(8, 2)[name]()
 
 
 @pytest.mark.parametrize(
@@ -75,26 +41,56 @@ def test_a_benchmark_of_nothing_is_refused():
     ],
 )
 def test_patterns_choose_lines(only, names):
-    assert chosen(["engine", "engine, 4 players", "AEC env()"], only) == names
+    assert bench.chosen(["engine", "engine, 4 players", "AEC env()"], only) == names
 
 
-# ---------------------------------------------------------------------- two installations
+# ---------------------------------------------------------------------- turns and ratios
+
+
+class Fake:
+    """A process whose blocks take a time of their own."""
+
+    def __init__(self, turns, side, block_seconds, threads=1):
+        self.turns, self.side, self.block_seconds, self.told = turns, side, block_seconds, {"threads": threads}
+
+    def turn(self, seconds, processor):
+        blocks = max(1, round(seconds / self.block_seconds))
+        self.turns.append((self.side, processor))
+        return {"steps": blocks * 5, "cpu": blocks * self.block_seconds, "clock": 2 * blocks * self.block_seconds}
+
+
+def test_two_take_turns_on_the_same_processor():
+    turns = []
+    rates = bench.take_turns([Fake(turns, 0, 0.01), Fake(turns, 1, 0.02)], 4.0)
+    assert rates == pytest.approx(np.tile([[[500, 250], [250, 125]]], (bench.TURNS, 1, 1)))
+    pairs = [turns[at : at + 2] for at in range(0, len(turns), 2)]
+    assert all({side for side, _ in pair} == {0, 1} for pair in pairs)
+    assert [pair[0][1] for pair in pairs] == [pair[1][1] for pair in pairs] == [at // 4 for at in range(40)]
+    assert [pair[0][0] for pair in pairs] == [0, 1, 1, 0] * 10, "neither is favoured by a drift"
+
+
+@pytest.mark.parametrize(("sides", "turns"), [(1, bench.FEWEST_TURNS), (2, bench.FEWEST_PAIRS)])
+def test_slow_blocks_have_fewer_turns_and_threads_choose_their_processors(sides, turns):
+    seen = []
+    assert len(bench.take_turns([Fake(seen, side, 3.0, threads=2) for side in range(sides)], 0.1)) == turns
+    assert {processor for _, processor in seen} == {None}
 
 
 def test_the_ratio_is_that_of_what_ran_side_by_side():
     rng = np.random.default_rng(0)
     drift = np.exp(np.cumsum(rng.normal(0, 0.3, 40)))
-    assert ratio_of(2 * drift, drift) == pytest.approx((2, 2, 2))
+    assert bench.ratio_of(2 * drift, drift) == pytest.approx((2, 2, 2))
     spoilt = np.where(np.arange(40) % 8 == 0, 50.0, 1.0)
-    assert ratio_of(2 * drift * spoilt, drift) == pytest.approx((2, 2, 2))
+    assert bench.ratio_of(2 * drift * spoilt, drift) == pytest.approx((2, 2, 2))
 
 
-@pytest.mark.parametrize("pairs", [beside.FEWEST_PAIRS, beside.PAIRS])
+@pytest.mark.parametrize("pairs", [bench.FEWEST_PAIRS, bench.TURNS])
 def test_the_interval_holds_the_ratio_as_often_as_it_says(pairs):
     rng = np.random.default_rng(1)
     held = 0
     for _ in range(200):
-        ratio, low, high = ratio_of(1.1 * rng.lognormal(0, 0.1, pairs) * rng.choice([1, 3], pairs), np.ones(pairs))
+        rates = 1.1 * rng.lognormal(0, 0.1, pairs) * rng.choice([1, 3], pairs)
+        ratio, low, high = bench.ratio_of(rates, np.ones(pairs))
         assert low <= ratio <= high
         held += low <= 1.1 * 3**0.5 <= high
     assert held / 200 >= 0.95 - 3 * (0.05 * 0.95 / 200) ** 0.5
@@ -104,140 +100,140 @@ def test_the_interval_holds_the_ratio_as_often_as_it_says(pairs):
     ("low", "high", "verdict"), [(1.01, 1.2, "faster"), (0.8, 0.99, "slower"), (0.9, 1.1, "same"), (1.0, 1.1, "same")]
 )
 def test_the_verdict_is_that_of_the_interval(low, high, verdict):
-    assert verdict_of(low, high) == verdict
+    assert bench.verdict_of(low, high) == verdict
 
 
-class Fake:
-    """An installation whose blocks take a time of their own."""
+# ---------------------------------------------------------------------- the command
 
-    def __init__(self, turns, side, block_seconds, threads=1, lacks=None):
-        self.turns, self.side, self.block_seconds, self.threads, self.lacks = turns, side, block_seconds, threads, lacks
+OTHER = """
+import os
+from pathlib import Path
 
-    def make(self, line, games, threads):
-        return self.lacks
+__version__ = "other"
 
-    def ask(self, what, **arguments):
-        if what == "count":
-            return {"blocks": max(1, round(arguments["seconds"] / self.block_seconds)), "seconds": 0.1}
-        self.turns.append((self.side, arguments["blocks"], arguments["processor"]))
-        return {"steps": arguments["blocks"] * 5, "seconds": arguments["blocks"] * self.block_seconds}
+class Rules:
+    @staticmethod
+    def preset(name, players=2):
+        return name
 
+class Engine:
+    def __init__(self, rules, games, threads=1):
+        compiled = Path(os.environ.get("NUMBA_CACHE_DIR", "."), "compiled")
+        with Path(__file__).with_name("uses").open("a") as uses:
+            print(compiled.exists(), file=uses)
+        compiled.touch()
 
-def test_both_do_the_same_work_in_turns():
-    turns = []
-    line = beside._compare(Fake(turns, 0, 0.01), Fake(turns, 1, 0.02), "engine", 8, 0.1, 2)
-    assert (line.ratio, line.low, line.high) == pytest.approx((2, 2, 2))
-    assert (line.verdict, line.this, line.other) == ("faster", pytest.approx(500), pytest.approx(250))
-    pairs = [turns[at : at + 2] for at in range(0, len(turns), 2)]
-    assert len(pairs) == line.pairs == beside.PAIRS
-    assert all({side for side, *_ in pair} == {0, 1} for pair in pairs)
-    assert len({blocks for _, blocks, _ in turns}) == 1
-    assert all(pair[0][2] == pair[1][2] for pair in pairs), "the two turns of a pair are on one processor"
-    firsts = [pair[0][0] for pair in pairs]
-    assert [firsts[at : at + 4] for at in range(0, 40, 4)] == [[0, 1, 1, 0]] * 10
+    def sample_actions(self):
+        print("not an answer")
+
+    def step(self, actions):
+        sum(range(1000))
+"""
 
 
-def test_slow_blocks_have_fewer_pairs_and_threads_choose_their_processors():
-    turns = []
-    line = beside._compare(Fake(turns, 0, 3.0, threads=2), Fake(turns, 1, 3.0, threads=2), "engine", 8, 0.01, 2)
-    assert line.pairs == beside.FEWEST_PAIRS
-    assert {processor for *_, processor in turns} == {None}
-    assert line.verdict == "same"
+@pytest.fixture
+def other(tmp_path, monkeypatch):
+    """A folder with another krypenv, which has only an engine."""
+    (tmp_path / "krypenv").mkdir()
+    (tmp_path / "krypenv/__init__.py").write_text(OTHER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("here", "there", "verdict"), [(None, "x", "not there"), ("x", None, "not here"), ("x", "y", "not there")]
-)
-def test_a_line_that_is_lacking_is_told(here, there, verdict):
-    line = beside._compare(Fake([], 0, 1, lacks=here), Fake([], 1, 1, lacks=there), "engine", 8, 0.01, 2)
-    assert line == Compared("engine", verdict, reason="; ".join(filter(None, (here, there))))
-    assert len(beside.table_row(line)) == len(beside.COLUMNS)
-
-
-RELATIVES = [
-    "engine, kasino-sweden",
-    "engine, overspader",
-    "engine, kasino-finland",
-    "engine, laistokasino",
-    "engine, mulle",
-]
-
-
-def test_there_is_a_line_for_each_relative_and_an_older_version_says_that_it_is_new(monkeypatch):
-    lines = bench_lines.lines(8, 2)
-    assert [name for name in lines if name in RELATIVES] == RELATIVES
-    worker = bench_lines.Worker()
-    monkeypatch.setattr(Rules, "presets", staticmethod(lambda: ["krypkasino", "howto"]))
-    for name in RELATIVES:
-        with pytest.raises(LookupError, match="this line is new: the version there does not play") as reason:
-            worker.make(name, 8, 2)
-        lacks = f"LookupError: {reason.value}"
-        told = beside._compare(Fake([], 0, 1), Fake([], 1, 1, lacks=lacks), name, 8, 0.01, 2)
-        assert told == Compared(name, "not there", reason=lacks)
-    assert worker.make("engine", 8, 2) == {"batch": 8, "threads": 1}
-
-
-def test_an_installation_beside_itself(tmp_path):
-    file = tmp_path / "beside.json"
-    words = ("--only", "whole*", "--only", "greedy*", "--games", 8, "--seconds", 0.01, "--json", file)
-    done = krypenv("bench", "--beside", sys.executable, *words)
+def report_of(*words):
+    """Run the command; return its report by line, and what it prints."""
+    done = krypenv("bench", "--games", 8, "--seconds", 0.01, "--json", "bench.json", *words, columns=200)
     assert done.exit_code == 0, done.output
-    report = json.loads(file.read_text())
+    with open("bench.json", encoding="utf-8") as file:
+        report = json.load(file)
+    return report | {"lines": {line.pop("what"): line for line in report["lines"]}}, done.stdout
+
+
+def test_lines_alone_and_their_ratio(other, monkeypatch):
+    monkeypatch.syspath_prepend(other)
+    report, printed = report_of("--only", "engine", "--only", THREADS, "--only", "AEC*")
+    lines, ratio = report["lines"], "several threads / one, on the clock"
+    assert list(lines) == ["engine", THREADS, "AEC env()", ratio]
+    for name, threads in (("engine", 1), (THREADS, 2)):
+        assert (lines[name]["batch"], lines[name]["threads"]) == (8, threads)
+        assert f"{lines[name]['per_cpu_second']:,.0f}" in printed
+        assert f"{lines[name]['per_second']:,.0f}" in printed
+    low, high = lines[ratio]["interval"]
+    assert 0 < low <= lines[ratio]["ratio"] <= high
+    assert f"{lines[ratio]['ratio']:.3f}" in printed
+    assert (lines["AEC env()"]["verdict"], "AEC env(): ImportError: cannot" in printed) == ("not here", True)
+    assert report["machine"]["cores"] >= 1
+    assert report["this"]["folder"] == str(other / "krypenv")
+
+
+def test_the_first_use_compiles_and_the_next_ones_do_not(other, monkeypatch):
+    monkeypatch.syspath_prepend(other)
+    report, printed = report_of("--first-use", "--only", "engine", "--only", "greedy*")
+    assert (other / "krypenv/uses").read_text().split() == ["False", "True", "True", "True"]
+    line = report["lines"]["engine"]
+    assert f"{line['compiled']:.2f} s" in printed
+    assert f"{line['kept']:.2f} s" in printed
+    assert report["lines"]["greedy, decisions"]["verdict"] == "not here"
+
+
+def test_a_commit_beside_this_installation(other, monkeypatch):
+    file = other / "krypenv/__init__.py"
+    file.write_text(OTHER.replace(", threads=1", ""))
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["tag", "old"]):
+        subprocess.run([*git, *words], cwd=other, check=True)
+    file.write_text(OTHER.replace("other", "this"))
+    monkeypatch.setattr(bench, "CHECKOUT", other)
+    monkeypatch.syspath_prepend(other)
+    report, printed = report_of("--beside", "old", "--only", "engine", "--only", THREADS)
+    assert (report["this"]["krypenv"], report["other"]["krypenv"]) == ("this", "other")
+    engine, threads = report["lines"].values()
+    assert engine["verdict"] == bench.verdict_of(*engine["interval"])
+    assert engine["turns"] >= bench.FEWEST_PAIRS
+    assert (threads["verdict"], f"{THREADS}: {threads['reason']}" in printed) == ("not there", True)
+
+
+def test_an_installation_beside_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report, _ = report_of("--beside", sys.executable, "--only", "greedy*")
     assert report["this"] == report["other"]
-    assert [line["what"] for line in report["lines"]] == ["whole games in a kernel", "greedy, decisions"]
-    for line in (Compared(**line) for line in report["lines"]):
-        assert 0 < line.low <= line.ratio <= line.high
-        assert line.verdict == verdict_of(line.low, line.high)
-        assert f"{line.ratio:.3f}" in done.stdout
-
-
-def script(path, text):
-    """Write a program that stands for an interpreter."""
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
+    assert report["lines"]["greedy, decisions"]["turns"] >= bench.FEWEST_PAIRS
 
 
 HAS_DIED = f"""#!{sys.executable}
 import sys
-for number, _ in enumerate(sys.stdin):
-    if number == 2:
-        sys.exit("the roof fell in")
-    print('{{"krypenv": "0", "folder": "x", "threads": 1}}', flush=True)
+print('{{"who": {{}}, "threads": 1}}', flush=True)
+input()
+sys.exit("the roof fell in")
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the programs are scripts")
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("script", "words", "sentence"),
     [
-        (f"#!/bin/sh\nexec {sys.executable} -I -S $1\n", "has no krypenv that can be imported: ModuleNotFoundError"),
-        ("#!/bin/sh\necho hello\n", "is no Python: it says 'hello"),
-        ("#!/bin/sh\necho 5\n", "is no Python: it says '5"),
-        ("#!/bin/sh\nexit 3\n", "has ended with exit code 3"),
-        (HAS_DIED, "has ended with exit code 1: the roof fell in"),
+        (
+            f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n',
+            [],
+            "has no krypenv that can be imported: ModuleNotFoundErr",
+        ),
+        ("#!/bin/sh\necho hello\n", [], "is no Python: it says 'hello"),
+        ("#!/bin/sh\necho 5\n", [], "is no Python: it says '5"),
+        ("#!/bin/sh\nexit 3\n", [], "has ended with exit code 3"),
+        (HAS_DIED, [], "has ended with exit code 1: the roof fell in"),
+        ("", ["--beside", "none/python"], "there is no interpreter or commit 'none/python'; name a commit of this"),
+        ("", ["--peers"], "--first-use are three measurements; give one of them"),
+        ("", ["--first-use"], "--first-use are three measurements; give one of them"),
+        ("", ["--only", "enigne"], "no line of the benchmark fits 'enigne'; the lines are self-play, "),
+        ("", ["--seconds", 0], "seconds is above 0, not 0.0"),
+        ("", ["--games", 0], "games is at least 1, not 0"),
     ],
-    ids=["no krypenv", "no python", "a number", "ends at once", "dies"],
 )
-def test_another_interpreter_that_is_none(tmp_path, text, sentence):
-    done = krypenv("bench", "--beside", script(tmp_path / "python", text), "--only", "whole*", "--games", 8)
+def test_what_can_not_be_compared_is_refused_in_one_sentence(tmp_path, script, words, sentence):
+    path = tmp_path / "python"
+    path.write_text(script)
+    path.chmod(0o755)
+    done = krypenv("bench", "--beside", path, "--only", "whole*", *words)
     assert done.exit_code == 2
     assert done.stderr.startswith("krypenv: ")
-    assert sentence in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--beside", "none/python"], "there is no interpreter 'none/python'; name the python of another environment"),
-        (["--beside", sys.executable, "--peers"], "--first-use are three measurements; give one of them"),
-        (["--beside", sys.executable, "--only", "x"], "no line of the benchmark fits 'x'"),
-        (["--beside", sys.executable, "--seconds", 0], "seconds is above 0, not 0.0"),
-    ],
-)
-def test_what_can_not_be_compared_is_refused(words, sentence):
-    done = krypenv("bench", *words)
-    assert done.exit_code == 2
     assert sentence in done.stderr
     assert len(done.stderr.splitlines()) == 1

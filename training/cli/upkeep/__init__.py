@@ -1,5 +1,6 @@
 """The commands that look after the package.
 
-bench   `krypenv bench`
-doctor  `krypenv doctor`
+bench        `krypenv bench`
+bench_lines  what each line of the benchmark measures
+doctor       `krypenv doctor`
 """

@@ -1,13 +1,14 @@
-"""The lines of the benchmark: what each measures. Another installation of krypenv also runs this file, as a program.
+"""The lines of the benchmark: what each measures. As a program, this file measures one of them.
 
-So it imports nothing at the top that a version may lack. Each line imports what it needs when it is made; what is
-missing raises an error then, which is reported.
+Another installation of krypenv runs it too, so it imports nothing at the top that a version may lack. A line imports
+what it needs when it is made.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import random
 import sys
 import time
@@ -19,26 +20,37 @@ from typing import Any, NamedTuple
 ENGINE = "engine"
 THREADS = "engine, several threads"
 AEC = "AEC env()"
-LEARNER = "self-play, learning included"
 HEARTS = "OpenSpiel hearts, moves"
 HEARTS_SEEN = "OpenSpiel hearts, observed"
 CONNECT_FOUR = "PettingZoo connect_four"
 UNO = "RLCard uno"
 SPARROW_MAHJONG = "pgx sparrow_mahjong"
 HANABI = "Hanabi LE hanabi"
-UNPINNED = {UNO: "rlcard", SPARROW_MAHJONG: "pgx", HANABI: "hanabi_learning_environment"}  # not among the extras
-PEERS = (HEARTS, HEARTS_SEEN, CONNECT_FOUR, *UNPINNED)
+PEERS = {  # and the modules that they need
+    HEARTS: "pyspiel",
+    HEARTS_SEEN: "pyspiel",
+    CONNECT_FOUR: "pygame",
+    UNO: "rlcard",
+    SPARROW_MAHJONG: "pgx",
+    HANABI: "hanabi_learning_environment",
+}
 RELATIVES = ("kasino-sweden", "overspader", "kasino-finland", "laistokasino", "mulle", "mulle-glimne")  # presets
+AGENTS = {"greedy": 1024, "tactician": 1024, "search": 8, "rollout": 8, "ismcts": 8, "learned": 64, "champion": 2}
 BATCHES = 8  # of positions, from the first cards of a game to the last, that an agent decides in turn
 
 
 class Block(NamedTuple):
     """A piece of work to repeat."""
 
-    run: Callable[[], int]  # returns how many steps it made
+    run: Callable[[], Any]
     batch: int = 1  # games at once
     threads: int = 1
-    share: Callable[[], float] | None = None  # of its time spent on games and opponents, if known
+    steps: int | None = None  # of a run; None if it returns them
+
+    def do(self) -> int:
+        """Do the work; return how many steps it made."""
+        done = self.run()
+        return int(done) if self.steps is None else self.steps
 
 
 def lines(games: int, threads: int) -> dict[str, Callable[[], Block]]:
@@ -50,32 +62,27 @@ def lines(games: int, threads: int) -> dict[str, Callable[[], Block]]:
 
     A maker raises ImportError if something that it needs is not installed.
     """
+    fewer = min(games, 1024)
     return {
-        LEARNER: _learner,
-        ENGINE: lambda: _engine(games),
-        "engine, 4 players": lambda: _engine(games, players=4),
-        "engine, features block": lambda: _engine(games, features=True),
+        "self-play, learning included": _learner,
+        ENGINE: partial(_engine, games),
+        "engine, 4 players": partial(_engine, games, players=4),
+        "engine, features block": partial(_engine, games, features=True),
         **{f"engine, {preset}": partial(_engine, games, preset=preset) for preset in RELATIVES},
-        THREADS: lambda: _engine(games, threads=threads),
-        f"{THREADS}, features block": lambda: _engine(games, threads=threads, features=True),
-        "whole games in a kernel": lambda: _whole_games(games),
+        THREADS: partial(_engine, games, threads=threads),
+        f"{THREADS}, features block": partial(_engine, games, threads=threads, features=True),
+        "whole games in a kernel": partial(_whole_games, games),
         AEC: _aec,
-        "Gymnasium vector env": lambda: _vector(min(games, 1024)),
-        "SB3 VecEnv": lambda: _vec_env(min(games, 1024)),
-        "determinize": lambda: _determinize(min(games, 1024)),
-        "greedy, decisions": lambda: _decisions("greedy", min(games, 1024)),
-        "tactician, decisions": lambda: _decisions("tactician", min(games, 1024)),
-        "search, decisions": lambda: _decisions("search", 8),
-        "rollout, decisions": lambda: _decisions("rollout", 8),
-        "ismcts, decisions": lambda: _decisions("ismcts", 8),
-        "learned, decisions": lambda: _decisions("learned", 64),
-        "champion, decisions": lambda: _decisions("champion", 2),
+        "Gymnasium vector env": partial(_vector, fewer),
+        "SB3 VecEnv": partial(_vec_env, fewer),
+        "determinize": partial(_determinize, fewer),
+        **{f"{name}, decisions": partial(_decisions, name, min(games, rows)) for name, rows in AGENTS.items()},
         "duplicate match": _match,
-        HEARTS: lambda: _hearts(False),
-        HEARTS_SEEN: lambda: _hearts(True),
+        HEARTS: partial(_hearts, observe=False),
+        HEARTS_SEEN: partial(_hearts, observe=True),
         CONNECT_FOUR: _connect_four,
         UNO: _uno,
-        SPARROW_MAHJONG: lambda: _sparrow_mahjong(games),
+        SPARROW_MAHJONG: partial(_sparrow_mahjong, games),
         HANABI: _hanabi,
     }
 
@@ -87,28 +94,16 @@ def _engine(games: int, players: int = 2, preset: str = "krypkasino", **options:
     """Steps of the engine from Python with random actions, which the engine samples in a second call."""
     from krypenv import Engine, Rules
 
-    if preset not in Rules.presets():
-        raise LookupError(f"this line is new: the version there does not play {preset}")
     engine = Engine(Rules.preset(preset, players=players), games, **options)
-
-    def run() -> int:
-        engine.step(engine.sample_actions())
-        return games
-
-    return Block(run, games, options.get("threads", 1))
+    return Block(lambda: engine.step(engine.sample_actions()), games, options.get("threads", 1), steps=games)
 
 
-def _whole_games(games: int, steps: int = 100) -> Block:
+def _whole_games(games: int) -> Block:
     """Random actions within one kernel call, without observations."""
     from krypenv import Engine, Rules
 
     engine = Engine(Rules.preset("krypkasino"), games)
-
-    def run() -> int:
-        engine.play_games(steps)
-        return games * steps
-
-    return Block(run, games)
+    return Block(lambda: engine.play_games(100), games, steps=100 * games)
 
 
 def _aec() -> Block:
@@ -145,15 +140,8 @@ def _vector(games: int) -> Block:
     import krypenv  # noqa: F401  # registers the environment
 
     env = gymnasium.make_vec("Krypkasino-v0", num_envs=games)
-    _, infos = env.reset(seed=0)
-    mask = infos["action_mask"]
-
-    def run() -> int:
-        nonlocal mask
-        mask = env.step(mask.argmax(1))[-1]["action_mask"]
-        return games
-
-    return Block(run, games)
+    masks = [env.reset(seed=0)[1]["action_mask"]]
+    return Block(lambda: masks.append(env.step(masks.pop().argmax(1))[-1]["action_mask"]), games, steps=games)
 
 
 def _vec_env(games: int) -> Block:
@@ -163,12 +151,7 @@ def _vec_env(games: int) -> Block:
 
     env = KrypkasinoVecEnv(Rules.preset("krypkasino"), games, seed=0)
     env.reset()
-
-    def run() -> int:
-        env.step(env.action_masks().argmax(1))
-        return games
-
-    return Block(run, games)
+    return Block(lambda: env.step(env.action_masks().argmax(1)), games, steps=games)
 
 
 # ---------------------------------------------------------------------- positions, agents, matches
@@ -192,13 +175,9 @@ def _determinize(rows: int) -> Block:
     from krypenv import Rules, determinize
 
     rules, batches = Rules.preset("krypkasino"), [seen for seen, _ in _positions(rows)]
-
-    def run() -> int:
-        for seed, seen in enumerate(batches):
-            determinize(seen, seed, rules)
-        return rows * BATCHES
-
-    return Block(run, rows)
+    return Block(
+        lambda: [determinize(seen, seed, rules) for seed, seen in enumerate(batches)], rows, steps=rows * BATCHES
+    )
 
 
 def _decisions(name: str, rows: int) -> Block:
@@ -209,13 +188,7 @@ def _decisions(name: str, rows: int) -> Block:
         name = f"learned(model={str(Path(agents.__file__).parent / 'models' / 'two')!r})"
     agent = agents.make(name, Rules.preset("krypkasino"), seed=0)
     batches = _positions(rows, getattr(agent, "needs_history", False))
-
-    def run() -> int:
-        for observations, masks in batches:
-            agent.act(observations, masks)
-        return rows * BATCHES
-
-    return Block(run, rows)
+    return Block(lambda: [agent.act(*each) for each in batches], rows, steps=rows * BATCHES)
 
 
 def _match() -> Block:
@@ -224,11 +197,7 @@ def _match() -> Block:
     from krypenv.training import duplicate_match
 
     rules, deals = Rules.preset("krypkasino"), 200
-
-    def run() -> int:
-        return duplicate_match("tactician", "greedy", rules, deals=deals, seed=0).games
-
-    return Block(run, 2 * deals)
+    return Block(lambda: duplicate_match("tactician", "greedy", rules, deals=deals, seed=0).games, 2 * deals)
 
 
 def _learner() -> Block:
@@ -241,17 +210,12 @@ def _learner() -> Block:
     settings = Settings()
     model = TrainingRun(settings, Path()).model
     model.set_logger(Logger(None, []))
-    spent = 0.0
 
-    def run() -> int:
-        nonlocal spent
-        began = time.perf_counter()
+    def run() -> None:
         model.collect_rollouts()
         model.train()
-        spent += time.perf_counter() - began
-        return model.n_envs * model.n_steps
 
-    return Block(run, model.n_envs, settings.threads, lambda: model.environment_seconds / spent)
+    return Block(run, model.n_envs, settings.threads, steps=model.n_envs * model.n_steps)
 
 
 # ---------------------------------------------------------------------- peers
@@ -344,65 +308,48 @@ def _hanabi() -> Block:
     return Block(run)
 
 
-# ---------------------------------------------------------------------- another process
+# ---------------------------------------------------------------------- a line in a process of its own
 
 
-class Worker:
-    """The requests of another process: identify the installation, and make, count or run a line."""
+def measure(name: str, games: int, threads: int, tell: Callable[..., None]) -> None:
+    """Make a line and tell the installation and the seconds of its first use; then measure a turn for each request.
 
-    def hello(self) -> dict[str, Any]:
-        """Return which krypenv is measured here."""
-        import platform
-
+    A request is a line of the standard input: the seconds of CPU time that the turn lasts, for at least one block. The
+    answer has its steps, and the seconds of CPU time (of all threads together) and of the clock. Instead of the first
+    answer, `error` may tell why there is no such line.
+    """
+    began = time.perf_counter()
+    told: dict[str, Any] = {}
+    try:
         import krypenv
         from krypenv import Engine  # noqa: F401  # fails for an unrelated folder named krypenv
 
         folder = os.path.dirname(os.path.abspath(krypenv.__file__))
-        return {"krypenv": krypenv.__version__, "folder": folder, "python": platform.python_version()}
-
-    def make(self, line: str, games: int, threads: int) -> dict[str, Any]:
-        """Make a line, and run it once so that its kernels are compiled."""
-        self.block: Any = None  # two at a time may not fit into memory
-        self.block = lines(games, threads)[line]()
-        self.block.run()
-        return {"batch": self.block.batch, "threads": self.block.threads}
-
-    def count(self, seconds: float) -> dict[str, Any]:
-        """Return how many blocks run in some seconds of CPU time, at least one."""
-        blocks, began = 0, time.process_time()
-        while not blocks or time.process_time() - began < seconds:
-            self.block.run()
-            blocks += 1
-        return {"blocks": blocks, "seconds": time.process_time() - began}
-
-    def run(self, blocks: int, processor: int | None) -> dict[str, Any]:
-        """Run blocks, on one processor if given; return their steps and the CPU time of all threads."""
-        if processor is not None:
-            before = os.sched_getaffinity(0)
-            os.sched_setaffinity(0, {processor})
-        began = time.process_time()
-        steps = sum(self.block.run() for _ in range(blocks))
-        seconds = time.process_time() - began
-        if processor is not None:
-            os.sched_setaffinity(0, before)
-        return {"steps": steps, "seconds": seconds}
+        told["who"] = {"krypenv": krypenv.__version__, "folder": folder, "python": platform.python_version()}
+        told["import"] = time.perf_counter() - began
+        block = lines(games, threads)[name]()
+        block.do()
+    except Exception as error:
+        tell(**told, error=f"{type(error).__name__}: {error}")
+        return
+    tell(**told, first=time.perf_counter() - began, batch=block.batch, threads=block.threads)
+    for request in sys.stdin:
+        began, began_cpu = time.perf_counter(), time.process_time()
+        steps = block.do()
+        while time.process_time() - began_cpu < float(request):
+            steps += block.do()
+        tell(steps=steps, cpu=time.process_time() - began_cpu, clock=time.perf_counter() - began)
 
 
-def serve() -> None:
-    """Answer requests from the standard input, one line of JSON each, until it ends."""
+def main() -> None:
+    """Measure the line that the command line names, with answers of one line of JSON each."""
     here = os.path.dirname(os.path.realpath(__file__))
     sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != here]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # keeps the prints of libraries out of the answers
-    worker = Worker()
-    for question in sys.stdin:
-        asked, arguments = json.loads(question)
-        try:
-            answer = getattr(worker, asked)(**arguments)
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
+    name, games, threads = sys.argv[1:]
+    measure(name, int(games), int(threads), lambda **told: print(json.dumps(told), file=answers, flush=True))
 
 
 if __name__ == "__main__":
-    serve()
+    main()
