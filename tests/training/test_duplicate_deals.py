@@ -6,21 +6,24 @@ from support.arenas import RULES, Highest, Lowest
 
 from krypenv import Engine, Rules, agents
 from krypenv.training import deal_seeds, duplicate_match
+from krypenv.training.evaluation.arena.shards import breaks_ties
 from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches import duplicate_deals, mixed_table
 from krypenv.training.evaluation.matches.duplicate_deals import Duplicates, play_duplicates
+from krypenv.training.runs import Progress
 
 EVERY = [
     "krypkasino", "krypkasino players=3", "krypkasino players=6 teams=3", "krypkasino games=2", "kasino-sweden",
-    "mulle players=4 teams=2",
+    "kasino-sweden players=3 goal=low", "kasino-finland games=0 threshold=16", "mulle players=4 teams=2",
 ]  # fmt: skip
 every_table = pytest.mark.parametrize("text", EVERY)
 
 
-def measured(text: str, one: type = Lowest, other: type = Highest, deals: int = 6, seed: int = 3) -> Duplicates:
+def measured(text: str, other: type = Highest, deals: int = 6, progress: Progress | None = None) -> Duplicates:
     rules = Rules.parse(text)
-    return play_duplicates([one(rules), other(rules)], rules, deal_seeds(seed, deals), Meter(rules, control_of(rules)))
+    meter = Meter(rules, control_of(rules))
+    return play_duplicates([Lowest(rules), other(rules)], rules, deal_seeds(3, deals), meter, progress=progress)
 
 
 @every_table
@@ -49,7 +52,7 @@ def test_margins_and_luck_are_those_of_games_played_one_by_one(text: str) -> Non
 @every_table
 def test_against_itself_an_agent_gains_nothing_in_any_deal(text: str) -> None:
     """All seatings of a deal are one game, of which the agent has each side once."""
-    found = measured(text, Lowest, Lowest)
+    found = measured(text, Lowest)
     assert (found.scores == found.scores[:, :1]).all()
     assert found.margins.any()
     assert found.luck.any()
@@ -59,7 +62,8 @@ def test_against_itself_an_agent_gains_nothing_in_any_deal(text: str) -> None:
 
 
 @every_table
-def test_a_match_has_their_mean(text: str) -> None:
+def test_a_match_has_their_mean_and_counts_wins_after_the_tie_break(text: str) -> None:
+    """The ranks of the sides are worked out one by one (K6, F7)."""
     rules, found = Rules.parse(text), measured(text)
     match = duplicate_match(Lowest(rules), Highest(rules), rules, 6, 3, luck="on")
     assert match.margin == pytest.approx(found.margins.mean())
@@ -67,6 +71,17 @@ def test_a_match_has_their_mean(text: str) -> None:
     assert match.adjusted.margin == pytest.approx((found.margins - found.luck).mean())
     shares = [*control_of(rules).shares.values()]
     assert found.luck == pytest.approx(found.parts @ shares, abs=0.001)
+
+    sides, sign = rules.num_teams, 1 if rules.goal == "high" else -1
+    match = duplicate_match(Lowest(rules), Highest(rules), rules, 20, 4, luck="off")
+    played = play_duplicates([Lowest(rules), Highest(rules)], rules, deal_seeds(4, 20)).played
+    assert played.tie_breaks.any() == breaks_ties(rules)
+    wins = ties = 0
+    for row, (scores, keys) in enumerate(zip(played.scores.tolist(), played.tie_breaks.tolist(), strict=True)):
+        ranks = [(sign * sum(scores[side::sides]), sign * keys[side]) for side in range(sides)]
+        if ranks[row % sides] == max(ranks):
+            wins, ties = (wins + 1, ties) if ranks.count(max(ranks)) == 1 else (wins, ties + 1)
+    assert (match.win_rate, match.tie_rate) == pytest.approx((wins / len(played.scores), ties / len(played.scores)))
 
 
 def test_without_a_meter_there_is_no_luck() -> None:
@@ -78,8 +93,10 @@ def test_without_a_meter_there_is_no_luck() -> None:
 def test_games_in_parts_are_those_of_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part holds whole deals."""
     whole = measured("krypkasino players=3")
+    seen: list[tuple[int, int]] = []
     monkeypatch.setattr(duplicate_deals, "CHUNK", 7)
-    parts = measured("krypkasino players=3")
+    parts = measured("krypkasino players=3", progress=lambda *done: seen.append(done))
+    assert seen == [(6, 18), (12, 18), (18, 18)]
     for name in ("scores", "margins", "luck", "parts"):
         assert (getattr(parts, name) == getattr(whole, name)).all()
     assert (parts.played.points == whole.played.points).all()

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -27,39 +27,32 @@ def test_in_the_circular_orders_each_follows_each_equally_often(sides):
     assert len(set(behind.values())) == 1
 
 
-@pytest.mark.parametrize("sides", range(2, 5))
-def test_up_to_four_sides_sit_in_every_order(sides):
-    assert len(set(seatings(tuple(range(sides))))) == len(seatings(tuple(range(sides)))) == [2, 6, 24][sides - 2]
+def test_up_to_four_sides_sit_in_every_order():
+    for sides in (2, 3, 4):
+        assert sorted(seatings(tuple(range(sides)))) == sorted(permutations(range(sides)))
 
 
+@pytest.mark.parametrize("sides", range(2, 7))
 @pytest.mark.parametrize("pairs", [False, True])
-@pytest.mark.parametrize("sides", range(2, 7))
-@pytest.mark.parametrize("agents", range(2, 8))
-def test_every_match_is_balanced(agents, sides, pairs):
-    played = matches(agents, sides, pairs)
-    members = [tuple(sorted(each[0])) for each in played]
-    assert len(set(members)) == len(members)
-    for match in played:
-        count = Counter(match[0])
-        assert len(count) >= 2
-        assert all(Counter(seating) == count for seating in match)
-        places = Counter((place, agent) for seating in match for place, agent in enumerate(seating))
-        for (_, agent), times in places.items():
-            assert times * sides == len(match) * count[agent]
-        behind = Counter(pair for seating in match for pair in pairwise((*seating, seating[0])))
-        for (before, after), times in behind.items():
-            others = count[after] - (before == after)
-            assert times * (sides - 1) == len(match) * count[before] * others
-
-
-@pytest.mark.parametrize("sides", range(2, 7))
-@pytest.mark.parametrize("agents", range(2, 8))
-def test_every_two_agents_meet_equally_often(agents, sides):
-    for pairs in (False, True):
-        members = [match[0] for match in matches(agents, sides, pairs)]
+def test_every_match_is_balanced_and_every_two_agents_meet_equally_often(sides, pairs):
+    for agents in range(2, 8):
+        played = matches(agents, sides, pairs)
+        members = [tuple(sorted(each[0])) for each in played]
+        assert len(set(members)) == len(members)
         meetings = Counter((one, other) for table in members for one in table for other in table if one < other)
         assert len(meetings) == agents * (agents - 1) // 2
         assert len(set(meetings.values())) == 1
+        for match in played:
+            count = Counter(match[0])
+            assert len(count) >= 2
+            assert all(Counter(seating) == count for seating in match)
+            places = Counter((place, agent) for seating in match for place, agent in enumerate(seating))
+            for (_, agent), times in places.items():
+                assert times * sides == len(match) * count[agent]
+            behind = Counter(pair for seating in match for pair in pairwise((*seating, seating[0])))
+            for (before, after), times in behind.items():
+                others = count[after] - (before == after)
+                assert times * (sides - 1) == len(match) * count[before] * others
 
 
 # ---------------------------------------------------------------------- deals
@@ -87,9 +80,9 @@ def test_a_longer_list_begins_with_the_shorter_one():
 
 
 def test_a_duplicate_match_takes_a_list_of_deals():
-    test = duplicate_match(Lowest(RULES), Highest(RULES), RULES, deals=30, deals_from="test")
-    again = duplicate_match(Lowest(RULES), Highest(RULES), RULES, deals=30, seed=5, deals_from="test")
+    test, again, seven, seventh = (
+        duplicate_match(Lowest(RULES), Highest(RULES), RULES, deals=20, luck="off", **deals)
+        for deals in ({"deals_from": "test"}, {"deals_from": "test", "seed": 5}, {"seed": 7}, {"deals_from": 7})
+    )
     assert (test.margin, test.deals_from, again.margin) == (again.margin, "test v1", test.margin)
-    seven = [duplicate_match(Lowest(RULES), Highest(RULES), RULES, deals=30, **deals).to_json()
-             for deals in ({"seed": 7}, {"seed": 5, "deals_from": 7})]  # fmt: skip
-    assert seven[0]["margin"] == seven[1]["margin"] != test.margin
+    assert seven.margin == seventh.margin != test.margin
