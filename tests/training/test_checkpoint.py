@@ -31,7 +31,7 @@ from krypenv.training.learn.selfplay.settings import Settings
 pytestmark = pytest.mark.usefixtures("no_pictures")
 UPDATES = 6
 TINY: dict[str, Any] = {
-    "preset": "",
+    "preset": "", "rules": "mini-low",
     "envs": 8, "opponent_envs": 8, "steps": 4, "batch": 32, "epochs": 2, "frames": UPDATES * 64, "seed": 3,
     "opponents": ("greedy", "tactician", "search(worlds=2, plies=1)"), "scripted_share": 0.6, "snapshots": 2,
     "snapshot_every": 0.2, "metagame_deals": 2, "kl_coef": 0.3, "ema_decay": 0.5, "ent_coef": 0.02,
@@ -81,6 +81,7 @@ def test_the_unbroken_run_has_what_a_run_can_have(unbroken: Path) -> None:
         "policy.network", "policy.critic", "policy.ema", "snapshot", "optimizer", "games", "opponent_returns"
     }  # fmt: skip
     assert (progress["updates"], progress["frames"]) == (UPDATES, TINY["frames"])
+    assert tensors["opponent_returns"]  # games have ended
     assert progress["snapshots"] == ["update 2", "update 5"]  # those of updates 3 and 4 have made room
     assert len(progress["metagame"]["names"]) == 3 + 4
     states = {(unbroken / f"after-{update}").read_bytes() for update in range(UPDATES + 1)}
