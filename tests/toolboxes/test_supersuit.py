@@ -4,7 +4,7 @@ import gymnasium
 import numpy as np
 import pytest
 import supersuit as ss
-from gymnasium.spaces import Box, Dict
+from gymnasium.spaces import Box
 
 import krypenv
 from krypenv import krypkasino_v0
@@ -67,25 +67,6 @@ def test_observations_alone_take_the_wrappers_of_boxes():
     np.testing.assert_array_equal(stacked[2][:size], plain[0])  # what the seat saw last, two turns before
     told = play(ss.agent_indicator_v0(ss.pad_observations_v0(vectors(env()))))[0]
     np.testing.assert_array_equal([seen[size:] > 0 for seen in told[:2]], [[True, False], [False, True]])
-
-
-@pytest.mark.parametrize(
-    "wrapper",
-    [
-        lambda env: ss.dtype_v0(env, np.float32),
-        ss.flatten_v0,
-        lambda env: ss.frame_stack_v1(env, 2),
-        ss.agent_indicator_v0,
-        ss.pad_observations_v0,
-        ss.normalize_obs_v0,
-        ss.black_death_v3,  # which is for parallel environments
-        ss.pettingzoo_env_to_vec_env_v1,
-    ],
-)
-def test_wrappers_of_boxes_refuse_the_mask_beside_the_observation(wrapper):
-    assert isinstance(env().observation_space("player_0"), Dict)
-    with pytest.raises((AssertionError, AttributeError)):
-        wrapper(env()).observation_space("player_0")
 
 
 @pytest.mark.parametrize("wrapper", [lambda env: ss.frame_skip_v0(env, 2), lambda env: ss.sticky_actions_v0(env, 0.9)])

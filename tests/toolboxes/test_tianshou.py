@@ -1,7 +1,4 @@
-"""Tianshou: it takes the environments with their masks as they are, and the two examples learn."""
-
-import subprocess
-import sys
+"""Tianshou: it takes the environments with their masks as they are."""
 
 import gymnasium
 import numpy as np
@@ -13,18 +10,12 @@ from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
 from tianshou.data import Batch, Collector, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv
 from tianshou.env.pettingzoo_env import PettingZooEnv
-from typer.testing import CliRunner
 
-from krypenv import Rules, agents, krypkasino_v0
-from krypenv.adapters import PolicyFunction
-from krypenv.inputs.words import to_install
-from krypenv.training import duplicate_match
+from krypenv import Rules, krypkasino_v0
 from krypenv.training.examples import tianshou_dqn, tianshou_ppo
 from krypenv.training.examples.ppo import Policy
 
 MINI = Rules.preset("mini-low")
-LEARNING = {"rules": "mini-low", "opponent": "random", "games": 32, "units": 64, "seed": 1}
-SHORT = "--rules mini-low --frames 256 --games 8 --steps 16 --units 16 --batch 64 --deals 2"
 
 
 def test_pettingzoo_env_plays_all_seats_with_their_masks():
@@ -69,50 +60,3 @@ def test_a_masked_action_has_no_probability_and_no_entropy():
     assert policy.probs[0, :3].sum() == pytest.approx(1)
     assert policy.probs[0, 3:].sum() == 0
     assert 0 < policy.entropy() < np.log(3) + 1e-6
-
-
-@pytest.mark.parametrize(
-    ("example", "settings"),
-    [
-        (tianshou_dqn, tianshou_dqn.DQNSettings.of(**LEARNING, frames=8000, batch=128, rate=2e-3, target=50)),
-        (tianshou_ppo, tianshou_ppo.Settings.of(**LEARNING, frames=10_000, batch=256, rate=3e-3, epochs=4, steps=32)),
-    ],
-)
-def test_the_examples_learn_to_beat_random_play(example, settings):
-    policy, history = example.train(settings)
-    match = duplicate_match(PolicyFunction(policy.choose, MINI, "mine"), "random", MINI, deals=500)
-    assert match.low > 0, str(match)
-    assert all(step.keys() == example.METRICS.keys() and np.isfinite(list(step.values())).all() for step in history)
-
-
-@pytest.mark.parametrize(
-    ("example", "kind"), [(tianshou_dqn, tianshou_dqn.DQNSettings), (tianshou_ppo, tianshou_ppo.Settings)]
-)
-def test_a_run_by_frames_repeats(example, kind):
-    short = {"rules": "mini-low", "opponent": "random", "frames": 256, "games": 8, "steps": 16, "batch": 64}
-    (one, _), (two, _), (three, _) = (example.train(kind.of(**short, units=16, seed=seed)) for seed in (1, 1, 2))
-    weights = [policy.state_dict()["actor.weight"] for policy in (one, two, three)]
-    assert torch.equal(weights[0], weights[1])
-    assert not torch.equal(weights[0], weights[2])
-
-
-@pytest.mark.parametrize("example", [tianshou_dqn, tianshou_ppo])
-def test_a_command_line_trains_and_the_file_names_an_agent(example, tmp_path):
-    out = tmp_path / "mine.safetensors"
-    runner = CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1"})
-    done = runner.invoke(example.app, [*SHORT.split(), "--out", str(out)])
-    assert done.exit_code == 0, done.output
-    assert all(text in done.stdout for text in (*example.METRICS, f"wrote {out}", "mine", "greedy", "tactician"))
-    agent = agents.make(f"krypenv.training.examples.ppo:PPOAgent(path='{out}')", MINI)
-    duplicate_match(agent, "random", MINI, deals=2)
-    done = runner.invoke(example.app, ["--opponent", "nobody", "--out", str(out)])
-    assert done.exit_code == 2
-    assert done.stderr.count("\n") == 1
-    assert "nobody" in done.stderr
-
-
-@pytest.mark.parametrize("example", ["tianshou_dqn", "tianshou_ppo"])
-def test_without_tianshou_they_say_what_to_install(example):
-    code = f"import sys; sys.modules['tianshou'] = None; import krypenv.training.examples.{example}"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
-    assert said.stderr.splitlines()[-1] == f"ImportError: this example needs Tianshou; {to_install('tianshou')}"

@@ -1,7 +1,4 @@
-"""TorchRL: its wrappers take the environments as they are, and the batched one is what TorchRL expects, and learns."""
-
-import subprocess
-import sys
+"""TorchRL: its wrappers take the environments as they are, and the batched one is what TorchRL expects."""
 
 import gymnasium
 import numpy as np
@@ -19,15 +16,10 @@ from torchrl.envs import (
 )
 from torchrl.modules import MaskedCategorical
 from torchrl.objectives.value import GAE
-from typer.testing import CliRunner
 
-from krypenv import IllegalMove, Rules, agents, krypkasino_v0
-from krypenv.adapters import PolicyFunction
+from krypenv import IllegalMove, Rules, krypkasino_v0
 from krypenv.adapters.torchrl import KrypenvEnv
-from krypenv.inputs.words import to_install
 from krypenv.rewards import illegal_reward
-from krypenv.training import duplicate_match
-from krypenv.training.examples.torchrl_ppo import METRICS, Settings, app, train
 
 MINI = Rules.preset("mini-low")
 GAMES = ["krypkasino players=2", "krypkasino players=4 teams=2", "kasino-finland players=3", "mulle players=2"]
@@ -176,47 +168,3 @@ def test_an_illegal_action_is_refused_and_nothing_is_done():
     with pytest.raises(IllegalMove, match="stop is illegal in row 0"):
         env.step(now.clone().set("action", torch.tensor([104, 104])))
     torch.testing.assert_close(env.reset()["observation"], now["observation"])
-
-
-def test_without_torchrl_it_says_what_to_install():
-    code = "import sys; sys.modules['torchrl'] = None; import krypenv.adapters.torchrl"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
-    assert said.stderr.splitlines()[-1] == (
-        f"ImportError: krypenv.adapters.torchrl needs TorchRL; {to_install('torchrl')}"
-    )
-
-
-# ------------------------------------------------------------------ the example
-
-
-def test_the_example_learns_to_beat_random_play():
-    settings = Settings.of(
-        rules="mini-low", opponent="random", frames=40_000, games=128, steps=16, units=64, batch=512, rate=2e-3
-    )
-    policy, history = train(settings)
-    match = duplicate_match(PolicyFunction(policy.choose, MINI, "mine"), "random", MINI, deals=300)
-    assert match.low > 0, str(match)
-    assert history[-1]["entropy"] < history[0]["entropy"]
-    assert all(step.keys() == METRICS.keys() for step in history)
-
-
-def test_a_run_by_frames_repeats():
-    short = {"rules": "mini-low", "frames": 1024, "games": 16, "steps": 32, "units": 16, "batch": 128}
-    (one, _), (two, _), (three, _) = (train(Settings.of(**short, seed=seed)) for seed in (1, 1, 2))
-    weights = [policy.state_dict()["actor.weight"] for policy in (one, two, three)]
-    assert torch.equal(weights[0], weights[1])
-    assert not torch.equal(weights[0], weights[2])
-
-
-def test_its_command_line_trains_and_the_file_names_an_agent(tmp_path):
-    out = tmp_path / "mine.safetensors"
-    words = f"--rules mini-low --frames 1024 --games 16 --steps 32 --units 16 --batch 128 --deals 2 --out {out}"
-    done = CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1"}).invoke(app, words.split())
-    assert done.exit_code == 0, done.output
-    assert all(text in done.stdout for text in (*METRICS, f"wrote {out}", "mine", "greedy", "tactician"))
-    agent = agents.make(f"krypenv.training.examples.ppo:PPOAgent(path='{out}')", MINI)
-    duplicate_match(agent, "random", MINI, deals=2)
-    done = CliRunner(env={"COLUMNS": "160"}).invoke(app, ["--opponent", "nobody", "--out", str(out)])
-    assert done.exit_code == 2
-    assert done.stderr.count("\n") == 1
-    assert "nobody" in done.stderr
