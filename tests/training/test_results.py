@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from support.arenas import HIGH, LOW, RULES, DiesOnWorkers, arena, same_games
+from support.arenas import HIGH, LOW, RULES, arena, same_games
 from support.commands import krypenv
 from support.games import some_arrays
 
@@ -15,9 +15,7 @@ from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import Shape
 from krypenv.training import ArenaSettings, load_games, run_arena
 from krypenv.training.evaluation.arena.stored_games import chunks_of, read_results
-from krypenv.training.runs import processes
 from krypenv.training.runs.journal import JOURNAL, encode
-from krypenv.training.runs.parts import Place
 
 
 def lines(folder):
@@ -90,14 +88,6 @@ def test_a_journal_with_lines_torn_lost_and_moved_goes_on_to_the_same_results(tm
     file.write_bytes(header + b"".join(reversed(chunks[1:]))[:-40])
     assert same_games(arena(tmp_path, "random", "greedy", deals=10, chunk=2), whole)
     assert lines(tmp_path) == before
-
-
-def test_a_worker_that_dies_is_told_and_what_was_played_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "RETRIES", 1)
-    agents = (("dying", DiesOnWorkers), "random", "greedy")
-    with pytest.raises(ChildProcessError, match=r"worker processes have died 2 times .* the same command resumes"):
-        arena(tmp_path, *agents, chunk=4, place=Place(2))
-    assert same_games(arena(tmp_path, *agents, chunk=4), arena(tmp_path / "whole", *agents, chunk=4))
 
 
 def test_more_deals_extend_an_arena_fewer_leave_it_and_no_more_play_nothing(tmp_path):

@@ -16,7 +16,7 @@ import pytest
 
 from krypenv.agents.own import typed
 from krypenv.inputs.artifacts import digest_of, encode_artifact, read_artifact, write_artifact
-from krypenv.training.runs import HERE, Executor, Header, Task, executor_of, open_run
+from krypenv.training.runs import HERE, Executor, Header, Task, executor_of, open_run, processes
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
 
@@ -200,9 +200,12 @@ def test_a_dead_worker_s_task_is_done_again(tmp_path: Path) -> None:
     assert file.exists()
 
 
-def test_workers_that_always_die_end_the_run_and_keep_what_is_finished(tmp_path: Path) -> None:
+def test_workers_that_always_die_end_the_run_and_keep_what_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "RETRIES", 1)
     tasks = [*squares(2), Task("deadly", deadly, {"number": 1})]
-    with pytest.raises(ChildProcessError, match=r"worker processes have died .* the same command resumes"):
+    with pytest.raises(ChildProcessError, match=r"worker processes have died 2 times .* the same command resumes"):
         sums(tmp_path, tasks, Executor(2))
     assert set(read_journal(tmp_path, "sum").results) <= {"number 0", "number 1"}
     assert sums(tmp_path, squares()) == RIGHT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -61,13 +60,6 @@ def test_parts_can_be_given_whole_or_by_the_names_of_their_options() -> None:
     assert whole.changed(card=9).network == Network(card=9)
     assert whole.changed(card=9).game is not None
     assert whole.changed(card=9).changed(card=64) == whole
-
-
-def test_commands_share_their_parts() -> None:
-    kinds = [{field.name: field.type for field in dataclasses.fields(command)} for command in COMMANDS]
-    for name in ("game", "network", "evaluation", "length"):
-        assert len({kind[name] for kind in kinds if name in kind}) == 1
-        assert sum(name in kind for kind in kinds) > 1
 
 
 @pytest.mark.parametrize(
