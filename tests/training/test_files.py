@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import hashlib
 import json
+import operator
 import os
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,38 +33,25 @@ from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of,
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path to every value within a value, itself included; of a long list the first two items."""
-    yield path
-    if isinstance(value, dict):
-        for key in value:
-            yield from places(value[key], (*path, key))
-    elif isinstance(value, list):
-        for at in range(min(2, len(value))):
-            yield from places(value[at], (*path, at))
-
-
-def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """A value with another one at a path within it; without it where that is `REFUSED`."""
-    if not path:
-        return new
-    key, *rest = path
-    copy = list(value) if isinstance(value, list) else dict(value)
-    if rest:
-        copy[key] = replaced(value[key], tuple(rest), new)
-    elif new is REFUSED:
-        del copy[key]
-    else:
-        copy[key] = new
-    return copy
+    """The path to every value within a value; of a long list to the first two items."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield (*path, key)
+        yield from places(each, (*path, key))
 
 
 def every_change(value: Any) -> Iterator[Any]:
-    """A value with each of its places gone, and with each strange value in each of its places."""
-    for path in places(value):
-        if path:
-            yield replaced(value, path, REFUSED)
-        for new in NASTY_VALUES:
-            yield replaced(value, path, new)
+    """A value with each of its places gone, and with each strange value in each of its places and in its own."""
+    yield from NASTY_VALUES
+    for *way, last in places(value):
+        for new in (REFUSED, *NASTY_VALUES):
+            changed = copy.deepcopy(value)
+            holder = functools.reduce(operator.getitem, way, changed)
+            if new is REFUSED:
+                del holder[last]
+            else:
+                holder[last] = new
+            yield changed
 
 
 def test_every_field_of_a_model_card() -> None:
@@ -70,7 +59,7 @@ def test_every_field_of_a_model_card() -> None:
     folder, tally = scratch() / "model", Counter[str]()
     for changed in every_change(card):
         (folder / CARD).write_bytes(dumped(changed))
-        found = attempt(partial(load_model, folder), tally, changed)
+        found = attempt(functools.partial(load_model, folder), tally, changed)
         if found is not REFUSED:
             assert all(np.array_equal(weights[name], each) for name, each in found[0].items())
     (folder / CARD).write_bytes(dumped(card))
