@@ -205,26 +205,6 @@ def test_a_checkout_without_links_is_told_how_to_mend_it(checkout, kind):
     assert wrong[0].endswith("git config core.symlinks true; git checkout -- krypenv/agents")
 
 
-def test_git_mends_the_links(tmp_path):
-    def git(*words):
-        done = subprocess.run(["git", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-
-    (tmp_path / "agents").mkdir()
-    (tmp_path / "agents/x.py").touch()
-    (tmp_path / "krypenv").mkdir()
-    (tmp_path / "krypenv/agents").symlink_to("../agents")
-    git("init", "-q")
-    git("add", ".")
-    (tmp_path / "krypenv/agents").unlink()
-    git("config", "core.symlinks", "false")
-    git("checkout", "--", ".")
-    assert (tmp_path / "krypenv/agents").read_text() == "../agents"
-    git("config", "core.symlinks", "true")
-    git("checkout", "--", "krypenv/agents")
-    assert (tmp_path / "krypenv/agents").is_symlink()
-
-
 def test_how_kernels_are_compiled_and_kept(tmp_path):
     folders = [str(tmp_path), str(tmp_path / "gone")]
     kept = doctor._kernels(HEALTHY | {"folders": folders, "now": 3})
