@@ -81,8 +81,10 @@ dist: $(VENV)  ## build the wheel and the sdist into dist/, and check both
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/twine check --strict dist/*
 
-soak: $(VENV)  ## play 10^9 plies with every invariant and try 10^6 mutants of all that is read: an hour
-	$(TOOL).soak
+soak: $(VENV)  ## try new examples of all fuzzers, random rules among them, for an hour; SOAK="-k text" tries some
+	end=$$(($$(date +%s) + 3600)); while [ $$(date +%s) -lt $$end ]; do \
+	  $(BIN)/python -m pytest -n auto -m slow -q --hypothesis-profile soak tests/package/test_fuzz.py $(SOAK) || exit 1; \
+	done
 
 pages: $(VENV)  ## write the pages of the environments anew
 	$(TOOL).pages

@@ -15,8 +15,9 @@ from krypenv.pictures import rendering
 from krypenv.pictures.window import Window
 from krypenv.runtime.jit import JIT_IS_OFF
 
-# Every run tries the same examples, as every fuzzer has fixed seeds; `make soak` tries new ones
+# Every run tries the same examples; `make soak` tries many new ones
 settings.register_profile("same", derandomize=True, database=None)
+settings.register_profile("soak", max_examples=2000, database=None, print_blob=True)
 settings.load_profile("same")
 
 if JIT_IS_OFF:  # as plain Python, numpy warns where the random streams wrap around

@@ -8,10 +8,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import os
 import random
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,8 @@ from unittest import mock
 
 import typer
 from support.commands import SETTINGS
-from support.fuzzing import NASTY_WORDS, Fuzzer, Tally, check_sentence
-from support.small_files import scores, tiny_protocol
+from support.fuzzing import NASTY_WORDS, Tally, check_sentence, fuzzer, mutate_parts, seeded
+from support.small_files import scores, some_folder, tiny_protocol
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
@@ -178,20 +176,13 @@ def folder_with_games() -> Iterator[Path]:
     game = Game(LOW, seed=1)
     for _ in range(3):
         game.push(game.legal_moves()[0])
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory() as top:
-        folder = Path(top) / "a" / "b"
-        folder.mkdir(parents=True)
+    with some_folder() as folder:
         (folder / "position.krk").write_text(game.position(), encoding="utf-8")
         (folder / "game.krk").write_text(game.record(), encoding="utf-8")
         (folder / "scores").mkdir()
         for number, data in enumerate(scores()):
             (folder / "scores" / f"{number}.json").write_bytes(data)
-        os.chdir(folder)
-        try:
-            yield folder
-        finally:
-            os.chdir(before)
+        yield folder
 
 
 def clear(folder: Path) -> None:
@@ -228,25 +219,14 @@ def run_line(words: list[str], tally: Tally) -> bool:
 
 
 def mutate_words(words: list[str], rng: random.Random) -> list[str]:
-    """Return a command line with one or two words changed, lost, doubled, swapped or new."""
+    """Return a command line with one or two words changed, most often the value of an option."""
     words = list(words)
     for _ in range(rng.choice((1, 1, 2))):
         values = [at + 1 for at, word in enumerate(words[:-1]) if word.startswith("--")]
-        at = rng.randrange(1, len(words)) if len(words) > 1 else 0
-        kind = rng.randrange(10)
-        if kind < 5 and values:
+        if values and rng.random() < 0.5:
             words[rng.choice(values)] = rng.choice([*SMALL_WORDS, *SMALL_WORDS, *NASTY_WORDS, *NUMBERS])
-        elif kind == 5 and len(words) > 1:
-            del words[at]
-        elif kind == 6:
-            words.insert(at, rng.choice(words))
-        elif kind == 7:
-            words[at] = rng.choice(NASTY_WORDS)
-        elif kind == 8:
-            words.insert(at, rng.choice(["--no-such", "--deals", "--seed", "--", "-x", *NASTY_WORDS]))
         else:
-            other = rng.randrange(len(words))
-            words[at], words[other] = words[other], words[at]
+            words = [*words[:1], *mutate_parts(words[1:], rng, ("--no-such", "--deals", "--seed", "--", "-x"))]
     return words
 
 
@@ -261,19 +241,17 @@ def every_number() -> Iterator[tuple[list[str], str, str]]:
                     yield [*words[: at + 1], f"{name}{sign}{number}", *words[at + 2 :]], name or word, number
 
 
-def command_lines(seed: int, mutants: int) -> Tally:
-    """Change one or two words of legal command lines."""
-    tally, rng = Tally(), random.Random(seed)
-    with tiny_work(), folder_with_games() as folder:
-        for number in range(mutants):
-            if rng.random() < 0.5:
-                words = list(rng.choice(list(COMMANDS.values())))
-            else:
-                words = settings_command(rng.choice(BY_SETTINGS), rng)
-            run_line(mutate_words(words, rng), tally)
-            if number % 10 == 0:
-                clear(folder)
-    return tally
+@contextlib.contextmanager
+def tiny_work_there() -> Iterator[None]:
+    """Do tiny work in a folder with games."""
+    with tiny_work(), folder_with_games():
+        yield
 
 
-FUZZERS: dict[str, Fuzzer] = {"command_lines": command_lines}
+@fuzzer(share=0.5, within=tiny_work_there, rng=seeded)
+def command_lines(tally: Tally, rng: random.Random) -> None:
+    """Legal command lines with one or two words changed."""
+    by_settings = rng.random() < 0.5
+    words = settings_command(rng.choice(BY_SETTINGS), rng) if by_settings else rng.choice(list(COMMANDS.values()))
+    run_line(mutate_words(words, rng), tally)
+    clear(Path.cwd())

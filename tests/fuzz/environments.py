@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import inspect
 import io
-import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from pettingzoo.utils.env_logger import EnvLogger
-from support.fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Fuzzer, Tally, attempt, check_sentence
+from support.fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Tally, attempt, check_sentence, fuzzer
 
 from krypenv import Rules, kasino_v0, krypkasino_v0, mulle_v0
 from krypenv.adapters.gym import KasinoEnv, KrypkasinoEnv
@@ -36,20 +37,8 @@ ODD_ARRAYS: tuple[Any, ...] = (
 )  # fmt: skip
 WORDS = (*NASTY_WORDS, "frameskip", "name", "self", "rule_fields", "Players")
 VALUES = (
-    *NASTY_VALUES,
-    *ODD_OPPONENTS,
-    *ODD_ARRAYS,
-    LOW,
-    Rules,
-    "random",
-    "all",
-    "human",
-    "ansi",
-    "win",
-    3,
-    6,
-    ((1, 0),),
-)
+    *NASTY_VALUES, *ODD_OPPONENTS, *ODD_ARRAYS, LOW, Rules, "random", "all", "human", "ansi", "win", 3, 6, ((1, 0),),
+)  # fmt: skip
 RULE_FIELDS = [each.name for each in dataclasses.fields(Rules) if each.name not in ("name", "players", "games")]
 ENVIRONMENTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "LearnerGames": (LearnerGames, {"rules": LOW, "num_games": 2}),
@@ -124,9 +113,39 @@ def every_argument() -> Iterator[tuple[str, dict[str, Any]]]:
             yield from ((name, {parameter: value}) for value in VALUES)
 
 
-def call_env(env: Any, name: str, rng: random.Random, tally: Tally) -> None:
-    """Reset or step an environment with odd arguments, and go on with it rightly."""
-    value, what = rng.choice(VALUES), rng.choice(("seed", "options", "deck", "step", "step", "rows"))
+values = st.sampled_from(VALUES)
+names = st.sampled_from(list(ENVIRONMENTS))
+
+
+@functools.cache
+def made(name: str) -> Any:
+    """Return an environment with the usual arguments, made once."""
+    make, arguments = ENVIRONMENTS[name]
+    return make(**arguments)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Let the libraries of the environments warn of nothing."""
+    gym.logger.min_level, before = gym.logger.ERROR, gym.logger.min_level
+    EnvLogger.suppress_output()
+    try:
+        yield
+    finally:
+        gym.logger.min_level = before
+        EnvLogger.unsuppress_output()
+
+
+@fuzzer(
+    share=2,
+    within=quiet,
+    env_name=names,
+    value=values,
+    what=st.sampled_from(("seed", "options", "deck", "rows", "step")),
+)
+def calls(tally: Tally, env_name: str, value: Any, what: str) -> None:
+    """Reset or step an environment with an odd argument, and go on with it rightly."""
+    name, env = env_name, made(env_name)
     if name in (*AEC, *SINGLE, "KrypkasinoVectorEnv", "MulleVectorEnv") and what != "step":
         options = {"deck": value, "reset_mask": value} if what in ("deck", "rows") else value
         given = {"seed": value} if what == "seed" else {"options": options}
@@ -139,7 +158,6 @@ def call_env(env: Any, name: str, rng: random.Random, tally: Tally) -> None:
         env.reset(seed=1)
         with contextlib.suppress(AssertionError, ValueError):
             env.step(value)
-        tally["right"] += 1
     else:
         if name in ("raw_env", "mulle_v0.raw_env", *SINGLE):
             env.reset(seed=1)
@@ -148,26 +166,14 @@ def call_env(env: Any, name: str, rng: random.Random, tally: Tally) -> None:
         play_a_little(env, name)
 
 
-def environments(seed: int, mutants: int) -> Tally:
-    """Make environments with one or two odd arguments, or reset and step them with some."""
-    tally, rng = Tally(), random.Random(seed)
-    kept = {name: make(**arguments) for name, (make, arguments) in ENVIRONMENTS.items()}
-    gym.logger.min_level, before = gym.logger.ERROR, gym.logger.min_level
-    EnvLogger.suppress_output()
-    try:
-        for _ in range(mutants):
-            name = rng.choice(list(ENVIRONMENTS))
-            if rng.random() < 0.1:
-                refuse_keyword(name, rng.choice(WORDS), tally)
-            elif rng.random() < 0.5:
-                call_env(kept[name], name, rng, tally)
-            else:
-                chosen = rng.sample(parameters_of(name), rng.choice((1, 1, 2)))
-                make_env(name, {each: rng.choice(VALUES) for each in chosen}, tally)
-    finally:
-        gym.logger.min_level = before
-        EnvLogger.unsuppress_output()
-    return tally
+def odd_arguments(name: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    """The name of an environment with one or two odd arguments."""
+    return st.tuples(
+        st.just(name), st.dictionaries(st.sampled_from(parameters_of(name)), values, min_size=1, max_size=2)
+    )
 
 
-FUZZERS: dict[str, Fuzzer] = {"environments": environments}
+@fuzzer(share=0.5, within=quiet, made=names.flatmap(odd_arguments))
+def arguments(tally: Tally, made: tuple[str, dict[str, Any]]) -> None:
+    """Make an environment with odd arguments; play it if it can be made."""
+    make_env(*made, tally)

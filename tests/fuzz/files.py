@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections import Counter
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 import safetensors.numpy
-from support.fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_bytes, mutate_json, mutate_text
-from support.small_files import PLAN, arenas, checkpoint, demonstrations, dumped, model, scratch
+from hypothesis import strategies as st
+from support.fuzzing import REFUSED, Tally, attempt, fuzzer, mutate_bytes, mutate_json, mutate_text, seeded
+from support.small_files import RULES, arenas, checkpoint, dumped, model, scratch
 
 from krypenv import Rules
 from krypenv.agents.neural.inference import Weights
@@ -20,10 +23,10 @@ from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import CARD, WEIGHTS, load_model
 from krypenv.agents.neural.network import Arrays
 from krypenv.engine import Engine
+from krypenv.training.data import DataSettings, load, make_data, making
+from krypenv.training.data import card as data_card
 from krypenv.training.evaluation.arena.arena import ArenaSettings
-from krypenv.training.evaluation.arena.games import Games
 from krypenv.training.evaluation.arena.stored_games import chunks_of, games_of, read_results
-from krypenv.training.learn.imitation.demonstrations import file_of, read_demonstrations
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
 from krypenv.training.runs.journal import JOURNAL, Journal
 
@@ -33,6 +36,77 @@ def changed_bytes(data: bytes, rng: random.Random) -> bytes:
     if rng.random() < 0.5:
         return mutate_bytes(data, rng)
     return mutate_text(data.decode("utf-8", "replace"), rng).encode("utf-8", "surrogatepass")
+
+
+def equal(found: Any, right: Any) -> bool:
+    """Whether what was read is what was written: plain values, arrays and their types, and whatever is made of them."""
+    if isinstance(right, np.ndarray):
+        return found.dtype == right.dtype and np.array_equal(found, right)
+    if isinstance(right, dict):
+        return found.keys() == right.keys() and all(equal(found[name], right[name]) for name in right)
+    if isinstance(right, tuple):
+        return len(found) == len(right) and all(map(equal, found, right))
+    return found == right
+
+
+# ---------------------------------------------------------------------- files with a digest
+
+
+class Kept(NamedTuple):
+    """A file, and what reads it."""
+
+    path: Path
+    good: bytes
+    read: Callable[[], Any]
+    right: Any
+
+
+def kept(folder: Path, name: str, read: Callable[[], Any]) -> Kept:
+    """Return a file of a folder as it is now, and what is read of it."""
+    return Kept(folder / name, (folder / name).read_bytes(), read, read())
+
+
+@cache
+def a_checkpoint() -> Kept:
+    """The checkpoint of a run: an artifact, as demonstrations and strategies are."""
+    folder = scratch() / "checkpoint"
+    folder.mkdir()
+    (folder / CHECKPOINT).write_bytes(checkpoint())
+    return kept(folder, CHECKPOINT, lambda: read_checkpoint(folder)[1:])
+
+
+def read_data(folder: Path) -> Arrays:
+    """Return all rows of a data set, as batches have them."""
+    parts = list(load(folder).batches(1000))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+@cache
+def a_data_set() -> Path:
+    """The folder of a data set of two files."""
+    folder = scratch() / "data"
+    with mock.patch.object(making, "CHUNK", 2):
+        make_data(DataSettings.of(agent="random", rules=RULES, games=3, out=folder))
+    return folder
+
+
+@cache
+def some_rows() -> Kept:
+    """A file of a data set."""
+    return kept(a_data_set(), "games-00000.parquet", partial(read_data, a_data_set()))
+
+
+@fuzzer(share=2, of=st.sampled_from((a_checkpoint, some_rows)), rng=seeded)
+def digests(tally: Tally, of: Callable[[], Kept], rng: random.Random) -> None:
+    """Any changed byte is told; one file in ten is as it was."""
+    file = of()
+    data = changed_bytes(file.good, rng) if rng.random() < 0.9 else file.good
+    file.path.write_bytes(data)
+    try:
+        found = attempt(file.read, tally, "bytes")
+    finally:
+        file.path.write_bytes(file.good)
+    assert found is REFUSED or equal(found, file.right)
 
 
 # ---------------------------------------------------------------------- an arena
@@ -57,29 +131,27 @@ def change_lines(journal: bytes, rng: random.Random) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
-def fuzz_arena(seed: int, mutants: int) -> Tally:
+@fuzzer(home=st.deferred(lambda: st.sampled_from(arenas())), rng=seeded)
+def arena(tally: Tally, home: tuple[Path, bytes], rng: random.Random) -> None:
     """A changed line is told; what is read is what was there, or a part of it by whole chunks."""
-    rng, tally = random.Random(seed), Counter()
     folder = scratch() / "arena"
     folder.mkdir(exist_ok=True)
 
-    def read() -> tuple[Journal, Games | None]:
+    def read() -> Journal:
         journal = read_results(folder)
         ArenaSettings.of_folder(folder)
-        return journal, games_of(*journal) if journal.results else None
+        if journal.results:
+            games_of(*journal)
+        return journal
 
-    for number in range(mutants):
-        home, good = arenas()[number % len(arenas())]
-        data = change_lines(good, rng)
-        (folder / JOURNAL).write_bytes(data)
-        found = attempt(read, tally, data)
-        if found is not REFUSED:
-            there, whole = found[0], read_results(home)
-            assert there.header == whole.header
-            chunks = chunks_of(whole.results)
-            for place, chunk in chunks_of(there.results).items():
-                assert chunk == chunks[place], f"other games: {data!r}"
-    return tally
+    data = change_lines(home[1], rng)
+    (folder / JOURNAL).write_bytes(data)
+    there = attempt(read, tally, data)
+    if there is not REFUSED:
+        whole = read_results(home[0])
+        assert there.header == whole.header
+        chunks = chunks_of(whole.results)
+        assert all(chunk == chunks[place] for place, chunk in chunks_of(there.results).items()), data
 
 
 # ---------------------------------------------------------------------- a model
@@ -97,28 +169,19 @@ def use_model(folder: Path) -> Arrays:
     return arrays
 
 
-def fuzz_model_card(seed: int, mutants: int) -> Tally:
+@fuzzer(rng=seeded)
+def model_card(tally: Tally, rng: random.Random) -> None:
     """Whatever is in model.json, the model that is loaded has the weights that were saved."""
-    rng, tally = random.Random(seed), Counter()
     weights, card = model()
-    folder = scratch() / "model"
+    path = scratch() / "model" / CARD
     good = dumped(card, 2)
-    for _ in range(mutants):
-        data = changed_bytes(good, rng) if rng.random() < 0.4 else dumped(mutate_json(card, rng), 2)
-        (folder / CARD).write_bytes(data)
-        found = attempt(lambda: load_model(folder), tally, data)
-        if found is not REFUSED:
-            same_arrays(found[0], weights)
-    (folder / CARD).write_bytes(good)
-    return tally
-
-
-def same_arrays(found: Arrays, arrays: Arrays) -> None:
-    """Assert that what was read is what was written."""
-    assert found.keys() == arrays.keys()
-    for name, array in arrays.items():
-        assert found[name].dtype == array.dtype
-        assert np.array_equal(found[name], array)
+    data = changed_bytes(good, rng) if rng.random() < 0.4 else dumped(mutate_json(card, rng), 2)
+    path.write_bytes(data)
+    try:
+        found = attempt(lambda: load_model(path.parent), tally, data)
+    finally:
+        path.write_bytes(good)
+    assert found is REFUSED or equal(found[0], weights)
 
 
 DTYPES = ("float64", "float16", "int8", "uint8", "int16", "int32", "int64", "bool", "complex64")
@@ -158,66 +221,46 @@ def change_arrays(arrays: Arrays, rng: random.Random) -> Arrays:
     return arrays
 
 
-def fuzz_model_weights(seed: int, mutants: int) -> Tally:
+@fuzzer(rng=seeded)
+def model_weights(tally: Tally, rng: random.Random) -> None:
     """Weights are as they are in the file, fit, and come to finite numbers; or they are refused."""
-    rng, tally = random.Random(seed), Counter()
     weights, card = model()
     folder = scratch() / "weights"
     folder.mkdir(exist_ok=True)
-    for _ in range(mutants):
-        changed = change_arrays(weights, rng)
-        data = safetensors.numpy.save(changed)
-        if rng.random() < 0.3:
-            data = mutate_bytes(data, rng)
-        (folder / WEIGHTS).write_bytes(data)
-        right = hashlib.sha256(data).hexdigest()
-        (folder / CARD).write_bytes(dumped({**card, "weights_sha256": right}))
-        found = attempt(lambda: use_model(folder), tally, {name: each.shape for name, each in changed.items()})
-        if found is not REFUSED:
-            same_arrays(found, safetensors.numpy.load(data))
-    return tally
+    changed = change_arrays(weights, rng)
+    data = safetensors.numpy.save(changed)
+    if rng.random() < 0.3:
+        data = mutate_bytes(data, rng)
+    (folder / WEIGHTS).write_bytes(data)
+    (folder / CARD).write_bytes(dumped({**card, "weights_sha256": hashlib.sha256(data).hexdigest()}))
+    found = attempt(lambda: use_model(folder), tally, {name: each.shape for name, each in changed.items()})
+    assert found is REFUSED or equal(found, safetensors.numpy.load(data))
 
 
-# ---------------------------------------------------------------------- artifacts
+# ---------------------------------------------------------------------- a data set with right digests
 
 
-def fuzz_checkpoint(seed: int, mutants: int) -> Tally:
-    """Any changed byte is told."""
-    rng, tally = random.Random(seed), Counter()
-    good, folder = checkpoint(), scratch() / "checkpoint"
-    folder.mkdir(exist_ok=True)
-    path = folder / CHECKPOINT
-    path.write_bytes(good)
-    right = read_checkpoint(folder)
-    for _ in range(mutants):
-        path.write_bytes(mutate_bytes(good, rng))
-        found = attempt(partial(read_checkpoint, folder), tally, "bytes")
-        if found is not REFUSED:
-            same_arrays(found.arrays, right.arrays)
-            assert found.progress == right.progress
-    return tally
-
-
-def fuzz_demonstrations(seed: int, mutants: int) -> Tally:
-    """Any changed byte is told."""
-    rng, tally = random.Random(seed), Counter()
-    good = (demonstrations() / file_of(0)).read_bytes()
-    right = read_demonstrations(demonstrations(), PLAN, 0, 0.9)
-    folder = scratch() / "changed demonstrations"
-    folder.mkdir(exist_ok=True)
-    for _ in range(mutants):
-        (folder / file_of(0)).write_bytes(mutate_bytes(good, rng))
-        found = attempt(lambda: read_demonstrations(folder, PLAN, 0, 0.9), tally, "bytes")
-        if found is not REFUSED:
-            assert np.array_equal(found.values, right.values)
-            assert np.array_equal(found.observations, right.observations)
-    return tally
-
-
-FUZZERS: dict[str, Fuzzer] = {
-    "arena": fuzz_arena,
-    "model_card": fuzz_model_card,
-    "model_weights": fuzz_model_weights,
-    "checkpoint": fuzz_checkpoint,
-    "demonstrations": fuzz_demonstrations,
-}
+@fuzzer(rng=seeded)
+def data_set(tally: Tally, rng: random.Random) -> None:
+    """A changed card is told; with right digests, rows are those of the file and of the columns that the card says."""
+    rows, path = some_rows(), a_data_set() / data_card.CARD
+    good = path.read_bytes()
+    card = json.loads(good)
+    facts = {key: value for key, value in card.items() if key != "sha256"}
+    kind = rng.randrange(4)
+    try:
+        if kind == 0:
+            path.write_bytes(mutate_bytes(good, rng))
+        elif kind == 1:
+            path.write_text(json.dumps(mutate_json(card, rng)), encoding="utf-8")
+        elif kind == 2 and isinstance(changed := mutate_json(facts, rng), dict):
+            data_card.write_card(path.parent, changed)
+        else:
+            rows.path.write_bytes(data := mutate_bytes(rows.good, rng))
+            file = {**card["files"][0], "sha256": hashlib.sha256(data).hexdigest()}
+            data_card.write_card(path.parent, {**facts, "files": [file, *card["files"][1:]]})
+        found = attempt(rows.read, tally, path.read_bytes())
+    finally:
+        path.write_bytes(good)
+        rows.path.write_bytes(rows.good)
+    assert found is REFUSED or found.keys() == rows.right.keys()

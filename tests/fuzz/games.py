@@ -7,14 +7,15 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from support.fuzzing import REFUSED, Fuzzer, Tally, attempt
+from support.beside import play_beside
+from support.checked_play import LOOK_AFTER, CheckedPlay
+from support.fuzzing import REFUSED, Tally, attempt, fuzzer, seeded
 from support.games import RULES, seen_by
 from support.random_rules import draw_rules
 from support.relatives import ALL_RELATIVES as RELATIVES
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.cards import card_name
-from krypenv.features import shape_of
 from krypenv.observation import LAYOUT, SIZE
 from krypenv.state import GAME
 from krypenv.worlds.invariants import check_state
@@ -80,23 +81,18 @@ def go_on(engine: Engine, steps: int) -> None:
         engine.step(engine.sample_actions())
 
 
-def fuzz_observations(seed: int, mutants: int) -> Tally:
+@fuzzer(share=0.5, rng=seeded)
+def observations(tally: Tally, rng: random.Random) -> None:
     """A mutant of an observation is shown by the world that it is completed to, or refused."""
-    rng, tally = random.Random(seed), Tally()
-    for number in range(mutants):
-        rules, engine, row = draw_row(rng)
-        viewers = np.full(ROWS, rng.randrange(rules.players))
-        seen = mutate_numbers(seen_by(engine, viewers)[row], rng)
-        world = attempt(partial(determinize, seen, number, rules), tally, (str(rules), seen.tolist()))
-        if world is REFUSED:
-            continue
+    rules, engine, row = draw_row(rng)
+    viewers = np.full(ROWS, rng.randrange(rules.players))
+    seen = mutate_numbers(seen_by(engine, viewers)[row], rng)
+    world = attempt(partial(determinize, seen, rng.randrange(1000), rules), tally, (str(rules), seen.tolist()))
+    if world is not REFUSED and not world.over[0]:
         viewer = rules.players - 1 - int(seen[LAYOUT["dealer"]].argmax())
-        if world.over[0]:
-            continue
         going = Engine.from_state(rules, world)
         assert (seen_by(going, np.array([viewer]))[0] == seen).all()
         go_on(going, 6)
-    return tally
 
 
 AGENTS = (
@@ -113,33 +109,21 @@ def player(name: str, rules: Rules) -> Any:
     return agents.make(name, rules)
 
 
-@cache
-def compile_agents() -> None:
-    """Let each agent act once, which compiles its kernels."""
-    engine = played("krypkasino players=2")[3]
-    for name in AGENTS:
-        player(name, engine.rules).act(engine.observation, engine.action_mask)
-
-
-def fuzz_agents(seed: int, mutants: int) -> Tally:
+@fuzzer(rng=seeded)
+def handed(tally: Tally, rng: random.Random) -> None:
     """An agent that is handed a mutant answers with an action that the mask allows, or refuses it."""
-    compile_agents()
-    rng, tally = random.Random(seed), Tally()
-    while tally["right"] + tally["refused"] < mutants:
-        rules, engine, row = draw_row(rng, list(RULES))
-        agent = player(rng.choice(AGENTS), rules)
-        if agent is None:
-            continue
-        seen, mask = engine.observation[row], engine.action_mask[row]
-        kind = rng.randrange(3)
-        seen = mutate_numbers(seen, rng) if kind != 1 else seen
-        mask = mutate_numbers(mask, rng) if kind != 0 else mask
-        what = agent.name, str(rules), seen.tolist(), mask.tolist()
-        rows = np.stack([engine.observation[0], seen]), np.stack([engine.action_mask[0], mask])
-        actions = attempt(partial(agent.act, *rows), tally, what)
-        if actions is not REFUSED:
-            assert mask[actions[1]], what
-    return tally
+    rules, engine, row = draw_row(rng, list(RULES))
+    agent = player(rng.choice(AGENTS), rules)
+    if agent is None:
+        return
+    seen, mask = engine.observation[row], engine.action_mask[row]
+    kind = rng.randrange(3)
+    seen = mutate_numbers(seen, rng) if kind != 1 else seen
+    mask = mutate_numbers(mask, rng) if kind != 0 else mask
+    what = agent.name, str(rules), seen.tolist(), mask.tolist()
+    rows = np.stack([engine.observation[0], seen]), np.stack([engine.action_mask[0], mask])
+    actions = attempt(partial(agent.act, *rows), tally, what)
+    assert actions is REFUSED or mask[actions[1]], what
 
 
 def mutate_state(state: np.ndarray, rng: random.Random) -> np.ndarray:
@@ -163,85 +147,72 @@ def mutate_state(state: np.ndarray, rng: random.Random) -> np.ndarray:
     return state
 
 
-def fuzz_states(seed: int, mutants: int) -> Tally:
+@fuzzer(rng=seeded)
+def states(tally: Tally, rng: random.Random) -> None:
     """A mutant of a state is played on with every invariant, or refused, and then nothing is changed."""
-    rng, tally = random.Random(seed), Tally()
-    for _ in range(mutants):
-        rules, engine, row = draw_row(rng)
-        other = rng.choice(list(PLAYABLE.values())) if rng.random() < 0.1 else rules
-        state = mutate_state(engine.state[row : row + 1], rng)
-        if rng.random() < 0.5:
-            going = attempt(partial(Engine.from_state, other, state), tally, (str(other), state))
-        else:
-            going = Engine(other, 1, seed=1)
-            before = going.observation.copy()
-            if attempt(partial(going.set_state, state), tally, (str(other), state)) is REFUSED:
-                assert (going.observation == before).all()
-                going = REFUSED
-        if going is not REFUSED:
-            go_on(going, 6)
-    return tally
-
-
-def fuzz_game_states(seed: int, mutants: int) -> Tally:
-    """A game that goes on from a mutant of a state has the same cards in each place, or the state is refused."""
-    rng, tally = random.Random(seed), Tally()
-    while tally["right"] + tally["refused"] < mutants:
-        text = rng.choice([*RULES, *RELATIVES])
-        game = Game(PLAYABLE[text], seed=rng.randrange(20))
-        for _ in range(rng.randrange(40)):
-            if not game.is_over:
-                game.act(rng.choice(game.legal_actions()))
-        if game.pending:
-            continue
-        piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(game.rules.players)])
-        state = mutate_state(game.state.reshape(1), rng)
-        if rng.random() < 0.2:
-            piles[rng.randrange(len(piles)), rng.randrange(52)] += rng.choice((-1, 1))
-        twin = attempt(partial(Game.from_state, game.rules, state, piles), tally, (text, state))
-        if twin is not REFUSED:
-            assert Game.from_position(twin.position()).position() == twin.position()
-            for _ in range(8):
-                if not twin.is_over:
-                    twin.act(rng.choice(twin.legal_actions()))
-    return tally
+    rules, engine, row = draw_row(rng)
+    other = rng.choice(list(PLAYABLE.values())) if rng.random() < 0.1 else rules
+    state = mutate_state(engine.state[row : row + 1], rng)
+    if rng.random() < 0.5:
+        going = attempt(partial(Engine.from_state, other, state), tally, (str(other), state))
+    else:
+        going = Engine(other, 1, seed=1)
+        before = going.observation.copy()
+        if attempt(partial(going.set_state, state), tally, (str(other), state)) is REFUSED:
+            assert (going.observation == before).all()
+            going = REFUSED
+    if going is not REFUSED:
+        go_on(going, 6)
 
 
 NAMES = [card_name(kind) for kind in range(52)]
 
 
-def fuzz_rules(seed: int, mutants: int) -> Tally:
-    """Rules are refused, or can be played to the end of a game, seen and searched by everybody."""
-    rng, tally = random.Random(seed), Tally()
-    while tally["right"] + tally["refused"] < mutants:
-        rules = draw_rules(rng, tally)
-        tally["right"] += 1
-        engine = Engine(rules, 4, seed=rng.randrange(1000), features=True)
-        style = rng.choice(("random", "creep"))
-        for step in range(60):
-            check_state(rules, engine.state)
-            for viewer in range(rules.players):
-                determinize(seen_by(engine, np.full(4, viewer)), step, rules)
-            actions = engine.sample_actions()
-            if style == "creep":  # where a card creeps, play it
-                actions = prefer_creeping(engine, actions)
-            engine.step(actions)
-        for name in ("tactician", "search(worlds=1,plies=1)"):
-            agents.make(name, rules).act(engine.observation, engine.action_mask)
-    return tally
+@fuzzer(share=0.2, rng=seeded)
+def game_states(tally: Tally, rng: random.Random) -> None:
+    """A game that goes on from a mutant of a state has the same cards in each place, or the state is refused."""
+    text = rng.choice([*RULES, *RELATIVES])
+    game = Game(PLAYABLE[text], seed=rng.randrange(20))
+    plies = rng.randrange(40)
+    while (len(game.moves) < plies and not game.is_over) or game.pending:
+        game.act(rng.choice(game.legal_actions()))
+    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(game.rules.players)])
+    state = mutate_state(game.state.reshape(1), rng)
+    if rng.random() < 0.2:
+        piles[rng.randrange(len(piles)), rng.randrange(52)] += rng.choice((-1, 1))
+    twin = attempt(partial(Game.from_state, game.rules, state, piles), tally, (text, state))
+    if twin is not REFUSED:
+        assert Game.from_position(twin.position()).position() == twin.position()
+        for _ in range(8):
+            if not twin.is_over:
+                twin.act(rng.choice(twin.legal_actions()))
 
 
-def prefer_creeping(engine: Engine, actions: np.ndarray) -> np.ndarray:
-    """Return actions in which each row plays a card that creeps, where it has one: that fills the table."""
-    block = engine.observation[:, engine.rules.observation_size :].reshape(len(actions), *shape_of(engine.rules))
-    creeps = block[:, :52, 0]
-    return np.where(creeps.any(axis=1), creeps.argmax(axis=1), actions)
+# ---------------------------------------------------------------------- random rules
+
+REFERENCE_PLIES = 40
 
 
-FUZZERS: dict[str, Fuzzer] = {
-    "observations": fuzz_observations,
-    "agents": fuzz_agents,
-    "states": fuzz_states,
-    "game_states": fuzz_game_states,
-    "rules": fuzz_rules,
-}
+@fuzzer(share=0.5, rng=seeded)
+def rules(tally: Tally, rng: random.Random) -> None:
+    """Random rules are refused, or played with every invariant after every ply, seen by all seats, and searched."""
+    rules = draw_rules(rng, tally)
+    play = CheckedPlay(rules, rng.randrange(1 << 32))
+    for _ in range(2 * LOOK_AFTER):
+        play.go_on()
+    tally.update(right=1, plies=play.plies)
+    engine = Engine.from_state(rules, play.engine.state[:4], features=True)
+    for viewer in range(rules.players):
+        determinize(seen_by(engine, np.full(4, viewer)), viewer, rules)
+    for name in ("tactician", "search(worlds=1,plies=1)"):
+        engine.step(agents.make(name, rules).act(engine.observation, engine.action_mask))
+
+
+@fuzzer(share=0.2, rng=seeded)
+def beside_reference(tally: Tally, rng: random.Random) -> None:
+    """Random rules are played as by the slow reference, which shares no code with the engine."""
+    rules = draw_rules(rng, tally)
+    style = rng.choice(("random", "take", "choose"))
+    if sum(table for _, table in rules.deal_sizes()[:1]) <= 8:  # the reference tries all sets of table cards
+        played = play_beside(rules, rng.randrange(1 << 32), style, most=REFERENCE_PLIES)
+        tally.update(right=1, plies=played["plies"])

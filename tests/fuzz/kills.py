@@ -22,15 +22,15 @@ from typing import Any
 from unittest import mock
 
 from rich.console import Console
-from support.fuzzing import REFUSED, Fuzzer, Tally, attempt
-from support.small_files import PLAN, files_of, scratch, tiny_protocol
+from support.fuzzing import REFUSED, Tally, attempt, fuzzer, seeded
+from support.small_files import PLAN, files_of, scratch
 
-from fuzz.scores import SETUP, STUDY, each_task_once, points
+from fuzz.scores import SETUP, STUDY, points, small_and_once
 from krypenv import Rules
 from krypenv.training.data import DataSettings, make_data, making
 from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import ExploitSettings, exploit
-from krypenv.training.lab import run_study, study
+from krypenv.training.lab import run_study
 from krypenv.training.lab.study import FIGURE, RESULT
 from krypenv.training.learn.imitation.demonstrations import make_demonstrations
 from krypenv.training.runs.journal import JOURNAL, read_journal
@@ -107,27 +107,31 @@ def is_killed(work: Callable[[], Any], at: int, torn: int) -> bool:
     return code != 0
 
 
-def fuzz(work: Work, seed: int, mutants: int) -> Tally:
-    """Kill some work again and again until it gets through; it ends like work that was not killed."""
-    rng, tally = random.Random(seed), Tally()
-    folder, whole, twin = (scratch() / "kills" / name for name in ("killed", "whole", "twin"))
-    shutil.rmtree(scratch() / "kills", ignore_errors=True)
-    work.do(whole)  # what is only done once is done
-    shutil.rmtree(whole)
+@cache
+def whole(work: Work) -> tuple[int, Any, set[str]]:
+    """Do some work that is not killed; return at how many moments it can be, its result, and the names of its files."""
+    folder = scratch() / "kills" / "whole"
+    shutil.rmtree(folder, ignore_errors=True)
+    work.do(folder)  # what is only done once is done
+    shutil.rmtree(folder)
     with moments().counted():
-        work.do(whole)
-    most, right, names = moments().count, work.result(whole), set(files_of(whole))
-    while tally["right"] + tally["refused"] < mutants:
-        shutil.rmtree(folder, ignore_errors=True)
-        while is_killed(partial(work.do, folder), rng.randrange(1, most + 2), rng.randrange(LONGEST_TEAR)):
-            tally["right"] += 1
-            if rng.random() < 0.2:
-                is_refused(work, folder, twin, tally)
-        assert work.result(folder) == right
-        assert is_refused(work, folder, twin, tally)
-        left = set(files_of(folder)) - names
-        assert all(name.startswith(".") and name.endswith(".part") for name in left), left
-    return tally
+        work.do(folder)
+    return moments().count, work.result(folder), set(files_of(folder))
+
+
+def kill(work: Work, tally: Tally, rng: random.Random) -> None:
+    """Kill some work again and again until it gets through; it ends like work that was not killed."""
+    most, right, names = whole(work)
+    folder, twin = scratch() / "kills" / "killed", scratch() / "kills" / "twin"
+    shutil.rmtree(folder, ignore_errors=True)
+    while is_killed(partial(work.do, folder), rng.randrange(1, most + 2), rng.randrange(LONGEST_TEAR)):
+        tally["right"] += 1
+        if rng.random() < 0.2:
+            is_refused(work, folder, twin, tally)
+    assert work.result(folder) == right
+    assert is_refused(work, folder, twin, tally)
+    left = set(files_of(folder)) - names
+    assert all(name.startswith(".") and name.endswith(".part") for name in left), left
 
 
 def is_refused(work: Work, folder: Path, twin: Path, tally: Tally) -> bool:
@@ -148,19 +152,9 @@ def meant(folder: Path) -> dict[str, bytes]:
 # ---------------------------------------------------------------------- what is killed
 
 
-def fuzz_score(seed: int, mutants: int) -> Tally:
-    """A score."""
-
-    def settings(folder: Path, agent: str = "tactician") -> ScoreSettings:
-        return ScoreSettings(agent, folder / "score.json", (), 4)
-
-    work = Work(
-        lambda folder: score_agent(settings(folder)),
-        lambda folder: score_agent(settings(folder, "greedy")),
-        lambda folder: points((folder / "score.json").read_bytes()),
-    )
-    with tiny_protocol(), each_task_once():
-        return fuzz(work, seed, mutants)
+def score_settings(folder: Path, agent: str = "tactician") -> ScoreSettings:
+    """Return the settings of a score by the tiny protocol."""
+    return ScoreSettings(agent, folder / "score.json", (), 4)
 
 
 def study_result(folder: Path) -> Any:
@@ -171,83 +165,72 @@ def study_result(folder: Path) -> Any:
     return *told, data.endswith(b"\n"), (folder / FIGURE).read_bytes()
 
 
-def fuzz_study(seed: int, mutants: int) -> Tally:
-    """A study."""
-    work = Work(
+def data_settings(folder: Path, seed: int = 0) -> DataSettings:
+    """Return the settings of a small data set."""
+    return DataSettings.of(agent="random", rules="mini-low", games=5, seed=seed, out=folder)
+
+
+def exploit_settings(folder: Path, worlds: int = 2) -> ExploitSettings:
+    """Return the settings of a small search for exploiters."""
+    return ExploitSettings.of(
+        agent="greedy", rules="mini-low", seeds=0, worlds=worlds, own=("greedy", "tactician"), selection=2, deals=2,
+        out=str(folder),
+    )  # fmt: skip
+
+
+def margins(folder: Path) -> dict[str, Any]:
+    """Return the margins of exploiters."""
+    return {key: result["margins"] for key, result in read_journal(folder, "exploit").results.items()}
+
+
+def artifacts(folder: Path) -> dict[str, bytes]:
+    """Return the files beside a journal."""
+    return {name: data for name, data in meant(folder).items() if name != JOURNAL}
+
+
+def solve_small(folder: Path, gap: float) -> None:
+    """Solve a small game."""
+    solve_into(folder, Rules.preset("mini-last"), gap=gap, threads=1, command="krypenv solve")
+
+
+QUIET = Console(quiet=True)
+WORKS = {
+    "score": Work(
+        lambda folder: score_agent(score_settings(folder)),
+        lambda folder: score_agent(score_settings(folder, "greedy")),
+        lambda folder: points((folder / "score.json").read_bytes()),
+    ),
+    "study": Work(
         lambda folder: run_study(STUDY, SETUP, folder),
         lambda folder: run_study(STUDY, replace(SETUP, seed=SETUP.seed + 1), folder),
         study_result,
-    )
-    with mock.patch.object(study, "picture", return_value=b"no picture"):
-        return fuzz(work, seed, mutants)
-
-
-def fuzz_demonstrations(seed: int, mutants: int) -> Tally:
-    """Demonstrations."""
-    work = Work(
+    ),
+    "demonstrations": Work(
         lambda folder: make_demonstrations(folder, PLAN, 6),
         lambda folder: make_demonstrations(folder, replace(PLAN, seed=PLAN.seed + 1), 6),
-        lambda folder: {name: data for name, data in meant(folder).items() if name != JOURNAL},
-    )
-    with each_task_once():
-        return fuzz(work, seed, mutants)
-
-
-def fuzz_data(seed: int, mutants: int) -> Tally:
-    """A data set."""
-
-    def settings(folder: Path, seed: int = 0) -> DataSettings:
-        return DataSettings.of(agent="random", rules="mini-low", games=5, seed=seed, out=folder)
-
-    work = Work(
-        lambda folder: make_data(settings(folder)),
-        lambda folder: make_data(settings(folder, 1)),
+        artifacts,
+    ),
+    "data": Work(  # the card tells when it was made
+        lambda folder: make_data(data_settings(folder)),
+        lambda folder: make_data(data_settings(folder, 1)),
         lambda folder: {name: data for name, data in meant(folder).items() if name.endswith(".parquet")},
-    )
-    with mock.patch.object(making, "CHUNK", 2), each_task_once():
-        return fuzz(work, seed, mutants)
+    ),
+    "solve": Work(lambda folder: solve_small(folder, 0.5), lambda folder: solve_small(folder, 0.4), artifacts),
+    "exploit": Work(
+        lambda folder: exploit(exploit_settings(folder), QUIET),
+        lambda folder: exploit(exploit_settings(folder, 3), QUIET),
+        margins,
+    ),
+}
 
 
-def fuzz_solve(seed: int, mutants: int) -> Tally:
-    """A solve, which keeps the solved deals of each number."""
-    rules = Rules.preset("mini-last")
-    work = Work(
-        lambda folder: solve_into(folder, rules, gap=0.5, threads=1, command="krypenv solve"),
-        lambda folder: solve_into(folder, rules, gap=0.4, threads=1, command="krypenv solve"),
-        lambda folder: {name: data for name, data in meant(folder).items() if name != JOURNAL},
-    )
-    return fuzz(work, seed, mutants)
+@contextlib.contextmanager
+def small_files() -> Iterator[None]:
+    """Make works small, and do each task once, but for those of a solve."""
+    with small_and_once(), mock.patch.object(making, "CHUNK", 2):
+        yield
 
 
-def fuzz_exploit(seed: int, mutants: int) -> Tally:
-    """Searches that exploit an agent."""
-
-    def settings(folder: Path, worlds: int = 2) -> ExploitSettings:
-        return ExploitSettings.of(
-            agent="greedy", rules="mini-low", seeds=0, worlds=worlds, own=("greedy", "tactician"), selection=2, deals=2,
-            out=str(folder),
-        )  # fmt: skip
-
-    def margins(folder: Path) -> dict[str, Any]:
-        return {key: result["margins"] for key, result in read_journal(folder, "exploit").results.items()}
-
-    quiet = Console(quiet=True)
-    work = Work(
-        lambda folder: exploit(settings(folder), quiet), lambda folder: exploit(settings(folder, 3), quiet), margins
-    )
-    with each_task_once():
-        return fuzz(work, seed, mutants)
-
-
-FUZZERS: dict[str, Fuzzer] = (
-    {
-        "score": fuzz_score,
-        "study": fuzz_study,
-        "data": fuzz_data,
-        "demonstrations": fuzz_demonstrations,
-        "exploit": fuzz_exploit,
-        "solve": fuzz_solve,
-    }
-    if hasattr(os, "fork")
-    else {}
-)
+if hasattr(os, "fork"):
+    for _name, _work in WORKS.items():
+        fuzzer(share=0.03, name=f"kills.{_name}", within=small_files, rng=seeded)(partial(kill, _work))

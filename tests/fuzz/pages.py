@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import random
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from support.fuzzing import (
     NASTY_VALUES,
     NASTY_WORDS,
     REFUSED,
-    Fuzzer,
     Tally,
     attempt,
     check_sentence,
+    fuzzer,
     mutate_json,
     mutate_text,
+    seeded,
 )
 from support.studies import ANALYST, played
 from support.tables import KEYS, Here
@@ -56,13 +57,11 @@ def some_message(hosted: Hosted, rng: random.Random) -> str:
     return mutate_text(text, rng, WORDS) if kind == 1 else text
 
 
-def fuzz_messages(seed: int, mutants: int) -> Tally:
-    """Messages of pages at tables of several games, changed."""
-    rng, tally = random.Random(seed), Tally()
+@fuzzer(share=0.2, rng=seeded)
+def messages(tally: Tally, rng: random.Random) -> None:
+    """Messages of a page at a table, changed."""
     hosted = some_table(rng)
-    for number in range(mutants):
-        if number % 50 == 49:
-            hosted = some_table(rng)
+    for _ in range(20):
         text = some_message(hosted, rng)
         attempt(partial(parse_key, text), Tally(), text)
         request = attempt(partial(parse_request, text), tally, text)
@@ -78,7 +77,6 @@ def fuzz_messages(seed: int, mutants: int) -> Tally:
         while (seat := hosted.thinker) is not None:
             assert seat not in hosted.people or seat in hosted.stand_ins
             hosted.push(str(rng.choice(hosted.game.legal_moves())))
-    return tally
 
 
 def some_table(rng: random.Random) -> Hosted:
@@ -89,37 +87,40 @@ def some_table(rng: random.Random) -> Hosted:
     return Hosted(Game(rules, seed=rng.randrange(1 << 32)), players, "random", lambda record, is_new: None)
 
 
-def fuzz_visits(seed: int, mutants: int) -> Tally:
-    """Messages of pages that study games, and the records in them, changed: a game is opened if it is over."""
-    rng, tally = random.Random(seed), Tally()
+@cache
+def finished() -> list[str]:
+    """Return the records of games of agents that are over."""
+    return [played(rules, players=()).record() for rules in RULES]
+
+
+@fuzzer(rng=seeded)
+def visits(tally: Tally, rng: random.Random) -> None:
+    """Messages of pages that study games: records and positions, changed, are opened or refused."""
+    record = rng.choice(finished())
+    if rng.random() < 0.2:
+        record = mutate_text(Game.replay(record).rewound().position(), rng, ("rest", "hand 0:", ";"))
+    elif rng.random() < 0.7:
+        record = mutate_text(record, rng, ("*", "Deal 2:", '[Seed "1"]', "##"))
+    message: Any = {"do": "open", "record": record}
+    if rng.random() < 0.2:
+        message["moves"] = [rng.choice(("8S", "2Cx2D", *NASTY_WORDS)) for _ in range(rng.randrange(3))]
+    elif rng.random() < 0.1:
+        message = {"do": "move", "at": 1, "move": "8S"}
+    text = json.dumps(mutate_json(message, rng) if rng.random() < 0.3 else message)
+    text = mutate_text(text, rng, WORDS) if rng.random() < 0.2 else text
+    request = attempt(partial(parse_visit, text), tally, text)
+    if request is REFUSED or "record" not in request:
+        return
     studies = Studies(KEYS, Here, ANALYST)
-    games = [played(rules, players=(), seed=seed) for rules in RULES]
-    for _ in range(mutants):
-        record = rng.choice(games).record()
-        if rng.random() < 0.2:
-            record = mutate_text(Game.replay(record).rewound().position(), rng, ("rest", "hand 0:", ";"))
-        elif rng.random() < 0.7:
-            record = mutate_text(record, rng, ("*", "Deal 2:", '[Seed "1"]', "##"))
-        message: Any = {"do": "open", "record": record}
-        if rng.random() < 0.2:
-            message["moves"] = [rng.choice(("8S", "2Cx2D", *NASTY_WORDS)) for _ in range(rng.randrange(3))]
-        elif rng.random() < 0.1:
-            message = {"do": "move", "at": 1, "move": "8S"}
-        text = json.dumps(mutate_json(message, rng) if rng.random() < 0.3 else message)
-        text = mutate_text(text, rng, WORDS) if rng.random() < 0.2 else text
-        request = attempt(partial(parse_visit, text), tally, text)
-        if request is REFUSED or "record" not in request:
-            continue
-        try:
-            subject = studies.subject(request["record"], None)
-            if "moves" in request:
-                subject = studies.played_on(subject, 0, request["moves"])
-        except Refused as reason:
-            check_sentence(ValueError(str(reason)), text)
-        else:
-            assert subject.game.is_over or subject.is_line, text
-            assert not subject.is_line or not request["record"].lstrip().startswith("["), text
-    return tally
+    try:
+        subject = studies.subject(request["record"], None)
+        if "moves" in request:
+            subject = studies.played_on(subject, 0, request["moves"])
+    except Refused as reason:
+        check_sentence(ValueError(str(reason)), text)
+    else:
+        assert subject.game.is_over or subject.is_line, text
+        assert not subject.is_line or not request["record"].lstrip().startswith("["), text
 
 
 def some_change(editor: Editor, rng: random.Random) -> Any:
@@ -146,14 +147,12 @@ def some_change(editor: Editor, rng: random.Random) -> Any:
     return message
 
 
-def fuzz_editor(seed: int, mutants: int) -> Tally:
-    """Messages of pages that set up positions: what is told of a text is what the package's parser says of it."""
-    rng, tally = random.Random(seed), Tally()
-    editor = Editor("en")
-    for number in range(mutants):
-        if number % 40 == 0:
-            rules = Rules.parse(rng.choice(RULES))
-            editor.begin(empty(rules) if rng.random() < 0.3 else Game(rules, seed=rng.randrange(1 << 32)).position())
+@fuzzer(share=0.2, rng=seeded)
+def editor(tally: Tally, rng: random.Random) -> None:
+    """Messages of a page that sets up positions: what is told of a text is what the package's parser says of it."""
+    editor, rules = Editor("en"), Rules.parse(rng.choice(RULES))
+    editor.begin(empty(rules) if rng.random() < 0.3 else Game(rules, seed=rng.randrange(1 << 32)).position())
+    for _ in range(20):
         message = some_change(editor, rng)
         text = json.dumps(mutate_json(message, rng) if rng.random() < 0.1 else message)
         request = attempt(partial(parse_visit, text), tally, text)
@@ -163,7 +162,6 @@ def fuzz_editor(seed: int, mutants: int) -> Tally:
         done = attempt(partial(do_change, editor, request), tally, text)
         assert done is not REFUSED or editor.text == before, text
         check_draft(editor)
-    return tally
 
 
 def do_change(editor: Editor, request: dict[str, Any]) -> None:
@@ -191,6 +189,3 @@ def check_draft(editor: Editor) -> None:
     for seat in range(game.rules.players):
         assert board.rest == f"hand {seat}" or sorted(board.zones[f"hand {seat}"]) == sorted(game.hand(seat))
     assert board.rest or not any(board.left), editor.text
-
-
-FUZZERS: dict[str, Fuzzer] = {"messages": fuzz_messages, "visits": fuzz_visits, "editor": fuzz_editor}

@@ -6,13 +6,13 @@ import contextlib
 import os
 import random
 import signal
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from support.fuzzing import NASTY_WORDS, Fuzzer, Tally, check_sentence, mutate_text
+from support.fuzzing import NASTY_WORDS, Tally, check_sentence, fuzzer, mutate_text, seeded
+from support.small_files import some_folder
 from support.terminals import ANSI, krypenv_in_a_terminal, sitting, typed
 
 from krypenv import Game, Rules
@@ -32,25 +32,11 @@ SAID = ("he choices are ", "There is only one choice", "There is no ", "Type a n
         "must take", "You would keep no", "split into sums", "doesn't make", "too long", "nothing to take back",
         "Name a card")  # fmt: skip
 WORDS += ("rules", "rules full", "why", "why 8s", "why 1", "why 99")
-AT_ONCE = 100  # lines that are typed in one process
+AT_ONCE = 40  # lines that are typed in one process
 
 
 class Killed(BaseException):
     """The power failed: from here on nothing is written."""
-
-
-@contextlib.contextmanager
-def some_folder() -> Iterator[Path]:
-    """Go to a folder deep in a temporary one, which is also the home."""
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory() as top, mock.patch.dict(os.environ, {"HOME": top}):
-        folder = Path(top) / "a" / "b"
-        folder.mkdir(parents=True)
-        os.chdir(folder)
-        try:
-            yield folder
-        finally:
-            os.chdir(before)
 
 
 def some_table(rng: random.Random) -> Table:
@@ -71,17 +57,16 @@ def some_line(game: Game, rng: random.Random) -> str:
     return "save /" if line.strip().lower().startswith("s") and "/" in line else line
 
 
-def fuzz_lines(seed: int, mutants: int) -> Tally:
+@fuzzer(share=0.1, rng=seeded)
+def lines(tally: Tally, rng: random.Random) -> None:
     """Lines typed at a table: each is carried out, or answered by a sentence, and the game stands on the disk."""
-    rng, tally = random.Random(seed), Tally()
-    left = [mutants]
+    table = some_table(rng)
 
-    def lines(table: Table, out: list[Any]) -> Iterator[str]:
-        while left[0] > 0 and rng.random() < 0.99:
+    def some_lines(out: list[Any]) -> Iterator[str]:
+        for _ in range(30):
             assert Path("game.krk").read_bytes() == table.record()
             line, before, start = some_line(table.game, rng), table.game.position(), len(out[0].getvalue())
             yield line
-            left[0] -= 1
             said = out[0].getvalue()[start:].partition(f"{line}\n")[2].partition("\n")[0]
             if table.game.position() == before and any(word in said for word in SAID):
                 check_sentence(ValueError(said), line)
@@ -90,19 +75,14 @@ def fuzz_lines(seed: int, mutants: int) -> Tally:
                 tally["right"] += 1
 
     with some_folder() as folder, mock.patch.object(os, "fsync"):
-        while left[0] > 0:
-            for path in folder.glob("*.krk"):
-                path.unlink()
-            (folder / "folder").mkdir(exist_ok=True)
-            if not (folder / "link").is_symlink():
-                (folder / "link").symlink_to("folder")
-            table, out = some_table(rng), []
-            terminal, screen = sitting(table, lines(table, out))
-            out.append(screen)
-            terminal.run()
-            assert Path("game.krk").read_bytes() == table.record()
-            check_folder(folder)
-    return tally
+        (folder / "folder").mkdir()
+        (folder / "link").symlink_to("folder")
+        out: list[Any] = []
+        terminal, screen = sitting(table, some_lines(out))
+        out.append(screen)
+        terminal.run()
+        assert Path("game.krk").read_bytes() == table.record()
+        check_folder(folder)
 
 
 def check_folder(folder: Path) -> None:
@@ -139,30 +119,27 @@ def power_failing(at: int) -> Iterator[list[int]]:
         yield calls
 
 
-def fuzz_kills(seed: int, mutants: int) -> Tally:
-    """Games whose process is killed at any change of a file: what is there is whole, lacks one answer, and goes on."""
-    rng, tally = random.Random(seed), Tally()
-    for _ in range(mutants):
-        with some_folder() as folder:
-            other = some_table(rng).record()
-            (folder / "game.krk").write_bytes(other)
-            table, plays = some_table(rng), rng.randrange(1, 12)
-            with power_failing(rng.choice((rng.randrange(20), rng.randrange(12 * plays)))):
-                killed_game(table, plays, rng)
-            assert (folder / "game.krk").read_bytes() == other
-            check_folder(folder)
-            path = folder / "game-2.krk"
-            if not path.exists():
-                tally["refused"] += 1  # it had not begun
-                continue
-            game = play._of_a_person(path)
-            assert game or table.game.session_over
-            missing = unsaved(table, Game.replay(path.read_text(encoding="utf-8")))
-            assert missing <= 1, f"{missing} moves of the person are lost"
-            with contextlib.ExitStack() as held:
-                assert saved_games.own_name(other, held) == Path("game-3.krk")
-            tally["right"] += 1
-    return tally
+@fuzzer(share=0.5, rng=seeded)
+def kills(tally: Tally, rng: random.Random) -> None:
+    """A game whose process is killed at any change of a file: what is there is whole, lacks one answer, and goes on."""
+    with some_folder() as folder:
+        other = some_table(rng).record()
+        (folder / "game.krk").write_bytes(other)
+        table, plays = some_table(rng), rng.randrange(1, 12)
+        with power_failing(rng.choice((rng.randrange(20), rng.randrange(12 * plays)))):
+            killed_game(table, plays, rng)
+        assert (folder / "game.krk").read_bytes() == other
+        check_folder(folder)
+        path = folder / "game-2.krk"
+        if not path.exists():
+            tally["refused"] += 1  # it had not begun
+            return
+        assert play._of_a_person(path) or table.game.session_over
+        missing = unsaved(table, Game.replay(path.read_text(encoding="utf-8")))
+        assert missing <= 1, f"{missing} moves of the person are lost"
+        with contextlib.ExitStack() as held:
+            assert saved_games.own_name(other, held) == Path("game-3.krk")
+        tally["right"] += 1
 
 
 def killed_game(table: Table, plays: int, rng: random.Random) -> None:
@@ -193,24 +170,20 @@ def unsaved(table: Table, game: Game) -> int:
 # ---------------------------------------------------------------------- a pseudo-terminal
 
 
-def fuzz_terminal(seed: int, mutants: int) -> Tally:
+@fuzzer(share=0.02, rng=seeded)
+def terminal(tally: Tally, rng: random.Random) -> None:
     """Lines, strange bytes, new sizes of the window and ways to leave, in a terminal with a process."""
-    rng, tally = random.Random(seed), Tally()
-    while tally["right"] + tally["refused"] < mutants:
-        count = min(AT_ONCE, mutants)
-        with some_folder() as folder:
-            words = ["play", "--rules", rng.choice(RULES).split()[0], "--against", "random", "--hint", "random"]
-            words += ["--seed", str(rng.randrange(99))]
-            code, shown = krypenv_in_a_terminal(words, [*some_typing(rng, count), rng.choice(LEAVING)])
-            assert code in (0, 130), (code, shown[-1000:])
-            assert "Traceback" not in shown, shown[-3000:]
-            assert "The game is saved in game.krk" in shown, shown[-1000:]
-            check_folder(folder)
-            assert Path("game.krk").exists()
-        refused = sum(ANSI.sub("", shown).count(word) for word in SAID)
-        tally["refused"] += min(refused, count)
-        tally["right"] += count - min(refused, count)
-    return tally
+    with some_folder() as folder:
+        words = ["play", "--rules", rng.choice(RULES).split()[0], "--against", "random", "--hint", "random"]
+        words += ["--seed", str(rng.randrange(99))]
+        code, shown = krypenv_in_a_terminal(words, [*some_typing(rng, AT_ONCE), rng.choice(LEAVING)])
+        assert code in (0, 130), (code, shown[-1000:])
+        assert "Traceback" not in shown, shown[-3000:]
+        assert "The game is saved in game.krk" in shown, shown[-1000:]
+        check_folder(folder)
+        assert Path("game.krk").exists()
+    refused = sum(ANSI.sub("", shown).count(word) for word in SAID)
+    tally.update(right=1, refused=refused)
 
 
 def some_typing(rng: random.Random, count: int) -> Iterator[Any]:
@@ -227,6 +200,3 @@ def some_typing(rng: random.Random, count: int) -> Iterator[Any]:
             yield "x" if set(line) & {"\ud800", "\x00"} or len(line) > 1000 else line
         else:
             yield rng.choice(("1", "1", "2", "3"))
-
-
-FUZZERS: dict[str, Fuzzer] = {"lines": fuzz_lines, "kills": fuzz_kills, "terminal": fuzz_terminal}

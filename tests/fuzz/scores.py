@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import random
-from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
-from support.fuzzing import REFUSED, Fuzzer, Tally, attempt, mutate_json
+from hypothesis import strategies as st
+from support.fuzzing import REFUSED, Tally, attempt, fuzzer, mutate_json, seeded
 from support.small_files import RULES, dumped, scores, scratch, stopped_score, tiny_protocol
 
-from fuzz.files import change_lines, changed_bytes
+from fuzz.files import change_lines, changed_bytes, equal
 from krypenv import Rules
 from krypenv.training.evaluation.score.board import make_board
 from krypenv.training.evaluation.score.playing import journal_of, score_agent
@@ -57,51 +59,22 @@ def change_score(good: bytes, rng: random.Random) -> tuple[bytes, bool]:
 
 def figures(score: Score) -> Any:
     """What a score says."""
-    tables = {
-        name: (table.deals, table.margins.tolist(), table.milliseconds, table.forfeits)
-        for name, table in score.tables.items()
-    }
+    tables = {name: (each.deals, each.margins, each.milliseconds, each.forfeits) for name, each in score.tables.items()}
     return score.agent, score.weights, tables
 
 
-def fuzz_score(seed: int, mutants: int) -> Tally:
+@fuzzer(within=tiny_protocol, good=st.deferred(lambda: st.sampled_from(scores())), rng=seeded)
+def score(tally: Tally, good: bytes, rng: random.Random) -> None:
     """A score that is read is what was written; a forged one with a right checksum has figures too."""
-    rng, tally = random.Random(seed), Counter()
     path, whole = scratch() / "board" / "score.json", scratch() / "whole.json"
     path.parent.mkdir(exist_ok=True)
-    for _ in range(mutants):
-        good = rng.choice(scores())
-        data, signed = change_score(good, rng)
-        path.write_bytes(data)
-        whole.write_bytes(good)
-        with tiny_protocol():
-            found = attempt(lambda: (read_score(path), make_board(path.parent))[0], tally, data)
-            if found is REFUSED:
-                continue
-            assert all(np.isfinite(table.interval).all() for table in found.tables.values())
-            assert signed or figures(found) == figures(read_score(whole)), f"other figures: {data!r}"
-    return tally
-
-
-def fuzz_score_journal(seed: int, mutants: int) -> Tally:
-    """A score that was stopped comes to the same file, or its journal is refused and left alone."""
-    rng, tally = random.Random(seed), Counter()
-    settings, stopped, whole = stopped_score()
-    journal = journal_of(settings.out) / JOURNAL
-    with tiny_protocol(), each_task_once():
-        for _ in range(mutants):
-            data = change_lines(stopped, rng)
-            journal.parent.mkdir(exist_ok=True)
-            journal.write_bytes(data)
-            settings.out.unlink(missing_ok=True)
-            found = attempt(lambda: score_agent(settings), tally, data)
-            if found is REFUSED:
-                assert journal.read_bytes() == data
-                assert not settings.out.exists()
-            else:
-                assert not journal.parent.exists()
-                assert points(settings.out.read_bytes()) == points(whole), f"other points: {data!r}"
-    return tally
+    data, signed = change_score(good, rng)
+    path.write_bytes(data)
+    whole.write_bytes(good)
+    found = attempt(lambda: (read_score(path), make_board(path.parent))[0], tally, data)
+    if found is not REFUSED:
+        assert all(np.isfinite(table.interval).all() for table in found.tables.values())
+        assert signed or equal(figures(found), figures(read_score(whole))), f"other figures: {data!r}"
 
 
 def points(data: bytes) -> Any:
@@ -109,7 +82,7 @@ def points(data: bytes) -> Any:
     return {name: table["opponents"] for name, table in json.loads(data)["tables"].items()}
 
 
-# ---------------------------------------------------------------------- a study
+# ---------------------------------------------------------------------- what was stopped
 
 
 SETUP = Setup(Rules.parse(RULES), "greedy", 4)
@@ -132,33 +105,55 @@ STUDY = Study(
 )  # fmt: skip
 
 
-def fuzz_study_journal(seed: int, mutants: int) -> Tally:
-    """A study that was stopped comes to the same answer, or its journal is refused and left alone."""
-    rng, tally = random.Random(seed), Counter()
+@contextlib.contextmanager
+def small_and_once() -> Iterator[None]:
+    """Play by the tiny protocol, do each task once, and leave drawing out."""
+    with tiny_protocol(), each_task_once(), mock.patch.object(study, "picture", return_value=b"no picture"):
+        yield
+
+
+class Stopped(NamedTuple):
+    """A run that was stopped."""
+
+    journal: Path
+    lines: bytes  # of the journal
+    result: Path
+    resume: Callable[[], Any]
+    read: Callable[[bytes], Any]  # what the result says
+    right: Any
+
+
+@cache
+def a_score() -> Stopped:
+    """A score, in the middle."""
+    settings, stopped, whole = stopped_score()
+    journal = journal_of(settings.out) / JOURNAL
+    return Stopped(journal, stopped, settings.out, lambda: score_agent(settings), points, points(whole))
+
+
+@cache
+def a_study() -> Stopped:
+    """A study, all of whose tasks are done."""
     folder = scratch() / "study"
+    right = run_study(STUDY, SETUP, folder).figures
     journal, result = folder / JOURNAL, folder / RESULT
-    for left in (journal, result):
-        left.unlink(missing_ok=True)
-    with mock.patch.object(study, "picture", return_value=b"no picture"):
-        right = run_study(STUDY, SETUP, folder)
-        lines = journal.read_bytes().splitlines(keepends=True)
-        for _ in range(mutants):
-            stopped = b"".join(lines[: rng.randrange(1, len(lines) + 1)])
-            data = changed_bytes(stopped, rng) if rng.random() < 0.5 else change_lines(stopped, rng)
-            journal.write_bytes(data)
-            result.unlink(missing_ok=True)
-            found = attempt(lambda: run_study(STUDY, SETUP, folder), tally, data)
-            if found is REFUSED:
-                assert journal.read_bytes() == data
-                assert not result.exists()
-            else:
-                assert found.figures == right.figures, f"another answer: {data!r}"
-                assert json.loads(result.read_bytes())["runs"][0]["figures"] == right.figures
-    return tally
+
+    def figures_of(data: bytes) -> Any:
+        return json.loads(data)["runs"][0]["figures"]
+
+    return Stopped(journal, journal.read_bytes(), result, lambda: run_study(STUDY, SETUP, folder), figures_of, right)
 
 
-FUZZERS: dict[str, Fuzzer] = {
-    "score": fuzz_score,
-    "score_journal": fuzz_score_journal,
-    "study_journal": fuzz_study_journal,
-}
+@fuzzer(share=2, within=small_and_once, of=st.sampled_from((a_score, a_study)), rng=seeded)
+def journals(tally: Tally, of: Callable[[], Stopped], rng: random.Random) -> None:
+    """What was stopped comes to the same result, or its journal is refused and left alone."""
+    run = of()
+    data = change_lines(run.lines, rng)
+    run.journal.parent.mkdir(exist_ok=True)
+    run.journal.write_bytes(data)
+    run.result.unlink(missing_ok=True)
+    if attempt(run.resume, tally, data) is REFUSED:
+        assert run.journal.read_bytes() == data
+        assert not run.result.exists()
+    else:
+        assert run.read(run.result.read_bytes()) == run.right, f"another result: {data!r}"

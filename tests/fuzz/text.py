@@ -9,18 +9,20 @@ import dataclasses
 import itertools
 import random
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from support.fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Fuzzer, Tally, attempt, mutate_text
+from hypothesis import strategies as st
+from support.fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Tally, attempt, fuzzer, mutants, seeded
 from support.games import RULES
 from support.random_rules import draw_rules
 from support.relatives import ALL_RELATIVES as RELATIVES
 
 from krypenv import Game, Move, Rules, agents
 from krypenv.agents.base import format_spec, parse_spec
-from krypenv.cards import NUM_KINDS, RANK_NAMES, action_name, card_name, parse_action, parse_card
+from krypenv.cards import NUM_BUILDING_ACTIONS, RANK_NAMES, action_name, card_name, parse_action, parse_card
 from krypenv.game.begun import begin_play
 from krypenv.game.records import parse_record
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
@@ -42,10 +44,25 @@ SPECS = (
     "guided(proposals=2)", "champion(worlds=0)", "oracle-hand(plies=3)", "runs/missing/model",
     "oracle-deck(deals=3, value='sweep')", "oracle-cards(cards=2)",
 )  # fmt: skip
-WORDS_OF_RULES = [field.name for field in dataclasses.fields(Rules)] + Rules.presets()
+odd = st.sampled_from(ODD)
+
+
+def texts(known: Any, words: tuple[str, ...] = ()) -> Any:
+    """Mutants of texts, and now and then a value of any kind."""
+    return st.one_of(*[mutants(known, (*words, *LOOKALIKES))] * 9, odd)
 
 
 # ---------------------------------------------------------------------- rules
+
+FIELDS = [field.name for field in dataclasses.fields(Rules)]
+known_rules = st.sampled_from([*map(str, RULES.values()), *map(str, RELATIVES.values())]) | seeded.map(draw_rules).map(
+    str
+)
+
+
+def odd_fields(fields: list[str]) -> Any:
+    """One or two fields, with values of any kind."""
+    return st.dictionaries(st.sampled_from(fields), odd, min_size=1, max_size=2)
 
 
 def check_rules(rules: Rules) -> None:
@@ -58,35 +75,30 @@ def check_rules(rules: Rules) -> None:
     assert Rules(**dataclasses.asdict(rules)) == rules
 
 
-def fuzz_rules(seed: int, mutants: int) -> Tally:
+def words_of_rules(players: Any, teams: Any, field: str, word: str) -> Rules:
+    """Return rules by the words of a command."""
+    return GameRules("krypkasino", players, teams, [f"{field}={word}"]).parse()
+
+
+@fuzzer(
+    share=4,
+    make=st.one_of(
+        *[st.tuples(st.just(Rules.parse), st.tuples(texts(known_rules, (*FIELDS, *Rules.presets()))))] * 2,
+        st.tuples(st.just(Rules), st.just(()), odd_fields(FIELDS)),
+        st.tuples(st.just(Rules.preset), st.tuples(st.sampled_from(Rules.presets()) | odd), odd_fields(FIELDS[1:])),
+        st.tuples(
+            st.just(words_of_rules),
+            st.tuples(st.sampled_from((None, 1, 2, 4)), st.sampled_from((None, 2)), st.sampled_from([*FIELDS, "cls"]),
+                      st.sampled_from(NASTY_WORDS)),
+        ),
+    ),
+)  # fmt: skip
+def rules(tally: Tally, make: tuple[Any, ...]) -> None:
     """Texts of rules, changed; and fields with values of every kind."""
-    rng, tally = random.Random(seed), Tally()
-    known = [*RULES.values(), *RELATIVES.values(), *(draw_rules(rng) for _ in range(20))]
-    fields = [field.name for field in dataclasses.fields(Rules)]
-    for number in range(mutants):
-        kind = rng.randrange(1, 5)
-        if rng.random() < 0.02:
-            rules: Any = draw_rules(rng)
-            tally["right"] += 1
-        elif kind == 1:
-            odd = {rng.choice(fields): rng.choice(ODD) for _ in range(rng.choice((1, 1, 2)))}
-            rules = attempt(partial(Rules, **odd), tally, odd)
-        elif kind == 2:
-            name, odd = rng.choice([*Rules.presets(), *ODD]), {rng.choice(fields[1:]): rng.choice(ODD)}
-            rules = attempt(partial(Rules.preset, name, **odd), tally, (name, odd))
-        elif kind == 3:
-            field = f"{rng.choice([*fields, 'cls'])}={rng.choice(NASTY_WORDS)}"
-            given = rng.choice((None, 1, 2, 4)), rng.choice((None, 2)), [field]
-            rules = attempt(GameRules("krypkasino", *given).parse, tally, given)
-        else:
-            text = mutate_text(str(rng.choice(known)), rng, (*WORDS_OF_RULES, *LOOKALIKES))
-            rules = attempt(partial(Rules.parse, text), tally, text)
-        if rules is not REFUSED:
-            check_rules(rules)
-        if number % 10 == 0:
-            odd = rng.choice(ODD)
-            attempt(partial(Rules.parse, odd), tally, odd)
-    return tally
+    function, given, *fields = make
+    rules = attempt(partial(function, *given, **dict(*fields)), tally, make)
+    if rules is not REFUSED:
+        check_rules(rules)
 
 
 # ---------------------------------------------------------------------- cards, moves, actions, lists of deals
@@ -94,44 +106,32 @@ def fuzz_rules(seed: int, mutants: int) -> Tally:
 _SUIT_OF = dict(zip("CDHScdhs♣♦♥♠", (0, 1, 2, 3) * 3, strict=True))
 _RANK_OF = {letter: rank for names in (RANK_NAMES, RANK_NAMES.lower()) for rank, letter in enumerate(names)} | {"10": 9}
 CARDS = {rank + suit: 13 * _SUIT_OF[suit] + _RANK_OF[rank] for rank in _RANK_OF for suit in _SUIT_OF}
+card_names = st.lists(st.sampled_from(list(CARDS)), min_size=1, max_size=5)
+move_texts = st.builds(lambda cards, more: "x".join(cards) + more, card_names, st.sampled_from(("", "#", "x[9]", "..")))
+NAMED: dict[
+    str, tuple[Callable[[Any], Any], Callable[[Any], str], Any, str]
+] = {  # parse, write, known texts, characters
+    "cards": (parse_card, card_name, list(CARDS), "".join(CARDS)),
+    "actions": (parse_action, action_name, list(map(action_name, range(NUM_BUILDING_ACTIONS))), ""),
+    "moves": (Move.parse, str, move_texts, "".join(CARDS) + "xX#=+[]."),
+    "deal_lists": (partial(deal_seeds, count=2), lambda seeds: "", ("dev", "test", "1", "77"), "devtest0123456789"),
+}
 
 
-def fuzz_cards(seed: int, mutants: int) -> Tally:
-    """Names of cards, actions, moves and lists of deals, changed; a table of all names says which are right."""
-    rng, tally = random.Random(seed), Tally()
-    for _ in range(mutants):
-        kind = rng.randrange(4)
-        if kind == 0:
-            text = _odd_or(rng, lambda: mutate_text(rng.choice(list(CARDS)), rng, LOOKALIKES))
-            card = attempt(partial(parse_card, text), tally, text)
-            assert card == (CARDS.get(text.strip(), REFUSED) if isinstance(text, str) else REFUSED), repr(text)
-        elif kind == 1:
-            text = _odd_or(rng, lambda: mutate_text(action_name(rng.randrange(105)), rng, LOOKALIKES))
-            action = attempt(partial(parse_action, text), tally, text)
-            if action is not REFUSED:
-                assert parse_action(action_name(action)) == action
-        elif kind == 2:
-            text = _odd_or(rng, lambda: mutate_text(_some_move(rng), rng, (*LOOKALIKES, "x", "#")))
-            move = attempt(partial(Move.parse, text), tally, text)
-            if move is not REFUSED:
-                assert Move.parse(str(move)) == move
-                packed = "".join(text.split())
-                assert {*packed} <= {*"".join(CARDS), *"xX#"}, repr(text)
-        else:
-            text = _odd_or(rng, lambda: mutate_text(rng.choice(("dev", "test", "1", "77")), rng, LOOKALIKES))
-            seeds = attempt(partial(deal_seeds, text, 2), tally, text)
-            if seeds is not REFUSED and isinstance(text, str):
-                assert text in ("dev", "test") or {*text} <= {*"0123456789"}, repr(text)
-    return tally
+def _named(kind: str, tally: Tally, text: Any) -> None:
+    """Names of cards, of actions, of moves, and of lists of deals; a table of all cards says which are right."""
+    parse, write, _, characters = NAMED[kind]
+    found = attempt(partial(parse, text), tally, text)
+    if kind == "cards":
+        assert found == (CARDS.get(text.strip(), REFUSED) if isinstance(text, str) else REFUSED), repr(text)
+    if found is not REFUSED and kind != "deal_lists":
+        assert parse(write(found)) == found
+    if found is not REFUSED and characters and isinstance(text, str):
+        assert {*"".join(text.split())} <= {*characters}, repr(text)
 
 
-def _odd_or(rng: random.Random, other: Any) -> Any:
-    return rng.choice(ODD) if rng.random() < 0.1 else other()
-
-
-def _some_move(rng: random.Random) -> str:
-    card, *takes = (card_name(kind) for kind in rng.sample(range(NUM_KINDS), rng.randrange(1, 5)))
-    return str(Move(card, tuple(takes), rng.randrange(3)))
+for _kind in NAMED:
+    fuzzer(share=2, name=f"text.{_kind}", text=texts(NAMED[_kind][2], ("x", "#")))(partial(_named, _kind))
 
 
 # ---------------------------------------------------------------------- positions and records
@@ -151,62 +151,65 @@ def some_game(rng: random.Random, texts: tuple[str, ...] = (*RULES, *SESSIONS, *
         game = game.next_game()
 
 
-@lru_cache
-def texts(kind: str, seed: int) -> list[str]:
-    """Return some positions or records to be changed, and the words that may stand in them."""
-    rng = random.Random(seed)
-    found = []
-    for _ in range(25):
+@lru_cache(1)
+def some_games() -> list[Game]:
+    """Return games to be written, some of which began from a position."""
+    rng, found = random.Random(1), []
+    for number in range(60):
         game = some_game(rng)
-        if rng.random() < 0.3:
+        if number % 3 == 0:
             game = Game.from_position(game.position())
             for _ in range(rng.randrange(6)):
                 if not game.is_over:
                     game.act(rng.choice(game.legal_actions()))
-        if kind == "record":
-            game.tags = {"Event": 'a "test" \\'}
-            game.comments = {rng.randrange(len(game.moves) + 1): "why not"}
-        found.append(game.record() if kind == "record" else game.position())
+        game.tags = {"Event": 'a "test" \\'}
+        game.comments = {rng.randrange(len(game.moves) + 1): "why not"}
+        found.append(game)
     return found
 
 
-def fuzz_positions(seed: int, mutants: int) -> Tally:
-    """Texts of positions, changed."""
-    rng, tally = random.Random(seed), Tally()
-    known = texts("position", seed % 8)
-    words = (*(line.partition(":")[0] for text in known for line in text.splitlines()), *CARDS, *LOOKALIKES)
-    for _ in range(mutants):
-        text: Any = _odd_or(rng, lambda: mutate_text(rng.choice(known), rng, words))
-        if isinstance(text, str) and rng.random() < 0.2:
-            text = text.replace("\n", rng.choice((";", " ; ", "\r\n", "\r")))
-        game = attempt(partial(Game.from_position, text), tally, text)
-        if game is not REFUSED:
-            written = game.position()
-            assert Game.from_position(written).position() == written, text
-            play_on(game, rng, text)
-    return tally
+@lru_cache(1)
+def keys_of_positions() -> tuple[str, ...]:
+    """Return the keys that stand in positions."""
+    return tuple({line.partition(":")[0] for game in some_games() for line in game.position().splitlines()})
 
 
-def fuzz_records(seed: int, mutants: int) -> Tally:
-    """Texts of records, changed."""
-    rng, tally = random.Random(seed), Tally()
-    known = texts("record", seed % 8)
-    words = (
-        "[Rules", "[Deck", "[Seed", "[Game", "[Totals", "[Position", "[Dealer", "]", '"', "Deal 1:", "deal", "1.", "{",
-        "}", "{x}", "#", "..", "*", "1-2", "0--5", "1-", *CARDS, *LOOKALIKES,
-    )  # fmt: skip
-    for _ in range(mutants):
-        text = _odd_or(rng, lambda: mutate_text(rng.choice(known), rng, words))
-        game = attempt(partial(Game.replay, text), tally, text)
-        if game is REFUSED:
-            continue
+LINE_ENDS = ("\n", "\n", "\n", ";", " ; ", "\r\n", "\r")
+WORDS_OF_RECORDS = (
+    "[Rules", "[Deck", "[Seed", "[Game", "[Totals", "[Position", "[Dealer", "]", '"', "Deal 1:", "deal", "1.", "{",
+    "}", "{x}", "#", "..", "*", "1-2", "0--5", "1-", *CARDS,
+)  # fmt: skip
+
+
+@fuzzer(
+    share=4,
+    text=st.deferred(lambda: texts([game.position() for game in some_games()], (*keys_of_positions(), *CARDS))),
+    line_end=st.sampled_from(LINE_ENDS),
+    rng=seeded,
+)
+def positions(tally: Tally, text: Any, line_end: str, rng: random.Random) -> None:
+    """Texts of positions."""
+    text = text.replace("\n", line_end) if isinstance(text, str) else text
+    game = attempt(partial(Game.from_position, text), tally, text)
+    if game is not REFUSED:
+        written = game.position()
+        assert Game.from_position(written).position() == written, text
+        play_on(game, rng, text)
+
+
+@fuzzer(
+    share=4, text=st.deferred(lambda: texts([game.record() for game in some_games()], WORDS_OF_RECORDS)), rng=seeded
+)
+def records(tally: Tally, text: Any, rng: random.Random) -> None:
+    """Texts of records."""
+    game = attempt(partial(Game.replay, text), tally, text)
+    if game is not REFUSED:
         written = game.record()
         twin = Game.replay(written)
         assert twin.record() == written, text
         assert (twin.tags, twin.comments, twin.moves) == (game.tags, game.comments, game.moves), text
         assert twin.position() == game.position(), text
         play_on(game, rng, text)
-    return tally
 
 
 def play_on(game: Game, rng: random.Random, text: str) -> None:
@@ -223,18 +226,14 @@ def play_on(game: Game, rng: random.Random, text: str) -> None:
         assert Game.from_position(game.position()).scores() == game.scores(), text
 
 
-def fuzz_begun_plays(seed: int, mutants: int) -> Tally:
+@fuzzer(rng=seeded)
+def begun_plays(tally: Tally, rng: random.Random) -> None:
     """Plays that were begun, as cards and what they took: a search through all orders says which can be."""
-    rng, tally = random.Random(seed), Tally()
-    game = some_game(rng)
-    for _ in range(mutants):
-        if game.is_over or len(game.table) > FEW or rng.random() < 0.1:
-            game = some_game(rng)
+    game = rng.choice(some_games()).copy()
+    for _ in range(20):
         if game.is_over or game.pending is not None or len(game.table) > FEW:
-            tally["right"] += 1
-            continue
-        pending = [card for card in game.legal_actions() if _is_pending(game, card)]
-        card = rng.choice(pending or game.legal_actions())
+            break
+        card = rng.choice(game.legal_actions())
         took = rng.sample(game.table, rng.randrange(min(5, len(game.table) + 1)))
         took += [rng.choice([*CARDS])] * (rng.random() < 0.1)
         kinds = [parse_card(name) for name in took]
@@ -246,17 +245,10 @@ def fuzz_begun_plays(seed: int, mutants: int) -> Tally:
             assert Game.from_position(twin.position()).legal_moves() == twin.legal_moves()
         tally["right" if is_begun else "refused"] += 1
         game.act(rng.choice(game.legal_actions()))
-    return tally
-
-
-def _is_pending(game: Game, card: int) -> bool:
-    game.act(card)
-    pending = game.pending is not None
-    game.pop()
-    return pending
 
 
 def _can_take(game: Game, card: int, kinds: list[int]) -> bool:
+    """Whether a card that takes some kinds, in some order, is then still pending."""
     twin = game.copy()
     twin.act(card)
     if twin.pending is None:
@@ -275,112 +267,82 @@ def _can_take(game: Game, card: int, kinds: list[int]) -> bool:
 
 # ---------------------------------------------------------------------- agents
 
+WORDS_OF_AGENTS = (
+    "0", "-1", "1e3", "1e999", "nan", "inf", "0.5", "99999999999999999999", "10**30", "1000000", "2", "True", "worlds=",
+    "threads=", "ms=", "deals=", "plies=", "explore=", "(", ")", ",", ":", "os:", "'x'",
+)  # fmt: skip
+PLAYED = [Rules.parse(text) for text in ("krypkasino players=2", "mini-low players=3", "howto players=4 teams=2")]
 
-def fuzz_agents(seed: int, mutants: int) -> Tally:
-    """Strings that name agents, changed, and their options with values of every kind; none of them plays."""
-    rng, tally = random.Random(seed), Tally()
-    rules = [Rules.parse(text) for text in ("krypkasino players=2", "mini-low players=3", "howto players=4 teams=2")]
-    numbers = ("0", "-1", "1e3", "1e999", "nan", "inf", "0.5", "99999999999999999999", "10**30", "1000000", "2", "True")
-    words = (
-        *numbers,
-        *LOOKALIKES,
-        "worlds=",
-        "threads=",
-        "ms=",
-        "deals=",
-        "plies=",
-        "explore=",
-        "(",
-        ")",
-        ",",
-        ":",
-        "os:",
-        "'x'",
-    )
-    for _ in range(mutants):
-        game = rng.choice(rules)
-        spec: Any = _odd_or(rng, lambda: mutate_text(rng.choice(SPECS), rng, words))
-        parsed = attempt(partial(parse_spec, spec), tally, spec)
-        if parsed is not REFUSED:
-            if not {*parsed[1].values()} & {float("inf"), -float("inf")}:
-                assert parse_spec(format_spec(*parsed)) == parsed, spec
-            if _is_large(parsed[1]):
-                continue
-        agent = attempt(partial(agents.make_known, spec, game), tally, spec)  # `make` would import what it may name
-        if agent is not REFUSED:
-            again = agents.make(agent.name, game)
-            assert (again.name, type(again)) == (agent.name, type(agent)), spec
-        if rng.random() < 0.1:
-            given = rng.choice([game, *ODD]), rng.choice([0, 2**64, *ODD])
-            attempt(partial(agents.make, "greedy", *given), tally, given)
-            attempt(partial(agents.rules_of, odd := rng.choice(("", "greedy", "\x00", "x" * 10_000, None))), tally, odd)
-    return tally
+
+@fuzzer(share=4, spec=texts(SPECS, WORDS_OF_AGENTS), game=st.sampled_from(PLAYED))
+def specs(tally: Tally, spec: Any, game: Rules) -> None:
+    """Strings that name agents; none of them plays."""
+    parsed = attempt(partial(parse_spec, spec), tally, spec)
+    if parsed is not REFUSED:
+        if not {*parsed[1].values()} & {float("inf"), -float("inf")}:
+            assert parse_spec(format_spec(*parsed)) == parsed, spec
+        if _is_large(parsed[1]):
+            return
+    agent = attempt(partial(agents.make_known, spec, game), tally, spec)  # `make` would import what it may name
+    if agent is not REFUSED:
+        again = agents.make(agent.name, game)
+        assert (again.name, type(again)) == (agent.name, type(agent)), spec
 
 
 def _is_large(options: dict[str, Any]) -> bool:
-    """Return whether an agent with some options is made, and takes long to make."""
-    return any(type(value) is int and 8 < value <= 1024 for key, value in options.items() if key == "threads") or any(
-        type(value) is int and 1000 < value <= 10**9 for key, value in options.items() if key == "worlds"
-    )
+    """Return whether an agent with some options takes long to make."""
+    most = {"threads": 8, "worlds": 1000}
+    return any(type(value) is int and value > most.get(key, value) for key, value in options.items())
 
 
 # ---------------------------------------------------------------------- what a game is handed
 
 
-def fuzz_games(seed: int, mutants: int) -> Tally:
+def _noted(tags: Callable[[Any], Any], comments: Callable[[Any], Any]) -> Callable[[Game, Any], None]:
+    def write(game: Game, odd: Any) -> None:
+        noted = game.copy()
+        noted.tags, noted.comments = tags(odd), comments(odd)
+        assert Game.replay(noted.record()).tags == noted.tags
+
+    return write
+
+
+CHANGING: tuple[Callable[[Game, Any], Any], ...] = (
+    Game.act,
+    Game.push,
+    lambda game, odd: game.push(Move(odd)),
+    lambda game, odd: game.push(Move("8S", odd)),
+    lambda game, odd: game.push(Move("8S", (odd,))),
+    lambda game, odd: game.push(Move("8S", ("2C",), odd)),
+)
+READING: tuple[Callable[[Game, Any], Any], ...] = (
+    Game.hand, Game.captured, Game.points, Game.sweeps, Game.observation, Game.action_mask, Game.pile_counts,
+    Game.counted_sweeps, Game.mulles,
+    lambda game, odd: Game(odd),
+    *(lambda game, odd, key=key: Game(game.rules, **{key: odd}) for key in ("seed", "deck", "dealer")),
+    lambda game, odd: Game.of_session(game.rules, 1, None, 0, 1, odd),
+    lambda game, odd: Game.of_session(game.rules, 1, None, 0, odd, [0, 0]),
+    lambda game, odd: Game.of_session(game.rules, 1, None, 0, odd, [0, 0, 0]),
+    _noted(lambda odd: {"Event": odd}, lambda odd: {}),
+    _noted(lambda odd: {odd if type(odd).__hash__ else "x": "x"}, lambda odd: {}),
+    _noted(lambda odd: {}, lambda odd: {0: odd}),
+    lambda game, odd: parse_record(odd, Game),
+    lambda game, odd: agents.make("greedy", odd),
+    lambda game, odd: agents.make("greedy", game.rules, odd),
+    lambda game, odd: agents.rules_of(odd if isinstance(odd, str) else ""),
+)  # fmt: skip
+
+
+@fuzzer(
+    share=2,
+    game=st.deferred(lambda: st.sampled_from(some_games())),
+    ask=st.sampled_from(CHANGING + READING),
+    value=odd,
+)
+def games(tally: Tally, game: Game, ask: Callable[[Game, Any], Any], value: Any) -> None:
     """Values of every kind for what a game is handed; where one is refused nothing changes."""
-    rng, tally = random.Random(seed), Tally()
-    small = ("mini-low players=2", "mini-double players=2", "mini-high players=3", "kasino-finland players=2")
-    game = some_game(rng, small)
-    for _ in range(mutants):
-        if rng.random() < 0.05:
-            game = some_game(rng, small)
-        odd = rng.choice(ODD)
-        kind = rng.randrange(7)
-        before, told = game.position(), None
-        if kind == 0:
-            told = attempt(partial(game.act, odd), tally, odd)
-        elif kind == 1:
-            move = rng.choice((odd, Move(odd), Move("8S", odd), Move("8S", ("2C",), odd), Move("8S", (odd,))))
-            told = attempt(partial(game.push, move), tally, move)
-        elif kind == 2:
-            calls = (game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask)
-            calls += (game.pile_counts, game.counted_sweeps, game.mulles)
-            attempt(partial(rng.choice(calls), odd), tally, odd)
-        elif kind == 3:
-            given = {rng.choice(("rules", "seed", "deck", "dealer")): odd}
-            attempt(partial(Game, **{"rules": game.rules, **given}), tally, given)
-        elif kind == 4:
-            number, totals = rng.choice(((1, odd), (odd, [0, 0]), (odd, [0, 0, 0])))
-            given = game.rules, 1, None, 0, number, totals
-            attempt(partial(Game.of_session, *given), tally, (number, totals))
-        elif kind == 5:
-            noted = game.copy()
-            noted.tags, noted.comments = rng.choice((({"Event": odd}, {}), ({}, {0: odd}), ({_key(odd): "x"}, {})))
-            text = attempt(noted.record, tally, odd)
-            if text is not REFUSED:
-                assert Game.replay(text).tags == noted.tags
-        else:
-            attempt(partial(parse_record, odd, Game), tally, odd)
-        if kind > 1 or told is REFUSED:
-            assert game.position() == before
-    return tally
-
-
-def _key(value: Any) -> Any:
-    try:
-        hash(value)
-    except TypeError:
-        return "x"
-    return value
-
-
-FUZZERS: dict[str, Fuzzer] = {
-    "rules": fuzz_rules,
-    "cards": fuzz_cards,
-    "positions": fuzz_positions,
-    "records": fuzz_records,
-    "begun_plays": fuzz_begun_plays,
-    "agents": fuzz_agents,
-    "games": fuzz_games,
-}
+    game = game.copy()
+    before = game.position()
+    told = attempt(partial(ask, game, value), tally, value)
+    if ask in READING or told is REFUSED:
+        assert game.position() == before

@@ -124,7 +124,7 @@ def test_k7_points_that_an_observation_cuts_off_belong_to_who_shows_them(text: s
 SAME = """
 import sys
 sys.path.insert(0, "tests")
-from fuzz.files import FUZZERS
+import fuzz.files
 from support.fuzzing import mutate_bytes
 from support.small_files import arenas, checkpoint, demonstrations, scores, stopped_score
 import hashlib, json, random

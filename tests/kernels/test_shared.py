@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.threads import decisions_of, many_at_once
 from support.games import RULES as ALL_RULES
+from support.games import decisions_of
 from support.small_files import model, scratch
+from support.threads import many_at_once
 
 from krypenv import Engine, Rules, agents
 from krypenv import engine as engine_module
@@ -87,14 +88,14 @@ def test_calls_of_an_agent_take_turns(monkeypatch: pytest.MonkeyPatch, spec: str
 @pytest.mark.parametrize(("spec", "rules"), [AGENTS[2], AGENTS[5], AGENTS[7], AGENTS[12]], ids=str)
 def test_threads_get_the_answers_that_calls_one_after_another_get(spec: str, rules: Rules) -> None:
     ours, twins = made(spec, rules), made(spec, rules)
-    batch = decisions_of(rules, 4, 5)
+    batch = decisions_of(rules, 1, 8)
     remembers = ours.remembers  # what it answers then depends on which call came first
     calls = 1 if remembers else 3
     found = many_at_once([lambda: ours.act(*batch).tolist()] * 4, calls)
     alone = [twins.act(*batch).tolist() for _ in range(4 * calls)]
     if not remembers:
         assert sorted(found) == sorted(alone)
-    assert all(batch[1][np.arange(4), answer].all() for answer in found)
+    assert all(batch[1][np.arange(8), answer].all() for answer in found)
 
 
 @pytest.mark.parametrize(("spec", "rules"), AGENTS[:8], ids=lambda each: getattr(each, "name", each))

@@ -1,20 +1,28 @@
-"""What all fuzzers share: a right result or one sentence is accepted, anything else is not; and mutations.
+"""Fuzzing: mutants of what is right give a right result or one sentence, and nothing else.
 
-A fuzzer is a function of a seed and a number of mutants that returns a tally of what came of them. Each module
-`fuzz_*.py` has a dict `FUZZERS` of them; `test_fuzz.py` runs all for a moment, `tools/soak.py` for long.
+A fuzzer is a property of what strategies of hypothesis draw, registered by `fuzzer` under its module and name.
+`tests/package/test_fuzz.py` tries all of them on a few examples, `make soak` on many new ones.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import faulthandler
 import random
+import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-Tally = Counter[str]  # "right" and "refused", and whatever else a fuzzer counts
-Fuzzer = Callable[[int, int], Tally]  # (seed, mutants)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
+Tally = Counter[str]  # "right" and "refused", and whatever else a fuzzer counts
+
+HANGS = 600.0  # seconds of one example
 LONGEST_SENTENCE = 1500  # characters
 NASTY_WORDS = (
     "", "-", "--", "0", "1", "-1", "3", "127", "128", "255", "1000", "99999999999999999999", "1e999", "nan", "inf",
@@ -57,33 +65,95 @@ def attempt(call: Callable[[], Any], tally: Tally, what: Any) -> Any:
     return result
 
 
+# ---------------------------------------------------------------------- fuzzers
+
+FUZZERS: dict[str, Callable[[int], Tally]] = {}  # by module and name, as in "text.rules": tries so many examples
+seeded = st.randoms(use_true_random=True)  # for long play: one number stands for all that is random
+
+
+def fuzzer(
+    share: float = 1.0,
+    name: str = "",
+    within: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext,
+    **drawn: SearchStrategy[Any],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a property of a tally and of what is drawn as a fuzzer.
+
+    Args:
+        share: its examples for each one of other fuzzers; fewer where one takes long.
+        name: that of the module and of the property unless given.
+        within: what is set up for all examples.
+        drawn: the strategies of its arguments.
+    """
+
+    def register(holds: Callable[..., None]) -> Callable[..., None]:
+        def run(examples: int) -> Tally:
+            tally = Tally()
+
+            @settings(
+                max_examples=max(1, round(share * examples)), deadline=None, suppress_health_check=list(HealthCheck)
+            )
+            @given(**drawn)
+            def try_one(**values: Any) -> None:
+                with watchdog():
+                    holds(tally, **values)
+
+            with within():
+                try_one()
+            return tally
+
+        FUZZERS[name or f"{holds.__module__.removeprefix('fuzz.')}.{holds.__name__}"] = run
+        return holds
+
+    return register
+
+
+@contextlib.contextmanager
+def watchdog() -> Iterator[None]:
+    """End the process, with a traceback of what hangs, unless the block is over in time (in a kernel too)."""
+    faulthandler.dump_traceback_later(HANGS, exit=True, file=sys.__stderr__)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def mutants(known: SearchStrategy[str] | Sequence[str], words: Sequence[str] = ()) -> SearchStrategy[str]:
+    """Texts with one to three changes (`mutate_text`)."""
+    texts = known if isinstance(known, SearchStrategy) else st.sampled_from(known)
+    return st.builds(partial(mutate_text, words=words), texts, st.randoms())
+
+
 # ---------------------------------------------------------------------- mutations
 
 
 def mutate_text(text: str, rng: random.Random, words: Sequence[str] = ()) -> str:
     """Return a text with one to three changes: characters, words or lines lost, doubled, swapped or strange."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        parts = _split(text, rng)
-        if not parts:
-            return rng.choice(NASTY_WORDS)
-        at, other = rng.randrange(len(parts)), rng.randrange(len(parts))
-        kind = rng.randrange(7)
-        if kind == 0:
-            del parts[at]
-        elif kind == 1:
-            parts.insert(at, parts[other])
-        elif kind == 2:
-            parts[at], parts[other] = parts[other], parts[at]
-        elif kind == 3:
-            parts[at] = rng.choice(NASTY_WORDS)
-        elif kind == 4:
-            parts.insert(at, rng.choice([*words, *NASTY_WORDS]))
-        elif kind == 5:
-            parts[at] = rng.choice([*words, parts[at].swapcase()])
-        else:
-            del parts[at:]
-        text = "".join(parts)
+        text = "".join(mutate_parts(_split(text, rng), rng, words))
     return text
+
+
+def mutate_parts(parts: list[str], rng: random.Random, words: Sequence[str] = ()) -> list[str]:
+    """Return parts of a text with one of them lost, doubled, swapped or strange, or with all after it lost."""
+    if not parts:
+        return [rng.choice(NASTY_WORDS)]
+    at, other, kind = rng.randrange(len(parts)), rng.randrange(len(parts)), rng.randrange(7)
+    if kind == 0:
+        del parts[at]
+    elif kind == 1:
+        parts.insert(at, parts[other])
+    elif kind == 2:
+        parts[at], parts[other] = parts[other], parts[at]
+    elif kind == 3:
+        parts[at] = rng.choice(NASTY_WORDS)
+    elif kind == 4:
+        parts.insert(at, rng.choice([*words, *NASTY_WORDS]))
+    elif kind == 5:
+        parts[at] = rng.choice([*words, parts[at].swapcase()])
+    else:
+        del parts[at:]
+    return parts
 
 
 def _split(text: str, rng: random.Random) -> list[str]:

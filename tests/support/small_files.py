@@ -54,6 +54,20 @@ def scratch() -> Path:
     return Path(folder.name)
 
 
+@contextlib.contextmanager
+def some_folder() -> Iterator[Path]:
+    """Go to a folder deep in a temporary one, which is also the home."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as top, mock.patch.dict(os.environ, {"HOME": top}):
+        folder = Path(top) / "a" / "b"
+        folder.mkdir(parents=True)
+        os.chdir(folder)
+        try:
+            yield folder
+        finally:
+            os.chdir(before)
+
+
 def dumped(value: Any, indent: int | None = None) -> bytes:
     """JSON, also of what is none."""
     return json.dumps(value, indent=indent).encode()
@@ -76,14 +90,6 @@ def same_everywhere() -> Iterator[None]:
         os.chdir(scratch())
         stack.callback(os.chdir, before)
         yield
-
-
-def in_order(data: bytes) -> bytes:
-    """Return a file of tensors with the keys of its header in order: safetensors writes metadata in a random one."""
-    end = 8 + int.from_bytes(data[:8], "little")
-    header = json.dumps(json.loads(data[8:end]), sort_keys=True, separators=(",", ":")).encode()
-    header += b" " * (-len(header) % 8)
-    return len(header).to_bytes(8, "little") + header + data[end:]
 
 
 @functools.cache

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 from fuzz.scores import SETUP, STUDY
-from fuzz.threads import many_at_once
 from support.commands import krypenv
 from support.small_files import TINY, checkpoint, files_of, tiny_protocol
+from support.threads import many_at_once
 
 from krypenv import Rules
 from krypenv.agents.neural.model_file import load_model
