@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import threading
+import time
 from concurrent.futures import Future
 
 from starlette.testclient import TestClient
@@ -14,13 +16,13 @@ from krypenv.ui.browser.app import app_of
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
-from krypenv.ui.browser.thinking import Thinker
+from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.study.learners import Lessons
 from krypenv.ui.study.studies import Studies
 
 WAIT = 120  # seconds for a message, in which code may be compiled
 ADDRESS = "http://127.0.0.1:8765"
-SOCKET = "ws://127.0.0.1:8765/socket"
+WEB = "ws://127.0.0.1:8765/"
 KEYS = Keys(tuple(f"key-of-seat-{seat}-" * 2 for seat in range(6)), "key-of-who-watches-it", is_open=True)
 
 
@@ -29,6 +31,48 @@ class Here(Thinker):
 
     async def _call(self, function, *arguments):
         return function(*arguments)
+
+
+class Waiting(Here):
+    """Agents that decide and advise when they may; their move is the last of those that are legal."""
+
+    def __init__(self):
+        super().__init__()
+        self.may_go, self.asked, self.thinking, self.most = False, [], 0, 0  # the last is how many thought at once
+
+    async def decide(self, spec, seat, game):
+        await self._wait(game)
+        return str(game.legal_moves()[-1])
+
+    async def advise(self, spec, seat, game):
+        await self._wait(game)
+        return await super().advise(spec, seat, game)
+
+    def go(self):
+        """Let them decide and advise, and wait until they have."""
+        self.may_go = True
+        while self.thinking:
+            time.sleep(0.01)
+
+    async def _wait(self, game):
+        self.asked.append(game)
+        self.thinking += 1
+        self.most = max(self.most, self.thinking)
+        while not self.may_go:
+            await asyncio.sleep(0.01)
+        self.thinking -= 1
+
+
+class Failing(Here):
+    """Agents of which the first decision fails."""
+
+    has_failed = False
+
+    async def decide(self, spec, seat, game):
+        if self.has_failed:
+            return await super().decide(spec, seat, game)
+        self.has_failed = True
+        raise AgentFailed("raised ValueError: 8S is illegal; seat 1 may KH or 2D")
 
 
 class Kept:
@@ -100,6 +144,10 @@ class Page:
         """Ask for something, of the state that the page shows."""
         self.send(**{"do": do, "edit": self.told["edit"], **more})
 
+    def says(self):
+        """Read what is said next."""
+        return self.read(lambda told: "say" in told)["say"]
+
     def send(self, **message):
         self.socket.send_text(json.dumps(message))
 
@@ -124,7 +172,7 @@ class Page:
 @contextlib.contextmanager
 def page(client, key="", origin=ADDRESS):
     """A page at its seat, which has got its first view."""
-    with client.websocket_connect(SOCKET, headers={"origin": origin}) as socket:
+    with client.websocket_connect(f"{WEB}socket", headers={"origin": origin}) as socket:
         one = Page(socket)
         one.send(do="sit", key=key)
         one.read()

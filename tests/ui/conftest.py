@@ -1,9 +1,10 @@
-"""What the tests of tables share: one browser, one loop of coroutines, and a folder in which games are saved."""
+"""What the tests of tables share: a browser, pages without one, and a folder in which games are saved."""
 
 from __future__ import annotations
 
 import pytest
 from support.browsers import chromium
+from support.studies import studying, visit
 
 
 def _as_long_as_can_be(fixture_name, config):
@@ -16,6 +17,13 @@ def browser():
     """Debian's chromium without a window."""
     with chromium() as found:
         yield found
+
+
+@pytest.fixture
+def visitor():
+    """A page on which games are studied, of a server without a table."""
+    with studying() as client, visit(client) as visitor:
+        yield visitor
 
 
 @pytest.fixture

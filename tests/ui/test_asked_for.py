@@ -24,7 +24,7 @@ from fuzz.cli import (
     settings_command,
     tiny_work,
 )
-from fuzz.environments import ENVIRONMENTS, WORDS, every_argument, make_env, refuse_keyword
+from fuzz.environments import WORDS, every_argument, make_env, refuse_keyword
 from support.commands import SETTINGS, krypenv
 from support.fuzzing import Tally
 from support.places import ROOT
@@ -149,7 +149,7 @@ def test_what_can_be_written_is_left_alone(tmp_path):
     assert file.read_text() == "kept"
     assert list(tmp_path.iterdir()) == [file]
     with pytest.raises(ValueError, match="is named twice"):
-        check_files(file, tmp_path / "." / "there.json")
+        check_files(file, tmp_path / "new" / ".." / "there.json")
     with pytest.raises(ValueError, match="is what is read"):
         check_files(file, source=file)
     with pytest.raises(ValueError, match="plain file"):
@@ -330,8 +330,11 @@ def test_where_a_table_can_not_be_served_is_told_before_it_begins(own_folder):
 # ---------------------------------------------------------------------- arguments and agents
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_every_argument_of_every_environment(name):
+ONE_OF_EACH_CLASS = ("LearnerGames", "KrypkasinoVecEnv", "KrypkasinoVectorEnv", "KrypkasinoEnv", "env", "KasinoEnv")
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH_CLASS)
+def test_every_argument_of_every_class_of_environments(name):
     tally = Tally()
     for environment, changes in every_argument():
         if environment == name:

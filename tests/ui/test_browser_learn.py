@@ -5,24 +5,27 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from support.commands import krypenv
-from support.tables import ADDRESS, KEYS, Page, hosted, page, serving
+from support.tables import ADDRESS, WEB, Page, hosted, page, serving
 
-from krypenv import Game
 from krypenv.ui.browser.requests import MOST_CHARACTERS
-from krypenv.ui.study.guided import guided_game
+from krypenv.ui.study import guided
 from krypenv.ui.study.lessons import lessons_in
-
-LEARN = "ws://127.0.0.1:8765/learn"
 
 
 @contextlib.contextmanager
 def learning(client, key=""):
     """A page of somebody who learns, which has got its first lesson."""
-    with client.websocket_connect(LEARN, headers={"origin": ADDRESS}) as socket:
+    with client.websocket_connect(f"{WEB}learn", headers={"origin": ADDRESS}) as socket:
         one = Page(socket)
         one.send(do="sit", key=key)
         one.read()
+        yield one
+
+
+@pytest.fixture
+def one():
+    """The page of somebody who learns beside a table."""
+    with serving(hosted) as client, learning(client) as one:
         yield one
 
 
@@ -59,49 +62,41 @@ def test_every_lesson_is_solved_by_its_moves_and_answers_wrong_ones(language):
             assert go(one, number)["solved"] is False, "it may be played once more"
 
 
-def test_an_illegal_move_is_answered_by_why():
-    with serving(hosted) as client, learning(client) as one:
-        go(one, 7)
-        one.ask("play", move="9D")
-        assert one.read()["say"] == "You must sweep: your 8♣ takes the whole table."
-        one.ask("play", move="KC")
-        assert "not in your hand" in one.read()["say"]
-        assert one.told["lesson"]["solved"] is False
+def test_an_illegal_move_is_answered_by_why(one):
+    go(one, 7)
+    one.ask("play", move="9D")
+    assert one.read()["say"] == "You must sweep: your 8♣ takes the whole table."
+    one.ask("play", move="KC")
+    assert "not in your hand" in one.read()["say"]
+    assert one.told["lesson"]["solved"] is False
 
 
-@pytest.mark.parametrize("what", ["hint", "new", "again", "next"])
-def test_a_lesson_is_no_table(what):
-    with serving(hosted) as client, learning(client) as one:
+def test_a_lesson_is_no_table(one):
+    for what in ("hint", "new", "again", "next"):
         one.ask(what)
-        assert one.read()["say"] == "That is not part of a lesson."
+        assert one.says() == "That is not part of a lesson."
 
 
-def test_a_page_keeps_the_pace_that_was_chosen_at_the_table():
+def test_a_page_keeps_the_pace_that_was_chosen_at_the_table(one):
+    one.ask("pace", pace="fast")
+    told = one.read()
+    assert told["pace"] == "fast"
+    assert "say" not in told
+
+
+def test_a_message_that_is_too_long_is_refused_whatever_it_begins_with(one):
+    one.socket.send_text('{"do": "lesson", "lesson": 1}' + " " * MOST_CHARACTERS)
+    said = f"a message has at most {MOST_CHARACTERS:,} characters, not {MOST_CHARACTERS + 29:,}"
+    assert one.read()["say"] == f"The message was not understood: {said}."
+    assert one.told["lesson"]["number"] == 0
+
+
+def test_the_guided_deal_has_a_sentence_before_each_decision(monkeypatch):
+    monkeypatch.setattr(guided, "GUIDE", "search(worlds=2)")
     with serving(hosted) as client, learning(client) as one:
-        one.ask("pace", pace="fast")
-        told = one.read()
-        assert told["pace"] == "fast"
-        assert "say" not in told
-
-
-@pytest.mark.parametrize("message", ["{", "[]", '{"do": "lesson"}', '{"do": "lesson", "lesson": -1}', "7" * 5000])
-def test_a_malformed_message_gets_one_sentence(message):
-    with serving(hosted) as client, learning(client) as one:
-        one.socket.send_text(message)
-        assert one.read()["say"].startswith("The message was not understood: ")
-
-
-def test_a_message_that_is_too_long_is_refused_whatever_it_begins_with():
-    with serving(hosted) as client, learning(client) as one:
-        one.socket.send_text('{"do": "lesson", "lesson": 1}' + " " * MOST_CHARACTERS)
-        said = f"a message has at most {MOST_CHARACTERS:,} characters, not {MOST_CHARACTERS + 29:,}"
-        assert one.read()["say"] == f"The message was not understood: {said}."
-        assert one.told["lesson"]["number"] == 0
-
-
-def test_the_guided_deal_has_a_sentence_before_each_decision():
-    with serving(hosted) as client, learning(client) as one:
-        assert go(one, len(lessons_in("en")))["number"] == 12
+        one.send(do="lesson", lesson=99)
+        one.read(lambda told: told["lesson"]["number"] == 12)
+        assert one.told["view"]["hand"] == guided.guided_game().hand(0)
         decisions = 0
         while one.told["view"]["deal"]["number"] == 1:
             one.my_turn()
@@ -111,20 +106,13 @@ def test_the_guided_deal_has_a_sentence_before_each_decision():
             decisions += 1
             assert "A good move: " in told["lesson"]["said"] or "There is one move" in told["lesson"]["said"]
             one.play()
-        assert decisions == len(guided_game().hand(0))
+        assert decisions == len(guided.guided_game().hand(0))
         told = one.my_turn()["lesson"]
         assert told["solved"]
         assert told["task"].startswith("That was your first deal.")
         assert told["said"] == ""
         one.play()
         one.my_turn()
-
-
-def test_a_number_too_high_is_the_guided_deal():
-    with serving(hosted) as client, learning(client) as one:
-        one.send(do="lesson", lesson=99)
-        one.read(lambda told: told["lesson"]["number"] == 12)
-        assert one.told["view"]["hand"] == Game(guided_game().rules, seed=guided_game().seed).hand(0)
 
 
 def test_each_page_has_a_table_of_its_own_and_the_table_is_left_alone():
@@ -141,22 +129,3 @@ def test_each_page_has_a_table_of_its_own_and_the_table_is_left_alone():
         at_table.play()
         at_table.my_turn()
         assert at_table.told["moves"] == 2, "the agents think on when a learner has gone"
-
-
-def test_who_has_no_link_learns_nothing():
-    closed = KEYS._replace(is_open=False)
-    with serving(hosted, closed) as client:
-        with learning(client, "guess") as one:
-            assert "leads to no seat" in one.told["say"]
-        with learning(client, KEYS.watch) as one:
-            assert one.told["view"]["seat"] == 0
-
-
-def test_the_command_opens_the_lessons(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    opened = []
-    monkeypatch.setattr("krypenv.ui.browser.serving.Serving.run", lambda self, app, where, first: opened.append(first))
-    assert krypenv("table", "--port", 0, "--learn").exit_code == 0
-    assert opened[0].endswith("/learn.html")
-    assert krypenv("table", "--port", 0, "--learn", "--no-open").exit_code == 0
-    assert opened[1] == ""

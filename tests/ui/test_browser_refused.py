@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import logging
@@ -14,9 +13,9 @@ from urllib.request import urlopen
 import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
-from support.browsers import served, sitting, table_at
+from support.browsers import table_at
 from support.studies import ANALYST
-from support.tables import ADDRESS, KEYS, SOCKET, WAIT, Here, Kept, hosted, page, serving, within
+from support.tables import ADDRESS, KEYS, WAIT, WEB, Here, Page, Waiting, hosted, page, serving, within
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -35,55 +34,91 @@ TWO = (PERSON, PERSON)
 # ---------------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize(
-    ("message", "reason"),
-    [
-        ("{", "is not JSON"),
-        ("[]", "an object"),
-        ("7" * 5000, f"at most {MOST_CHARACTERS:,} characters"),
-        ("[" * 1500, "not JSON|deep"),
-        ('{"do": "win", "edit": 1}', "one of play, stand_in, .*, not 'win'"),
-        ('{"do": "play", "edit": 1}', "move is missing"),
-        ('{"do": "pace", "edit": 1, "pace": "brisk"}', "one of slow, normal, fast"),
-        ('{"do": "stand_in", "edit": 1, "seat": 9}', "a whole number from 0 to 5"),
-        ('{"do": "pause", "edit": 1, "on": 1}', "true or false"),
-        ('{"do": "undo", "edit": 1, "move": "8S"}', "'move' is not known; the keys are do, edit"),
-        ('{"do": "undo", "edit": true}', "a whole number"),
-        ('{"do": "undo"}', "edit is missing"),
-        ('{"do": "undo", "edit": 1, "x": 1}', "'x' is not known"),
-        ('{"do": "play", "edit": 1, "move": 8}', "a text on one line"),
-        ("", "is not JSON"),
-    ],
-)
-def test_a_malformed_message_gets_one_sentence(message, reason):
+MALFORMED = {
+    "{": "is not JSON",
+    "": "is not JSON",
+    "[]": "an object",
+    "7" * 5000: f"at most {MOST_CHARACTERS:,} characters",
+    "[" * 1500: "not JSON|deep",
+    '{"do": "win", "edit": 1}': "one of play, stand_in, .*, not 'win'",
+    '{"do": "play", "edit": 1}': "move is missing",
+    '{"do": "play", "edit": 1, "move": 8}': "a text on one line",
+    '{"do": "pace", "edit": 1, "pace": "brisk"}': "one of slow, normal, fast",
+    '{"do": "stand_in", "edit": 1, "seat": 9}': "a whole number from 0 to 5",
+    '{"do": "pause", "edit": 1, "on": 1}': "true or false",
+    '{"do": "undo"}': "edit is missing",
+    '{"do": "undo", "edit": true}': "a whole number",
+    '{"do": "undo", "edit": 1, "move": "8S"}': "'move' is not known; the keys are do, edit",
+    '{"do": "lesson", "lesson": -1}': "one of play, stand_in",
+    '{"do": "look", "at": -1}': "one of play, stand_in",
+    '{"do": "open", "x": 1}': "one of play, stand_in",
+}
+SOCKETS = ("socket", "learn", "study")
+sockets = pytest.mark.parametrize("path", SOCKETS)
+
+
+@contextlib.contextmanager
+def at(client, path, key="", origin=ADDRESS):
+    """A page of any kind that has sent its key."""
+    with client.websocket_connect(f"{WEB}{path}", headers={"origin": origin}) as socket:
+        one = Page(socket)
+        one.send(do="sit", key=key)
+        yield one
+
+
+@pytest.mark.parametrize(("message", "reason"), MALFORMED.items(), ids=lambda text: text[:40])
+def test_what_is_wrong_with_a_message_is_named(message, reason):
     with pytest.raises(ValueError, match=reason):
         parse_request(message)
-    with serving(hosted) as client, page(client) as one:
-        before = one.my_turn()["view"]
-        one.socket.send_text(message)
-        told = one.read(lambda told: "say" in told)
-        assert told["say"].startswith("The message was not understood: ")
-        assert told["say"].endswith(".")
-        assert told["view"] == before
+
+
+@sockets
+def test_malformed_messages_get_one_sentence_each_and_change_nothing(path):
+    with serving(hosted, studied=ANALYST) as client, at(client, path) as one:
+        before = one.read()
+        for message in MALFORMED:
+            one.socket.send_text(message)
+            assert re.fullmatch(r"The message was not understood: .+\.", one.says())
         one.socket.send_bytes(b"\x00\xff")
-        assert "not understood" in one.read(lambda told: "say" in told)["say"]
-        one.play()
+        assert "not understood" in one.says()
+        assert one.told.get("view") == before.get("view")
+
+
+@sockets
+def test_who_has_no_link_gets_no_page_and_other_sites_neither(path):
+    closed = KEYS._replace(is_open=False)
+    with serving(hosted, closed, studied=ANALYST) as client:
+        for key in ("", "guess", "é", KEYS.seats[1]):  # an agent sits at seat 1
+            with at(client, path, key) as one:
+                assert one.read()["type"] == "closed"
+                assert "leads to no seat" in one.told["say"]
+        for key in (KEYS.seats[0], KEYS.watch):
+            with at(client, path, key) as one:
+                assert one.read()["type"] in ("table", "hello")
+        with client.websocket_connect(f"{WEB}{path}", headers={"origin": ADDRESS}) as socket:
+            socket.send_text('{"do": "undo", "edit": 1}')
+            assert within(WAIT, socket.receive_json)["type"] == "closed"
+        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", "", "http://["):
+            with pytest.raises(WebSocketDisconnect), at(client, path, origin=origin):
+                pass
 
 
 def test_two_clicks_at_once_and_a_stale_page_change_nothing():
-    kept = Kept()
-    with serving(lambda: hosted(keep=kept)) as client, page(client) as one:
+    with serving(hosted) as client, page(client) as one:
         told = one.my_turn()
         move = told["view"]["moves"][0]["move"]
         one.ask("play", move=move)
         one.ask("play", move=move)
-        stale = one.read(lambda told: "say" in told)
-        assert stale["say"] == "The table has moved on; this is how it stands now."
+        assert one.says() == "The table has moved on; this is how it stands now."
+        before = one.my_turn()
+        one.ask("undo")
+        one.until(lambda told: told["moves"] == 0)
+        one.play()
         one.my_turn()
-        assert one.told["moves"] == 2
-        one.send(do="undo", edit=told["edit"])
-        assert "moved on" in one.read(lambda told: "say" in told)["say"]
-        assert one.told["moves"] == 2
+        for missed in (told, before):
+            one.send(do="undo", edit=missed["edit"])
+            assert "moved on" in one.says()
+            assert one.told["moves"] == 2
 
 
 def test_an_illegal_move_is_answered_by_why_and_a_strangers_move_by_whose_turn_it_is():
@@ -94,44 +129,27 @@ def test_an_illegal_move_is_answered_by_why_and_a_strangers_move_by_whose_turn_i
         page(client, KEYS.seats[0]) as one,
     ):
         two.ask("play", move=two.told["view"]["hand"][0])
-        assert two.read(lambda told: "say" in told)["say"] == "It is not your turn: player 1 is to play."
+        assert two.says() == "It is not your turn: player 1 is to play."
         third.ask("new")
-        assert third.read(lambda told: "say" in told)["say"] == "You only watch at this table."
+        assert third.says() == "You only watch at this table."
         one.ask("undo")
-        assert one.read(lambda told: "say" in told)["say"] == "Moves are not taken back between people."
+        assert one.says() == "Moves are not taken back between people."
         one.ask("new")
-        assert one.read(lambda told: "say" in told)["say"].startswith("Play this game to its end first")
+        assert one.says().startswith("Play this game to its end first")
         one.ask("play", move="KC")
-        assert "is not in your hand" in one.read(lambda told: "say" in told)["say"]
+        assert "is not in your hand" in one.says()
         one.ask("play", move="king")
-        assert "is no move" in one.read(lambda told: "say" in told)["say"]
+        assert "is no move" in one.says()
         assert one.told["moves"] == 0
 
 
-def test_who_has_no_link_gets_no_seat():
-    closed = KEYS._replace(is_open=False)
-    with serving(hosted, closed) as client:
-        for key in ("", "guess", "é", KEYS.seats[1]):  # an agent sits at seat 1
-            with page(client, key) as one:
-                assert one.told == {"type": "closed", "say": one.told["say"]}
-                assert "leads to no seat" in one.told["say"]
-        with page(client, KEYS.seats[0]) as one:
-            assert one.told["view"]["seat"] == 0
-        with client.websocket_connect(SOCKET, headers={"origin": ADDRESS}) as socket:
-            socket.send_text('{"do": "undo", "edit": 1}')
-            assert within(WAIT, socket.receive_json)["type"] == "closed"
-
-
-def test_other_sites_and_other_addresses_are_refused():
+def test_other_addresses_are_refused():
     with serving(hosted) as client:
-        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", "", "http://["):
-            with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers={"origin": origin}):
-                pass
         assert client.get("/", headers={"host": "evil.example"}).status_code == 421
         for host in ("localhost:8765", "127.0.0.2:8765", "[::1]:8765"):
             assert client.get("/", headers={"host": host}).status_code == 200
         rebound = {"host": "evil.example", "origin": "http://evil.example"}
-        with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers=rebound):
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect(f"{WEB}socket", headers=rebound):
             pass
     with serving(hosted, is_local=False) as client:
         assert client.get("/", headers={"host": "table.example"}).status_code == 200
@@ -165,26 +183,21 @@ def test_the_origin_of_an_address():
             origin_of(address)
 
 
-@pytest.mark.parametrize("path", ["socket", "study", "learn"])
-def test_frames_that_are_no_text_are_refused_without_a_traceback(path, capfd):
+@sockets
+def test_frames_that_are_no_text_and_requests_that_end_in_nonsense_print_no_traceback(path, capfd):
     with table_at(hosted, studied=ANALYST) as address:
-        for send in (lambda socket: socket.protocol.send_text(b"\xff\xfe"), lambda socket: socket.send(b"\xff")):
+        for send in (lambda own: own.protocol.send_text(b"\xff\xfe"), lambda own: own.send(b"\xff")):
             for is_first in (True, False):
-                with connect(f"{address.replace('http', 'ws')}{path}", origin=address.rstrip("/")) as socket:
+                with connect(f"{address.replace('http', 'ws')}{path}", origin=address.rstrip("/")) as own:
                     if not is_first:
-                        socket.send('{"do": "sit", "key": ""}')
-                        socket.recv(timeout=WAIT)
-                    send(socket)
+                        own.send('{"do": "sit", "key": ""}')
+                        own.recv(timeout=WAIT)
+                    send(own)
                     with contextlib.suppress(OSError):
-                        socket.socket.sendall(b"".join(socket.protocol.data_to_send()))
+                        own.socket.sendall(b"".join(own.protocol.data_to_send()))
                     with contextlib.suppress(ConnectionClosed):
-                        while "not understood" not in socket.recv(timeout=WAIT):
+                        while "not understood" not in own.recv(timeout=WAIT):
                             pass
-    assert capfd.readouterr().err == ""
-
-
-def test_a_request_that_ends_in_nonsense_prints_no_traceback(capfd):
-    with table_at(hosted) as address:
         where = ("127.0.0.1", int(address.split(":")[2].strip("/")))
         with socket.create_connection(where, timeout=20) as one:
             one.sendall(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
@@ -258,20 +271,6 @@ def test_connections_that_never_ask_for_anything_keep_nobody_out(monkeypatch, ca
     assert capfd.readouterr().err == ""
 
 
-class Waiting(Here):
-    """Agents that advise nothing until they may, and how many are asked for advice at once."""
-
-    asked, most, may_go = 0, 0, False
-
-    async def advise(self, spec, seat, game):
-        self.asked += 1
-        self.most = max(self.most, self.asked)
-        while not self.may_go:
-            await asyncio.sleep(0.01)
-        self.asked -= 1
-        return await super().advise(spec, seat, game)
-
-
 def test_a_page_gets_one_hint_at_a_time():
     thinker = Waiting()
     with serving(hosted, thinker=thinker) as client, page(client) as one:
@@ -286,32 +285,24 @@ def test_a_page_gets_one_hint_at_a_time():
 
 
 def test_a_hint_that_is_asked_for_right_before_a_move_is_not_of_the_next_hand():
-    table = Pages(lambda: hosted(players=TWO), KEYS, Here(), pause=0.0)
-    with served(app_of(table, True)) as address, sitting(address, KEYS.seats[0]) as (socket, heard):
-        told = heard()
-        for message in ({"do": "hint"}, {"do": "play", "move": told["view"]["moves"][0]["move"]}):
-            socket.protocol.send_text(json.dumps({**message, "edit": told["edit"]}).encode())
-        socket.socket.sendall(b"".join(socket.protocol.data_to_send()))  # both at once
-        while told["moves"] < 1:
-            told = heard()
-        socket.send(json.dumps({"do": "undo", "edit": told["edit"]}))
-        while "say" not in told:
-            assert "hint" not in told
-            told = heard()
-        assert "hint" not in told
+    thinker = Waiting()
+    with serving(lambda: hosted(players=TWO), thinker=thinker) as client, page(client, KEYS.seats[0]) as one:
+        one.ask("hint")
+        one.play()
+        thinker.go()
+        one.ask("undo")
+        while "say" not in one.read():
+            assert "hint" not in one.told
+        assert "hint" not in one.told
 
 
 # ---------------------------------------------------------------------- addresses and keys
 
 
-def test_a_busy_port_is_told_in_a_sentence():
+def test_links_lead_to_the_port_that_was_bound_at_an_address_of_this_machine():
     with bound("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
-        with pytest.raises(ValueError, match=rf"port {port} is busy; give another one by --port"):
-            bound("127.0.0.1", port)
         assert link(address_of(first, "127.0.0.1"), "secret") == f"http://127.0.0.1:{port}/#secret"
-    with pytest.raises(ValueError, match="no address"):
-        bound("no such host", 0)
 
 
 def test_what_is_a_loopback_address():

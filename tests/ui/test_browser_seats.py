@@ -6,12 +6,13 @@ import asyncio
 import time
 
 import pytest
-from support.tables import KEYS, Here, Kept, hosted, page, serving
+from support.tables import KEYS, Here, Kept, Waiting, hosted, page, serving
 
 from krypenv import Game, Rules
+from krypenv.ui.browser import pace as pace_room
 from krypenv.ui.browser.hosted import players_of
 from krypenv.ui.browser.pace import Pace
-from krypenv.ui.browser.seats import PERSON, players_at
+from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.view import view
 
@@ -30,11 +31,6 @@ class Counting(Here):
         return await super().decide(spec, seat, game)
 
 
-def said(one):
-    """What is said to a page next."""
-    return one.read(lambda told: "say" in told)["say"]
-
-
 # ---------------------------------------------------------------------- stand-ins
 
 
@@ -44,7 +40,7 @@ def test_an_agent_plays_for_a_person_who_is_gone_until_the_person_comes_back():
         with page(client, KEYS.seats[1]):
             one.until(lambda told: told["here"] == [0, 1])
             one.ask("stand_in", seat=1)
-            assert said(one) == "This person is here."
+            assert one.says() == "This person is here."
         one.until(lambda told: told["here"] == [0])
         one.play()
         assert one.told["view"]["turn"] == 1
@@ -67,39 +63,32 @@ def test_an_agent_plays_for_a_person_who_is_gone_until_the_person_comes_back():
 
 
 def test_a_person_who_comes_back_while_the_agent_thinks_plays_oneself():
-    class Waiting(Here):
-        may_go = False
-
-        async def decide(self, spec, seat, game):
-            while not self.may_go:
-                await asyncio.sleep(0.01)
-            return await super().decide(spec, seat, game)
-
-    thinker = Waiting()
-    with serving(lambda: hosted(players=TWO), thinker=thinker) as client, page(client, KEYS.seats[0]) as one:
+    thinker, kept = Waiting(), Kept()
+    load = lambda: hosted(players=TWO, keep=kept)  # noqa: E731
+    with serving(load, thinker=thinker) as client, page(client, KEYS.seats[0]) as one:
         one.play()
         one.ask("stand_in", seat=1)
         one.until(lambda told: told["thinking"] == 1)
         with page(client, KEYS.seats[1]) as two:
             two.until(lambda told: told["thinking"] is None)
-            thinker.may_go = True
-            time.sleep(0.1)
-            assert two.told["moves"] == 1
+            first, *_, last = two.told["view"]["moves"]
+            thinker.go()
             two.play()
-            assert two.told["moves"] == 2
+    assert first != last
+    assert str(Game.replay(kept.games[-1][-1]).moves[1]) == first["move"], "the agent would have played the last one"
 
 
 def test_stand_ins_are_asked_for_by_people_for_people():
     load = lambda: hosted("mini-low players=3", (PERSON, PERSON, "greedy"))  # noqa: E731
     with serving(load) as client, page(client, KEYS.seats[0]) as one, page(client, KEYS.watch) as third:
         one.ask("stand_in", seat=2)
-        assert said(one) == "Only for a person who is gone can an agent play."
+        assert one.says() == "Only for a person who is gone can an agent play."
         third.ask("stand_in", seat=1)
-        assert said(third) == "You only watch at this table."
+        assert third.says() == "You only watch at this table."
         third.ask("pace", pace="fast")
-        assert said(third) == "You only watch at this table."
+        assert third.says() == "You only watch at this table."
         one.ask("pause", on=True)
-        assert said(one) == "Agents wait for nobody while people play; choose another pace."
+        assert one.says() == "Agents wait for nobody while people play; choose another pace."
 
 
 # ---------------------------------------------------------------------- tables where only agents play
@@ -125,7 +114,7 @@ def test_agents_play_to_the_end_in_steps_and_on_and_who_watches_deals_anew():
             one.ask("pace", pace="fast")
             assert one.until(lambda told: told["pace"] == "fast")["moves"] == 3, "one step, one move"
             one.ask("undo")
-            assert said(one) == "You only watch at this table."
+            assert one.says() == "You only watch at this table."
             one.ask("pause", on=False)
             one.until(lambda told: told["view"]["over"])
     game = Game.replay(kept.games[-1][-1])
@@ -133,58 +122,59 @@ def test_agents_play_to_the_end_in_steps_and_on_and_who_watches_deals_anew():
     assert players_of(game) == ["greedy", "random"]
 
 
-@pytest.mark.anyio
-async def test_the_pace_is_a_pause_between_moves():
-    pace, paused = Pace(0.2), {}
-    for name in ("slow", "normal", "fast"):
-        pace.set(name)
-        start = time.monotonic()
-        await pace.rest()
-        paused[name] = time.monotonic() - start
-    assert paused["slow"] > 0.4 > paused["normal"] > 0.15 > paused["fast"]
-    pace.pause(True)
-    with pytest.raises(asyncio.TimeoutError):
-        await asyncio.wait_for(pace.allow(lambda: True), 0.05)
-    pace.step()
-    await asyncio.wait_for(pace.allow(lambda: True), 5)
-    with pytest.raises(asyncio.TimeoutError):
-        await asyncio.wait_for(pace.allow(lambda: True), 0.05)
-    assert not await asyncio.wait_for(pace.allow(lambda: False), 5)
-    pace.pause(False)
-    await asyncio.wait_for(pace.allow(lambda: True), 5)
+class Clock:
+    """Time that passes for who sleeps."""
 
+    Event = asyncio.Event
 
-@pytest.mark.anyio
-async def test_a_forced_move_comes_no_sooner_than_a_choice():
-    async def thinking(seconds):
-        await asyncio.sleep(seconds)
-        return seconds
+    def __init__(self):
+        self.now = 0.0
 
-    pace, lasted = Pace(0.0), []
-    for seconds in (0.2, 0.2, 0.0, 0.0):
-        begun = time.monotonic()
-        assert await pace.awaited(1, thinking(seconds)) == seconds
-        lasted.append(time.monotonic() - begun)
-    assert min(lasted) > 0.19
-    begun = time.monotonic()
-    await pace.awaited(0, thinking(0.0))
-    assert time.monotonic() - begun < 0.19, "each seat has its own"
+    def monotonic(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        self.now += max(0.0, seconds)
+
+    async def lasts(self, work):
+        """How long some work takes."""
+        begun = self.now
+        await work
+        return round(self.now - begun, 6)
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
+def clock(monkeypatch):
+    """The clock of a table's pace."""
+    clock = Clock()
+    monkeypatch.setattr(pace_room, "asyncio", clock)
+    monkeypatch.setattr(pace_room, "time", clock)
+    return clock
 
 
-def test_nobody_sits_at_a_table_of_agents():
-    assert players_at(3, [], ["champion"]) == ["champion"] * 3
-    assert players_at(2, [], ["a", "b"]) == ["a", "b"]
-    with pytest.raises(ValueError, match="3 other players are needed"):
-        players_at(3, [], ["a", "b"])
-    assert KEYS.seat("", []) is None
+@pytest.mark.anyio
+async def test_the_pace_is_a_pause_between_moves_and_a_forced_move_comes_no_sooner_than_a_choice(clock):
+    pace = Pace(0.2)
+    for name, pause in (("slow", 0.5), ("normal", 0.2), ("fast", 0.05)):
+        pace.set(name)
+        assert await clock.lasts(pace.rest()) == pause
+    lasted = [await clock.lasts(pace.awaited(1, clock.sleep(seconds))) for seconds in (0.4, 0.3, 0.0, 0.0)]
+    assert lasted == [0.4, 0.3, 0.3, 0.3]
+    assert await clock.lasts(pace.awaited(0, clock.sleep(0.0))) == 0.05, "each seat has its own"
 
 
-# ---------------------------------------------------------------------- piles
+@pytest.mark.anyio
+async def test_agents_that_pause_make_a_move_for_each_step():
+    pace = Pace(0.0)
+    pace.pause(True)
+    for _ in range(2):
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(pace.allow(lambda: True), 0.05)
+        pace.step()
+        await asyncio.wait_for(pace.allow(lambda: True), 5)
+    assert not await asyncio.wait_for(pace.allow(lambda: False), 5)
+    pace.pause(False)
+    await asyncio.wait_for(pace.allow(lambda: True), 5)
 
 
 @pytest.mark.parametrize("rules", ["mini-double", "mini-mulle"])

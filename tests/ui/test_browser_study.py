@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from multiprocessing import active_children
 
 import pytest
 from starlette.testclient import TestClient
-from starlette.websockets import WebSocketDisconnect
 from support.commands import krypenv
-from support.studies import ANALYST, STUDY, played, studying, visit
+from support.studies import ANALYST, played, studying, visit
 from support.tables import ADDRESS, KEYS, Here, Kept, hosted, page, serving
 
 from krypenv import Game, Rules
@@ -22,7 +22,7 @@ from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.thinking import Thinker
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.study.challenge import compared, play_again
+from krypenv.ui.study.challenge import play_again
 from krypenv.ui.study.steps import LARGEST, margins_of, record_for_pages
 
 CLOSED = "This game is not over, so its hands stay closed. Play it to its end first."
@@ -35,6 +35,7 @@ BUILDS = "mini-mulle"
 @pytest.mark.parametrize("rules", ["mini-low", "mini-double players=4 teams=2", BUILDS])
 def test_each_step_has_the_cards_of_the_game(rules):
     game = played(rules, players=(PERSON, *["greedy"] * (Rules.parse(rules).players - 1)))
+    game.comments[2] = "that was bold"
     with studying(game.copy) as client, visit(client) as one:
         study = one.open()
     assert study["seat"] == 0
@@ -47,6 +48,7 @@ def test_each_step_has_the_cards_of_the_game(rules):
         assert [(build["value"], build["owner"]) for build in step["builds"]] == [each[::2] for each in twin.builds]
         assert (step["turn"], step["deal"]) == (None if twin.is_over else twin.turn, twin.deal_number)
         assert step["scores"] == twin.scores()
+        assert step["note"] == game.comments.get(at, "")
         if twin.is_over:
             assert step["move"] is None
         else:
@@ -55,14 +57,6 @@ def test_each_step_has_the_cards_of_the_game(rules):
             twin.push(move)
     assert study["steps"][-1]["margins"] == margins_of(game)
     assert Game.replay(study["record"]).scores() == game.scores()
-
-
-def test_the_comments_of_a_record_are_shown_where_they_stand():
-    game = played()
-    game.comments[2] = "that was bold"
-    with studying() as client, visit(client) as one:
-        steps = one.open(game.record())["steps"]
-    assert [step["note"] for step in steps] == ["", "", "that was bold", *[""] * (len(steps) - 3)]
 
 
 def test_a_dropped_record_needs_no_table_and_no_names():
@@ -77,24 +71,23 @@ def test_a_dropped_record_needs_no_table_and_no_names():
     assert not study["challenge"]
 
 
-@pytest.mark.parametrize(
-    ("record", "reason"),
-    [
-        ("", "The file can't be read: line 1: there is no entry 'rules'"),
-        ("torn [Rules", "The file can't be read: line 1: 'torn [Rules' is no entry; an entry is 'key: value'"),
-        ("[torn", "The file can't be read: line 1: "),
-        ('[Rules "mini-low"] [Seed "1"]\n1. KC *', "The file can't be read: line 2: "),
-        ("x" * (LARGEST + 1), "The file can't be read: a record has at most 65,536 characters, not 65,537."),
-        ('[Rules "mini-low"] [Seed "1"] *', CLOSED),
-    ],
-)
-def test_what_is_no_record_of_a_game_that_is_over_gets_one_sentence(record, reason):
-    with studying() as client, visit(client) as one:
-        said = one.refused(record)
+READ = "The file can't be read: "
+WRONG = [
+    ("", f"{READ}line 1: there is no entry 'rules'"),
+    ("torn [Rules", f"{READ}line 1: 'torn [Rules' is no entry; an entry is 'key: value'"),
+    ("[torn", f"{READ}line 1: "),
+    ('[Rules "mini-low"] [Seed "1"]\n1. KC *', f"{READ}line 2: "),
+    ("x" * (LARGEST + 1), f"{READ}a record has at most 65,536 characters, not 65,537."),
+    ('[Rules "mini-low"] [Seed "1"] *', CLOSED),
+]
+
+
+def test_what_is_no_record_of_a_game_that_is_over_gets_one_sentence(visitor):
+    for record, reason in WRONG:
+        said = visitor.refused(record)
         assert said.startswith(reason)
-        assert said.endswith(".")
-        assert "\n" not in said
-        assert one.open(played().record())["steps"]
+        assert re.fullmatch(r".+\.", said)
+    assert visitor.open(played().record())["steps"]
 
 
 def test_a_game_cut_short_at_every_move_stays_closed():
@@ -103,14 +96,6 @@ def test_a_game_cut_short_at_every_move_stays_closed():
         while game.moves:
             game.pop()
             assert one.refused(game.record()) == CLOSED
-
-
-@pytest.mark.parametrize("message", ["{", "[]", '{"do": "win"}', '{"do": "look", "at": -1}', '{"do": "open", "x": 1}'])
-def test_a_malformed_message_gets_one_sentence(message):
-    with studying(played().copy) as client, visit(client) as one:
-        one.socket.send_text(message)
-        assert one.read("say")["say"].startswith("The message was not understood: ")
-        one.open()
 
 
 # ---------------------------------------------------------------------- beside a table
@@ -163,7 +148,7 @@ def test_no_record_that_a_page_gets_tells_of_the_host_s_files():
         assert (tags["Seat0"], tags["Seat1"]) == (PERSON, shown)
 
 
-def test_who_has_no_link_studies_nothing():
+def test_without_a_table_who_has_no_link_studies_nothing():
     closed = KEYS._replace(is_open=False)
     with studying(played().copy, closed) as client:
         for key in ("", "guess"):
@@ -171,14 +156,6 @@ def test_who_has_no_link_studies_nothing():
                 assert "leads nowhere" in one.read("closed")["say"]
         with visit(client, KEYS.watch) as one:
             assert one.open()
-    with serving(hosted, closed, studied=ANALYST) as client, visit(client, "guess") as one:
-        assert "leads to no seat" in one.read("closed")["say"]
-    with (
-        studying() as client,
-        pytest.raises(WebSocketDisconnect),
-        client.websocket_connect(STUDY, headers={"origin": "http://evil.example"}),
-    ):
-        pass
 
 
 # ---------------------------------------------------------------------- values and luck
@@ -312,32 +289,22 @@ def test_opponents_answer_as_they_did_until_the_games_differ():
     assert {seat for spec, seat, _ in asked if spec == "self"} == {0}
 
 
-def test_a_game_compared_with_itself_differs_nowhere():
-    game = played("mini-low")
-    found = compared(game, game, 0, Narrator(game.rules, seat=0))
-    assert found["margins"] == [margins_of(game)[0]] * 2
-    assert all(each["difference"] is None for each in found["deals"])
+def test_there_is_no_challenge_where_the_others_can_not_play_once_more(visitor):
+    for players in ((PERSON, PERSON), ("greedy", "greedy"), (PERSON, "")):
+        assert not visitor.open(played(players=players).record())["challenge"]
+        visitor.send(do="challenge")
+        assert visitor.read("say")["say"].startswith("The others would have to play once more")
 
 
-@pytest.mark.parametrize("players", [(PERSON, PERSON), ("greedy", "greedy"), (PERSON, "")])
-def test_there_is_no_challenge_where_the_others_can_not_play_once_more(players):
-    game = played(players=players)
-    with studying(game.copy) as client, visit(client) as one:
-        assert not one.open()["challenge"]
-        one.send(do="challenge")
-        assert one.read("say")["say"].startswith("The others would have to play once more")
-
-
-@pytest.mark.parametrize("agent", ["process(command='touch {made}')", "os:system", "oracle-hand", "nobody"])
-def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path, agent):
+def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path):
     made = tmp_path / "made"
-    game = played("mini-double", players=(PERSON, agent.format(made=made)))
     with studying() as client, visit(client) as one:
-        one.open(game.record())
-        one.send(do="challenge")
-        while (told := one.socket.receive_json())["type"] != "failed":
-            assert told["type"] != "challenge"
-        assert told["say"] == "Search can't go on."
+        for agent in (f"process(command='touch {made}')", "os:system", "oracle-hand", "nobody"):
+            one.open(played("mini-double", players=(PERSON, agent)).record())
+            one.send(do="challenge")
+            while (told := one.socket.receive_json())["type"] != "failed":
+                assert told["type"] != "challenge"
+            assert told["say"] == "Search can't go on."
     assert not made.exists()
 
 
@@ -364,38 +331,38 @@ def test_the_seat_of_a_page_is_the_one_that_is_told():
             assert one.open()["seat"] is None
 
 
-# ---------------------------------------------------------------------- the command
-
-
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("words", "opened"),
     [
-        (["--seed", 1], "the record of --study has the rules, the deal and the players; leave out their options"),
-        ([], "game.krk is not over, so its hands stay closed; play it to its end"),
+        ("--learn", "learn.html"),
+        ("--edit", "study.html"),
+        ("--study position.txt", "study.html"),
+        ("--study game.krk", "study.html"),
     ],
 )
-def test_what_can_not_be_studied_is_refused_in_one_sentence(tmp_path, words, reason):
-    path = tmp_path / "game.krk"
-    path.write_text(Game(Rules.preset("mini-low"), seed=1).record())
-    done = krypenv("table", "--no-open", "--port", 0, "--study", path, *words)
-    assert done.exit_code == 2
-    assert reason in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_the_command_serves_the_page_that_is_asked_for_and_opens_it(words, opened, own_folder, monkeypatch):
+    game, apps = played(), []
+    (own_folder / "game.krk").write_text(game.record())
+    (own_folder / "position.txt").write_text(game.rewound().position())
+    monkeypatch.setattr("krypenv.ui.browser.serving.Serving.run", lambda self, app, _, link: apps.append((app, link)))
+    for more in ([], ["--no-open"]):
+        done = krypenv("table", "--port", 0, "--hint", ANALYST.agent, *words.split(), *more)
+        assert done.exit_code == 0, done.output
+    (app, link), (_, none) = apps
+    assert link.endswith(f"/{opened}")
+    assert none == ""
+    assert TestClient(app, ADDRESS).get(f"/{opened}").status_code == 200
 
 
-def test_the_command_serves_the_page_of_a_record(tmp_path, monkeypatch):
-    path, game = tmp_path / "game.krk", played()
-    path.write_text(game.record())
-    apps = []
-    monkeypatch.setattr("krypenv.ui.browser.serving.Serving.run", lambda self, app, *rest: apps.append((app, *rest)))
-    done = krypenv("table", "--port", 0, "--study", path, "--hint", ANALYST.agent)
-    assert done.exit_code == 0
-    [(app, _, opened)] = apps
-    assert opened.endswith("/study.html")
-    assert f"The game is at {opened} until you press Ctrl-C." in done.stdout
-    with TestClient(app, ADDRESS) as client:
+def test_the_page_of_a_record_is_served_alone(own_folder, monkeypatch):
+    game, apps = played(), []
+    (own_folder / "game.krk").write_text(game.record())
+    monkeypatch.setattr("krypenv.ui.browser.serving.Serving.run", lambda self, app, *_: apps.append(app))
+    done = krypenv("table", "--port", 0, "--study", "game.krk", "--hint", ANALYST.agent)
+    assert re.search(r"The game is at \S+/study.html until you press Ctrl-C\.", done.stdout)
+    with TestClient(apps[0], ADDRESS) as client:
         assert client.get("/", follow_redirects=False).headers["location"] == "study.html"
         with visit(client) as one:
             assert one.open()["result"] == Narrator(game.rules, ["", "greedy"], 0).result(game)
             assert one.read("decision")["moves"]
-    assert [each.name for each in tmp_path.iterdir()] == ["game.krk"]
+    assert [each.name for each in own_folder.iterdir()] == ["game.krk"]

@@ -1,23 +1,26 @@
-"""What is hidden at a table stays hidden: from seeds, and in whatever is sent to a page or to a program."""
+"""What is hidden at a table stays hidden: from seeds, in what a page or a program is sent, and in whole games."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
 from support.commands import krypenv
-from support.hidden import Whole, twin_of
-from support.tables import Here, Kept, hosted, page, serving
+from support.hidden import Whole, some_moves, twin_of
+from support.tables import KEYS, Here, Kept, hosted, page, serving
 
 from krypenv import Game, Rules, agents
 from krypenv.agents.programs.peer import Peer
 from krypenv.agents.programs.player import Program
+from krypenv.cards import parse_card
 from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.table import Table, dealt, decided, next_of
-
-# ---------------------------------------------------------------------- decks and seeds
+from krypenv.ui.view import Story, view
 
 
 def test_a_deck_for_which_nobody_chose_a_seed_follows_from_none():
@@ -76,8 +79,6 @@ async def test_each_agent_of_a_table_has_a_seed_from_which_no_deck_follows(monke
     assert len(set(seeds)) == 4, "one for each seat"
     assert all(Game(rules, seed=seed).deck != Game(rules, seed=7).deck for seed in seeds)
 
-
-# ---------------------------------------------------------------------- messages
 
 TABLES = {
     "mini-low": (PERSON, "greedy"),
@@ -140,6 +141,81 @@ def test_no_message_to_a_program_depends_on_what_its_seat_can_not_see(rules, mon
     assert compared > 5
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
+ON_THE_WIRE = (
+    "krypkasino players=2", "krypkasino players=4 teams=2", "howto players=3", "kasino-finland players=2",
+    "mulle-glimne players=2", "mini-hidden players=2",
+)  # fmt: skip
+CARD = re.compile(r"10[♣♦♥♠]|[A2-9TJQK][CDHS♣♦♥♠]")
+SAME_FOR_ALL = {"texts", "rules", "language"}  # what is told once, before anything of the game
+
+
+def cards_in(message):
+    """The kinds of all cards that a message names, in whatever place."""
+    told = {key: value for key, value in message.items() if key not in SAME_FOR_ALL}
+    return {parse_card(card) for card in CARD.findall(json.dumps(told, ensure_ascii=False))}
+
+
+def test_cards_are_seen_wherever_they_stand():
+    message = {"view": {"moves": [{"move": "8Sx2HTD[9]"}], "log": ["You played 10♣."]}, "texts": {"x": "AS"}}
+    assert cards_in(message) == {parse_card(card) for card in ("8S", "2H", "TD", "TC")}
+
+
+@pytest.mark.parametrize("rules", ON_THE_WIRE)
+def test_no_page_gets_a_card_that_its_seat_must_not_know(rules):
+    parsed, rng = Rules.parse(rules), random.Random(rules)
+    game, seats = Game(parsed, seed=3), [None, *range(parsed.players)]
+    names = [f"player {seat + 1}" for seat in range(parsed.players)]
+    words = {seat: Narrator(parsed, names, seat) for seat in seats}
+    stories = {seat: Story(words[seat]) for seat in seats}
+    shown = {seat: set() for seat in seats}  # the kinds that it has seen
+    hidden = 0  # messages that could have named a card that they must not
+    with serving(lambda: hosted(rules, (PERSON,) * parsed.players)) as client, contextlib.ExitStack() as held:
+        keys = {seat: KEYS.watch if seat is None else KEYS.seats[seat] for seat in seats}
+        pages = {seat: held.enter_context(page(client, key)) for seat, key in keys.items()}
+        heard = {seat: noting(one) for seat, one in pages.items()}
+        while True:
+            for seat, one in pages.items():
+                shown[seat] |= open_cards(game) | {*map(parse_card, () if seat is None else game.hand(seat))}
+                told = one.until(lambda told: told["moves"] == len(game.moves))
+                assert told["view"] == json.loads(json.dumps(view(game, words[seat], stories[seat])))
+                for message in heard[seat]:
+                    assert cards_in(message) <= shown[seat], f"seat {seat}"
+                heard[seat].clear()
+                hidden += any(parse_card(card) not in shown[seat] for card in unseen(game, seat))
+            if game.is_over:
+                break
+            mover = pages[game.turn]
+            if rng.random() < 0.2:
+                mover.ask("hint")
+                mover.read(lambda told: "hint" in told)
+            move = str(rng.choice(some_moves(game)))
+            mover.ask("play", move=move)
+            game.push(move)
+            shown_now = {parse_card(move[:2])}
+            for seat in seats:
+                shown[seat] |= shown_now
+    assert hidden > 10
+
+
+def noting(one):
+    """The messages that a page gets, from now on: a list that grows."""
+    heard, receive = [], one.socket.receive_json
+
+    def receive_json():
+        heard.append(receive())
+        return heard[-1]
+
+    one.socket.receive_json = receive_json
+    return heard
+
+
+def open_cards(game):
+    """The kinds that lie open on the table and aside, and at the end in the piles."""
+    built = [card for _, cards, *_ in game.builds for card in cards]
+    piles = [card for seat in range(game.rules.players) for card in game.captured(seat)] if game.is_over else []
+    return set(map(parse_card, [*game.table, *game.set_aside, *built, *piles]))
+
+
+def unseen(game, seat):
+    """The cards in the hands of others."""
+    return [card for other in range(game.rules.players) if other != seat for card in game.hand(other)]

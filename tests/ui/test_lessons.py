@@ -170,9 +170,6 @@ def test_the_last_capture_is_decided_by_the_first_move():
     assert last_capturers(game) == {(0, 3)}
 
 
-# ---------------------------------------------------------------------- the guided deal
-
-
 def test_the_guide_says_what_is_possible_and_what_is_good_in_each_decision_of_the_first_deal():
     game, told = guided_game(), set()
     narrators = [Narrator(game.rules, ["you", "greedy"], 0, language) for language in LANGUAGES]

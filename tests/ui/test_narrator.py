@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import random
 import re
 import string
@@ -10,6 +11,7 @@ import string
 import numpy as np
 import pytest
 from support.games import FIELDS, RULES, play_out, rules_of, shuffle_hidden
+from support.hidden import some_moves
 from support.places import ROOT
 from support.random_rules import draw_small_rules
 
@@ -18,6 +20,7 @@ from krypenv.cards import card_name, parse_card
 from krypenv.families.bounds import capture_values
 from krypenv.game.core import Core
 from krypenv.game.moves import Move
+from krypenv.ui.browser import texts
 from krypenv.ui.narrator import facts
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import CATALOGUES, LANGUAGES, language_of
@@ -43,25 +46,38 @@ def some_rules(seeds):
 # ---------------------------------------------------------------------- golden texts and catalogues
 
 
-def test_every_catalogue_has_the_same_texts_with_the_same_parts():
+@pytest.mark.parametrize(
+    ("catalogues", "are_same"),
+    [(CATALOGUES, operator.le), (texts.CATALOGUES, operator.eq)],
+    ids=["narrator", "browser"],
+)
+def test_every_catalogue_has_the_same_texts_with_the_same_parts(catalogues, are_same):
     def parts(text):
         return {name for form in text.split("|") for _, name, _, _ in string.Formatter().parse(form) if name}
 
-    english = CATALOGUES["en"]
-    for texts in CATALOGUES.values():
-        assert list(texts) == list(english), "in the same order, so that catalogues can be read side by side"
-        for key, text in texts.items():
-            assert parts(text) <= parts(english[key]) | {"value", "count"}, key
+    assert set(catalogues) == set(LANGUAGES)
+    english = catalogues["en"]
+    for each in catalogues.values():
+        assert list(each) == list(english), "in the same order, so that catalogues can be read side by side"
+        for key, text in each.items():
+            assert are_same(parts(text) - {"value", "count"}, parts(english[key]) - {"value", "count"}), key
             assert text.count("|") <= 1, key
 
 
+def code_in(*paths):
+    """The code in some files, but for the catalogues."""
+    return "".join(path.read_text(encoding="utf-8") for path in paths if path.stem not in ("english", "swedish"))
+
+
 def test_every_text_is_used():
-    paths = [*(ROOT / "krypenv" / "ui").rglob("*.py"), ROOT / "training" / "cli" / "people" / "play.py"]
-    code = "".join(path.read_text(encoding="utf-8") for path in paths if path.stem not in ("english", "swedish"))
+    room = ROOT / "krypenv" / "ui"
+    code = code_in(*room.rglob("*.py"), ROOT / "training" / "cli" / "people" / "play.py")
     families = set(re.findall(r'f"([a-z_.]+)\.\{', code)) | {"class", "row", "play", "if", "list"}
     keys = [key for key in CATALOGUES["en"] if not key.startswith(tuple(f"{family}." for family in families))]
-    unused = [key for key in keys if not re.search(f"""["']{re.escape(key.removesuffix(".you"))}["']""", code)]
-    assert not unused
+    assert not [key for key in keys if not re.search(f"""["']{re.escape(key.removesuffix(".you"))}["']""", code)]
+    code = code_in(*room.glob("browser/static/*.js"), *room.glob("browser/*.py"), *room.glob("study/*.py"))
+    keys = [key for key in texts.CATALOGUES["en"] if not key.startswith(("suit.", "rank."))]
+    assert not [key for key in keys if f'"{key}"' not in code]
 
 
 @pytest.mark.parametrize(
@@ -71,11 +87,6 @@ def test_every_text_is_used():
 )  # fmt: skip
 def test_the_language_follows_the_locale(environment, language):
     assert language_of(environment) == language
-
-
-def test_an_unknown_language_is_refused_in_a_sentence():
-    with pytest.raises(ValueError, match="the languages are en, sv, not 'tlh'"):
-        Narrator(Rules.preset(), language="tlh")
 
 
 # ---------------------------------------------------------------------- what the game is
@@ -184,7 +195,7 @@ def test_no_text_tells_what_the_seat_may_not_know(seed):
         narrator = Narrator(rules, seat=seat)
         while not game.is_over:
             before = game.copy()
-            game.push(choices.choice(game.legal_moves()[:50]) if not _are_many(game) else _any_move(game))
+            game.push(choices.choice(some_moves(game)))
             if choices.random() < 0.8:
                 continue
             rows = [before.state.copy(), game.state.copy()]
@@ -194,24 +205,14 @@ def test_no_text_tells_what_the_seat_may_not_know(seed):
             assert _texts(narrator, twin_before, twin) == _texts(narrator, before, game), str(rules)
 
 
-def _are_many(game):
-    return game.rules.capture == "optional" and len(game.table) > 8
-
-
-def _any_move(game):
-    twin, before = game.copy(), len(game.moves)
-    while len(twin.moves) == before:
-        twin.act(twin.legal_actions()[-1])
-    return twin.last_move
-
-
 def _texts(narrator, before, game):
     """All that is told about a game that is not over, for the seat of the narrator."""
     told = [narrator.play(before, game)]
     if game.is_over:
         return told
     told += [narrator.deal(game), narrator.announcement(game)]
-    if game.turn == narrator.seat and not _are_many(game):
+    are_many = game.rules.capture == "optional" and len(game.table) > 8
+    if game.turn == narrator.seat and not are_many:
         hand = game.hand(narrator.seat)
         told += [narrator.why_card(game, card) for card in hand]
         told += [narrator.why(game, Move(card, tuple(game.table[:2]))) for card in hand]
@@ -221,42 +222,41 @@ def _texts(narrator, before, game):
 # ---------------------------------------------------------------------- why not
 
 
-def test_reasons_of_the_main_game():
-    game = Game.from_position(
-        "rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest; stock: -"
-    )
+MUST_SWEEP = "rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest; stock: -"
+TWO_WAYS = "rules: krypkasino; hand 0: 8S 7C; hand 1: 4C KD; table: 3H 5D 8C 5H QS; captured 1: rest; stock: -"
+BUILDS = (
+    "rules: mulle-glimne; table: 5D 6H; build 9: 4C 5C; owner 9: 0; hand 0: 9S 4S; hand 1: KD KH; captured 1: rest; "
+    "stock: -"
+)
+
+
+@pytest.mark.parametrize(
+    ("position", "move", "reason"),
+    [
+        (MUST_SWEEP, Move("9D"), "You must sweep: your 8♠ takes the whole table."),
+        (MUST_SWEEP, Move("8S"), "You must sweep: your 8♠ takes the whole table."),
+        (MUST_SWEEP, Move("5C"), "5♣ is not in your hand. You hold 9♦ 8♠."),
+        (MUST_SWEEP, Move("8S", ("7C",)), "7♣ is not on the table."),
+        (MUST_SWEEP, "8S", "8♠ would take 6♦+2♥: a sweep. You +6, champion -5."),
+        (TWO_WAYS, "8S", "8♠ takes 8♣ 5♦+3♥ or 8♣ 3♥+5♥: choose."),
+        (TWO_WAYS, Move("8S", ("8C",)), "8♠ must take all that it can: 8♣ 5♦+3♥ or 8♣ 3♥+5♥."),
+        (TWO_WAYS, Move("8S", ("QS",)), "8♠ can't take Q♠: it doesn't make 8."),
+        (TWO_WAYS, Move("8S", ("3H", "QS")), "8♠ can't take 3♥ Q♠: they don't split into sums of 8."),
+        (TWO_WAYS, Move("7C", ("QS",)), "7♣ can take nothing: no card and no sum on the table makes 7."),
+        (BUILDS, Move("4S"), "You own the build of 9, so you can't leave a card on the table."),
+        (BUILDS, Move("4S", ("6H",), build=10), "You would keep no 10 for that build."),
+        (BUILDS, Move("4S", ("6H",), build=9), "4♠ 6♥ don't split into sums of 9."),
+        (BUILDS, Move("4S", builds=(9,)), "The build of 9 is only taken by a card worth 9."),
+        (BUILDS, Move("9S", ("5D",), build=14), "You would keep no ace for that build."),
+        (BUILDS, Move("4S", ("5D",), build=9), "That would add 4♠ 5♦ to your build of 9."),
+        (BUILDS, Move("9S", builds=(9,)), "9♠ would take your build of 9 (4♣ 5♣). You +1."),
+    ],
+)
+def test_the_reason_of_a_move_or_a_card(position, move, reason):
+    game = Game.from_position(position)
     narrator = Narrator(game.rules, ["", "champion"], 0)
-    assert narrator.why(game, Move("9D")) == "You must sweep: your 8♠ takes the whole table."
-    assert narrator.why(game, Move("8S")) == "You must sweep: your 8♠ takes the whole table."
-    assert narrator.why(game, Move("5C")) == "5♣ is not in your hand. You hold 9♦ 8♠."
-    assert narrator.why(game, Move("8S", ("7C",))) == "7♣ is not on the table."
-    assert narrator.why_card(game, "8S") == "8♠ would take 6♦+2♥: a sweep. You +6, champion -5."
+    assert (narrator.why if isinstance(move, Move) else narrator.why_card)(game, move) == reason
     assert game.moves == []
-    game = Game.from_position(
-        "rules: krypkasino; hand 0: 8S 7C; hand 1: 4C KD; table: 3H 5D 8C 5H QS; captured 1: rest; stock: -"
-    )
-    assert narrator.why_card(game, "8S") == "8♠ takes 8♣ 5♦+3♥ or 8♣ 3♥+5♥: choose."
-    assert narrator.why(game, Move("8S", ("8C",))) == "8♠ must take all that it can: 8♣ 5♦+3♥ or 8♣ 3♥+5♥."
-    assert narrator.why(game, Move("8S", ("QS",))) == "8♠ can't take Q♠: it doesn't make 8."
-    assert narrator.why(game, Move("8S", ("3H", "QS"))) == "8♠ can't take 3♥ Q♠: they don't split into sums of 8."
-    assert narrator.why(game, Move("7C", ("QS",))) == "7♣ can take nothing: no card and no sum on the table makes 7."
-    swedish = Narrator(game.rules, ["", "champion"], 0, "sv")
-    assert swedish.why(game, Move("8S")) == "8♠ kan inte ligga kvar på bordet: det måste ta 8♣ 5♦+3♥ eller 8♣ 3♥+5♥."
-
-
-def test_reasons_where_cards_are_built():
-    game = Game.from_position(
-        "rules: mulle-glimne; table: 5D 6H; build 9: 4C 5C; owner 9: 0; hand 0: 9S 4S; hand 1: KD KH; "
-        "captured 1: rest; stock: -"
-    )
-    narrator = Narrator(game.rules, ["", "champion"], 0)
-    assert narrator.why(game, Move("4S")) == "You own the build of 9, so you can't leave a card on the table."
-    assert narrator.why(game, Move("4S", ("6H",), build=10)) == "You would keep no 10 for that build."
-    assert narrator.why(game, Move("4S", ("6H",), build=9)) == "4♠ 6♥ don't split into sums of 9."
-    assert narrator.why(game, Move("4S", builds=(9,))) == "The build of 9 is only taken by a card worth 9."
-    assert narrator.why(game, Move("9S", ("5D",), build=14)) == "You would keep no ace for that build."
-    assert narrator.why(game, Move("4S", ("5D",), build=9)) == "That would add 4♠ 5♦ to your build of 9."
-    assert narrator.why(game, Move("9S", builds=(9,))) == "9♠ would take your build of 9 (4♣ 5♣). You +1."
 
 
 def split_sums(values, worth):
@@ -286,7 +286,7 @@ def test_every_illegal_move_has_a_reason_and_it_is_true(seed):
         game, choices = Game(rules, seed=number), random.Random(100 * seed + number)
         for _ in range(choices.randint(0, 30)):
             if not game.is_over:
-                game.push(choices.choice(_some_moves(game)))
+                game.push(choices.choice(_building_moves(game)))
         if game.is_over or not 0 < len(game.table) <= 8:
             continue
         for move in _tries(game, choices):
@@ -303,10 +303,9 @@ def test_every_illegal_move_has_a_reason_and_it_is_true(seed):
     assert {"why.must_sweep", "why.must_take", "why.no_groups", "why.keep", "why.takes_nothing"} <= told
 
 
-def _some_moves(game):
-    if _are_many(game):
-        return [_any_move(game)]
-    moves = game.legal_moves()
+def _building_moves(game):
+    """The moves that build, or all where none does."""
+    moves = some_moves(game)
     return [move for move in moves if move.build] or moves
 
 

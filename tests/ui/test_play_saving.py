@@ -48,9 +48,6 @@ def finished():
     return table.game.record()
 
 
-# ---------------------------------------------------------------------- the command save
-
-
 @pytest.mark.parametrize("name", [".", "/", "..", "folder", "link", "/dev/null", "there/x", "n" * 300, "a\0b", "\ud800",
                                   "~", "there", "nowhere", "x\x1b[2J/.."])  # fmt: skip
 def test_where_a_game_can_t_be_saved_a_sentence_says_so_and_it_goes_on(name, tmp_path):

@@ -100,9 +100,6 @@ def test_every_play_every_deal_and_the_score_are_told(text, language):
         assert flat(line) in said[at_end:]
 
 
-# ---------------------------------------------------------------------- choices
-
-
 @pytest.mark.parametrize("text", ["krypkasino players=2", "howto players=3", "kasino-sweden players=2",
                                   "mulle players=2", "mulle-glimne players=2"])  # fmt: skip
 def test_choices_stand_in_their_groups_with_what_they_bring_at_once(text):
@@ -284,9 +281,6 @@ def test_a_helper_that_can_t_play_is_refused_in_a_sentence():
     assert "oracle-hand sees what is hidden, so it can't play here." in flat(
         shown(table, ["hint"], helper="oracle-hand")
     )
-
-
-# ---------------------------------------------------------------------- waiting
 
 
 def test_compiling_is_said_where_it_happens(monkeypatch):
