@@ -23,6 +23,17 @@ from krypenv.ui.study.studies import Studies
 from support.studies import ANALYST
 from support.tables import KEYS, Here, Kept, sockets_of
 
+DROP = """text => {
+    const files = new DataTransfer();
+    files.items.add(new File([text], "dropped.txt"));
+    document.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
+}"""
+WIDER = """width => [...document.querySelectorAll("#page *")]
+    .filter(each => each.getBoundingClientRect().right > width).map(each => each.outerHTML.slice(0, 150))"""
+TOO_SMALL = """[...document.querySelectorAll("button")].filter(each => {
+    const { width, height } = each.getBoundingClientRect();
+    return width > 0 && (width < 24 || height < 24);
+}).map(each => each.outerHTML.slice(0, 150))"""
 INSTALL = "chromium is missing; on Debian: apt-get install --no-install-recommends chromium"
 
 
@@ -47,6 +58,7 @@ def chromium():
     path = shutil.which("chromium")
     assert path, INSTALL
     with sync_playwright() as playwright:
+        expect.set_options(timeout=60_000)  # positions are checked and moves valued in the server's own process
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
@@ -144,6 +156,13 @@ def drag(page, card, onto):
 def box_of(found):
     """Where something is; it is looked at again if it is just being drawn anew."""
     return next(box for box in (found.bounding_box() for _ in range(100)) if box)
+
+
+def check_fits(page):
+    """Assert that a page is no wider than its window, and that each of its buttons is large enough for a finger."""
+    width = page.viewport_size["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, page.evaluate(WIDER, width)
+    assert page.evaluate(TOO_SMALL) == []
 
 
 def play_first(page):

@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import behind_a_proxy, card, chromium, of_position, opened, play_first, served, table_at
+from support.browsers import behind_a_proxy, card, of_position, opened, play_first, served, table_at
 from support.decisions import CHOICE, FORCED
 from support.studies import ANALYST
 from support.tables import KEYS, Here, Kept, hosted, sockets_of
@@ -18,12 +18,6 @@ from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.seats import PERSON
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 def test_a_page_finds_a_table_that_was_started_again(browser):
@@ -93,11 +87,3 @@ def test_a_table_below_a_path_is_played_learned_and_studied(browser):
             page.locator("#lesson h2").first.wait_for()
         with opened(browser, f"{address}cards/study.html", has_rules=False) as page:
             page.locator("[role=status], [data-focus=edit]").first.wait_for()
-
-
-def test_a_link_that_leads_nowhere_says_so(browser):
-    with table_at(hosted, KEYS._replace(is_open=False)) as address:
-        page = browser.new_page()
-        page.goto(f"{address}#wrong")
-        expect(page.get_by_role("alert")).to_contain_text("This link leads to no seat of this table.")
-        page.close()

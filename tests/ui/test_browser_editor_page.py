@@ -7,11 +7,12 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import chromium, drag, opened, study_at, table_at
+from support.browsers import DROP, check_fits, drag, opened, study_at, table_at
 from support.studies import ANALYST, played
 from support.tables import hosted
 
 from krypenv import Game, Rules
+from krypenv.ui.study.lessons import lessons_in
 
 pytestmark = pytest.mark.browser
 
@@ -21,24 +22,11 @@ table: 6H
 captured 1: rest
 """
 READY = "✓ This is a position: Seat 0 is to play, deal 4 of 4."
-DROP = """text => {
-    const files = new DataTransfer();
-    files.items.add(new File([text], "position.txt"));
-    document.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
-}"""
 PASTE = """text => {
     const data = new DataTransfer();
     data.setData("text/plain", text);
     document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true }));
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    expect.set_options(timeout=60_000)  # positions are checked and moves valued in the server's own process here
-    with chromium() as found:
-        yield found
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture
@@ -209,21 +197,21 @@ def test_builds_sweeps_and_the_stock_have_their_controls(editor):
     expect(control(editor, "deal")).to_have_value("3")
 
 
-def test_a_number_that_is_selected_stays_so_when_the_page_is_drawn_anew(editor):
+def test_what_is_selected_and_the_caret_stay_when_the_page_is_drawn_anew(editor):
+    def draw_anew(card):
+        pack(editor, card).evaluate("card => card.click()")  # not the pointer, which takes the focus
+
     editor.get_by_label("Seat 0: Sweeps").focus()
     editor.keyboard.press("ControlOrMeta+a")
-    pack(editor, "9 of clubs").evaluate("card => card.click()")  # not the pointer, which takes the focus
+    draw_anew("9 of clubs")
     expect(text_of(editor)).to_have_value(re.compile("9C"))
     editor.keyboard.type("2")
     editor.keyboard.press("Enter")
     expect(text_of(editor)).to_have_value(re.compile("sweeps: 2 0"))
-
-
-def test_the_caret_stays_where_it_is_when_the_page_is_drawn_anew(editor):
     control(editor, "rules").focus()
     editor.keyboard.press("End")
-    pack(editor, "9 of clubs").evaluate("card => card.click()")
-    expect(text_of(editor)).to_have_value(re.compile("9C"))
+    draw_anew("8 of clubs")
+    expect(text_of(editor)).to_have_value(re.compile("8C"))
     editor.keyboard.type(" packs=1")
     expect(control(editor, "rules")).to_have_value("krypkasino players=2 packs=1")
 
@@ -270,19 +258,26 @@ def test_the_editor_comes_back_as_it_was_when_the_connection_was_lost(browser):
         assert text_of(page).input_value() == LAST
 
 
-def test_any_step_of_a_record_is_edited_beside_a_table_on_a_phone_in_swedish(browser):
+def test_a_record_is_dropped_and_any_step_of_it_edited_beside_a_table_on_a_phone_in_swedish(browser):
     game = played("mini-double", seed=8)
-    load = lambda: hosted(language="sv")  # noqa: E731
-    with (
-        table_at(load, studied=ANALYST) as address,
-        opened(browser, f"{address}study.html", 360, 740, has_rules=False, has_touch=True) as page,
-    ):
+    phone = {"width": 360, "height": 740, "has_touch": True}
+    with table_at(lambda: hosted(language="sv"), studied=ANALYST) as address, opened(browser, address, **phone) as page:
+        page.evaluate(DROP, game.record())
+        expect(page.locator(".place")).to_contain_text("Drag 1 av")
+        page.goto(f"{address}learn.html")
+        expect(page.locator(".lesson .task")).to_have_text(lessons_in("sv")[0].task)
+        check_fits(page)
+        page.goto(f"{address}study.html")
         expect(page.get_by_role("status")).to_contain_text("Spelet är inte slut")
         page.get_by_role("button", name="Lägg upp en ställning").tap()
         page.wait_for_selector(".pack")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        check_fits(page)
         page.evaluate(DROP, game.record())
         expect(page.locator(".place")).to_contain_text("Drag 1 av")
+        expect(page.get_by_role("heading", name="Tur i givarna")).to_be_visible()
+        check_fits(page)
+        page.evaluate(DROP, game.rewound().record())
+        expect(page.locator(".alarm")).to_contain_text("Spelet är inte slut")
         page.get_by_role("button", name="Ett drag framåt").tap()
         expect(page.locator(".place")).to_contain_text("Drag 2 av")
         page.get_by_role("button", name="Ändra ställningen").tap()
@@ -290,10 +285,7 @@ def test_any_step_of_a_record_is_edited_beside_a_table_on_a_phone_in_swedish(bro
         twin = game.rewound()
         twin.push(game.moves[0])
         assert text_of(page).input_value() == twin.position()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        for button in page.get_by_role("button").all():
-            box = button.bounding_box()
-            assert box is None or (box["height"] >= 24 and box["width"] >= 24), button.get_attribute("aria-label")
+        check_fits(page)
         control(page, "into").select_option("table")
         before = len(twin.table)
         page.locator("[data-place=table] .cards button").first.tap()

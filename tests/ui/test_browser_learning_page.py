@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import chromium, opened, table_at
+from support.browsers import opened, table_at
 from support.studies import ANALYST, played
 from support.tables import hosted
 
@@ -15,14 +15,6 @@ from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.study.lessons import lessons_in
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    expect.set_options(timeout=30_000)  # games are valued in the server's own thread here
-    with chromium() as found:
-        yield found
-    expect.set_options(timeout=5_000)
 
 
 def over(game):
@@ -106,31 +98,3 @@ def test_a_game_is_studied_by_keys_and_saved_and_the_challenge_is_shown(browser,
         expect(page.locator(".alarm")).to_have_text(
             "The file is too large: a record or a position has at most 65536 characters."
         )
-
-
-def test_a_record_is_dropped_on_the_page_on_a_phone_in_swedish(browser):
-    load = lambda: hosted(language="sv")  # noqa: E731
-    record = played("mini-double", seed=8).record()
-    drop = """text => {
-        const files = new DataTransfer();
-        files.items.add(new File([text], "game.krk"));
-        document.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
-    }"""
-    with (
-        table_at(load, studied=ANALYST) as address,
-        opened(browser, f"{address}study.html", 360, 740, has_rules=False) as page,
-    ):
-        expect(page.get_by_role("status")).to_contain_text("Spelet är inte slut")
-        page.evaluate(drop, record)
-        expect(page.locator(".place")).to_contain_text("Drag 1 av")
-        expect(page.get_by_role("heading", name="Tur i givarna")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        page.evaluate(drop, Game.replay(record).rewound().record())
-        expect(page.locator(".alarm")).to_contain_text("Spelet är inte slut")
-        page.goto(address)
-        page.get_by_role("dialog").get_by_role("button").click()
-        page.evaluate(drop, record)
-        expect(page.locator(".place")).to_contain_text("Drag 1 av")
-    with table_at(load) as address, opened(browser, f"{address}learn.html", 360, 740, has_rules=False) as page:
-        expect(page.locator(".lesson .task")).to_have_text(lessons_in("sv")[0].task)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360

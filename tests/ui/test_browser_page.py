@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import re
@@ -10,20 +9,14 @@ from collections import Counter
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import box_of, card, chromium, drag, of_position, opened, play_first, table_at, wait_for_turn
+from support.browsers import box_of, card, check_fits, drag, of_position, opened, play_first, table_at, wait_for_turn
 from support.decisions import BUILDS, CHOICE, FORCED, MANY
-from support.tables import KEYS, Here, Kept, hosted
+from support.tables import KEYS, Failing, Kept, Waiting, hosted
 
 from krypenv import Game
 from krypenv.ui.browser.seats import PERSON
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 def go_to(page, place):
@@ -38,28 +31,34 @@ def go_to(page, place):
 # ---------------------------------------------------------------------- games
 
 
-def test_a_whole_game_by_mouse(browser):
+def test_a_whole_game_by_mouse_and_the_pile_shows_what_the_rules_let_everybody_see(browser):
     kept = Kept()
     with table_at(lambda: hosted("mini-double", keep=kept)) as address, opened(browser, address) as page:
+        page.get_by_role("button", name="pile").last.click()
+        expect(page.get_by_role("dialog")).to_contain_text("Nothing has been taken yet.")
+        page.keyboard.press("Escape")
         while not wait_for_turn(page):
             play_first(page)
         game = Game.replay(kept.games[0][-1])
         assert game.is_over
-        shown = [
-            int(text.replace("−", "-")) for text in page.locator(".sheet tfoot tr:first-child td").all_inner_texts()
-        ]
-        assert shown == game.scores()
+        shown = page.locator(".sheet tfoot tr:first-child td").all_inner_texts()
+        assert [int(text.replace("−", "-")) for text in shown] == game.scores()
+        expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
+        page.get_by_role("button", name="pile").last.click()
+        dialog = page.get_by_role("dialog")
+        count = int(dialog.locator("p").first.inner_text().split()[-1])
+        assert dialog.locator(".laid").first.get_by_role("img").count() == count > 0
+        page.keyboard.press("Escape")
         page.get_by_role("button", name="Same cards again").first.click()
         expect(page.locator(".log")).not_to_contain_text("You played")
-        twin = game.rewound()
-        expect(page.locator(".hand .card")).to_have_count(len(twin.hand(0)))
+        expect(page.locator(".hand .card")).to_have_count(len(game.rewound().hand(0)))
         assert len(kept.games) == 2
 
 
-def test_a_whole_game_by_keys_alone(browser):
-    kept = Kept()
-    with table_at(lambda: hosted("mini-low", keep=kept)) as address, opened(browser, address) as page:
-        while not wait_for_turn(page):
+def test_a_game_is_played_by_keys_alone(browser):
+    with table_at(lambda: hosted("mini-low")) as address, opened(browser, address) as page:
+        for _ in range(3):
+            wait_for_turn(page)
             lines = page.locator(".log li").count()
             go_to(page, ".hand")
             while not page.locator(".hand .chosen").count():
@@ -68,8 +67,6 @@ def test_a_whole_game_by_keys_alone(browser):
             go_to(page, ".choices")
             page.keyboard.press("Enter")
             page.wait_for_function("lines => document.querySelectorAll('.log li').length > lines", arg=lines)
-        assert Game.replay(kept.games[0][-1]).is_over
-        expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
 
 
 def test_two_people_in_two_browsers_see_their_own_hands_alone(browser):
@@ -90,11 +87,9 @@ def test_two_people_in_two_browsers_see_their_own_hands_alone(browser):
             page.wait_for_selector(".hand .card")
             pages.append(page)
         expect(pages[1].locator(".status")).to_have_text("Player 1 is to play.")
-        while not pages[0].locator(".sheet").count():
-            turn = next(page for page in pages if page.locator(".own .plaque.turn").count())
+        for turn in pages * 4:
             before = turn.locator(".log li").count()
-            turn.locator(".hand .card:not(.illegal)").first.click()
-            turn.locator(".move").first.click()
+            play_first(turn)
             for page in pages:
                 page.wait_for_function("count => document.querySelectorAll('.log li').length > count", arg=before)
     game = Game(hosted("mini-low").game.rules, seed=3)
@@ -225,8 +220,7 @@ def test_hint_undo_and_a_new_game(browser):
         expect(page.locator(".log")).to_contain_text("You played")
         page.get_by_role("button", name="Take back").click()
         expect(page.locator(".log")).not_to_contain_text("You played")
-        page.locator(".hand .card:not(.illegal)").first.click()
-        page.locator(".move").first.click()
+        play_first(page)
         expect(page.locator(".log")).to_contain_text("You played")
         page.get_by_role("button", name="New game").click()
         page.get_by_role("button", name="Play on").click()
@@ -237,19 +231,12 @@ def test_hint_undo_and_a_new_game(browser):
 
 
 def test_a_hint_is_drawn_as_bars_with_numbers_and_is_no_reason_to_wait(browser):
-    class Slow(Here):
-        async def advise(self, spec, seat, game):
-            while not hasattr(self, "may_go"):
-                await asyncio.sleep(0.01)
-            return await super().advise(spec, seat, game)
-
-    thinker = Slow()
+    thinker = Waiting()
     load = lambda: hosted("krypkasino", adviser="search(worlds=8)")  # noqa: E731
     with table_at(load, thinker=thinker) as address, opened(browser, address) as page:
         page.get_by_role("button", name="Hint").click()
         expect(page.get_by_role("progressbar")).to_be_visible()
-        page.locator(".hand .card:not(.illegal)").first.click()
-        page.locator(".move").first.click()
+        play_first(page)
         expect(page.locator(".log")).to_contain_text("You played")  # a click does not wait for a hint
         thinker.may_go = True
         wait_for_turn(page)
@@ -264,13 +251,6 @@ def test_a_hint_is_drawn_as_bars_with_numbers_and_is_no_reason_to_wait(browser):
             assert row.locator("svg.margin path.interval").count() == 1
         assert margins == sorted(margins, reverse=True)
         expect(page.locator(".hint")).to_contain_text("next sweeps: how likely the next player makes a sweep.")
-
-
-def test_who_watches_sees_no_hand(browser):
-    with table_at(lambda: hosted("mini-low")) as address, opened(browser, f"{address}#{KEYS.watch}") as page:
-        page.wait_for_selector(".felt.watching")
-        assert page.locator(".hand").count() == 0
-        assert page.get_by_role("button", name="New game").count() == 0
 
 
 def test_who_watches_agents_pauses_steps_and_chooses_a_pace_that_the_browser_keeps(browser):
@@ -299,8 +279,7 @@ def test_a_seat_is_given_to_an_agent_and_taken_back(browser):
         one = held.enter_context(opened(browser, f"{address}#{KEYS.seats[0]}"))
         one.get_by_role("button", name="Let Greedy play for Player 2").click()
         expect(one.locator(".others .plaque")).to_contain_text("Greedy plays")
-        one.locator(".hand .card:not(.illegal)").first.click()
-        one.locator(".move").first.click()
+        play_first(one)
         expect(one.locator(".log")).to_contain_text("Player 2 played")
         two = held.enter_context(opened(browser, f"{address}#{KEYS.seats[1]}"))
         expect(two.locator(".log")).to_contain_text("You played")
@@ -308,40 +287,22 @@ def test_a_seat_is_given_to_an_agent_and_taken_back(browser):
         expect(one.get_by_role("button", name="Let Greedy play")).to_have_count(0)
 
 
-def test_a_pile_shows_what_the_rules_let_everybody_see(browser):
-    with table_at(lambda: hosted("mini-low")) as address, opened(browser, address) as page:
-        page.get_by_role("button", name="pile").last.click()
-        expect(page.get_by_role("dialog")).to_contain_text("Nothing has been taken yet.")
-        page.keyboard.press("Escape")
-        while not wait_for_turn(page):
-            play_first(page)
-        page.get_by_role("button", name="pile").last.click()
-        count = int(page.get_by_role("dialog").locator("p").first.inner_text().split()[-1])
-        assert page.get_by_role("dialog").locator(".laid").first.get_by_role("img").count() == count > 0
-
-
 # ---------------------------------------------------------------------- for everybody
 
 
-@pytest.mark.parametrize("width", [360, 480])
-def test_a_phone_shows_all_without_scrolling_sideways(browser, width):
+def test_a_phone_shows_all_without_scrolling_sideways(browser):
     load = lambda: hosted("mini-double players=4 teams=2", (PERSON, *["greedy"] * 3))  # noqa: E731
-    with table_at(load) as address, opened(browser, address, width, 740, has_touch=True) as page:
-        while True:
+    with table_at(load) as address, opened(browser, address, has_touch=True) as page:
+        is_over = False
+        while not is_over:
             is_over = wait_for_turn(page)
-            outside = (
-                f"[...document.querySelectorAll('#page *')].filter(e => e.getBoundingClientRect().right > {width})"
-            )
-            found = page.evaluate(f"{outside}.map(e => e.outerHTML.slice(0, 150))")
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, found
-            for button in page.get_by_role("button").all():
-                box = button.bounding_box()
-                assert box is None or (box["height"] >= 24 and box["width"] >= 24)
-            if is_over:
-                break
-            page.locator(".hand .card:not(.illegal)").first.tap()
-            page.locator(".move").first.tap()
-            page.wait_for_function("() => !document.querySelector('.hand .chosen')")
+            for width in (480, 360):
+                page.set_viewport_size({"width": width, "height": 740})
+                check_fits(page)
+            if not is_over:
+                page.locator(".hand .card:not(.illegal)").first.tap()
+                page.locator(".move").first.tap()
+                page.wait_for_function("() => !document.querySelector('.hand .chosen')")
 
 
 def test_swedish_throughout(browser):
@@ -357,29 +318,20 @@ def test_swedish_throughout(browser):
 
 
 def test_dark_and_light_and_no_motion(browser):
-    backgrounds = set()
-    for scheme in ("light", "dark"):
-        more = {"color_scheme": scheme, "reduced_motion": "reduce"}
-        with table_at(lambda: hosted("krypkasino")) as address, opened(browser, address, **more) as page:
+    with table_at(lambda: hosted("krypkasino")) as address, opened(browser, address, reduced_motion="reduce") as page:
+        backgrounds = set()
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
             backgrounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-            page.locator(".hand .card:not(.illegal)").first.click()
-            page.locator(".move").first.click()
-            page.wait_for_selector(".last.fresh")
-            assert page.evaluate("document.getAnimations().length") == 0
-    assert len(backgrounds) == 2
+        assert len(backgrounds) == 2
+        play_first(page)
+        page.wait_for_selector(".last.fresh")
+        assert page.evaluate("document.getAnimations().length") == 0
 
 
 def test_an_agent_that_fails_is_told_and_tried_again(browser):
-    class Failing(Here):
-        async def decide(self, spec, seat, game):
-            if not hasattr(self, "failed"):
-                self.failed = True
-                raise ValueError("no idea")
-            return await super().decide(spec, seat, game)
-
     with table_at(hosted, thinker=Failing()) as address, opened(browser, address) as page:
-        page.locator(".hand .card:not(.illegal)").first.click()
-        page.locator(".move").first.click()
+        play_first(page)
         expect(page.locator(".status")).to_have_text("Greedy can't go on.")
         page.get_by_role("button", name="Try again").click()
         expect(page.locator(".log")).to_contain_text("Greedy played")
