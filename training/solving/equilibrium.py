@@ -125,21 +125,30 @@ def respond(forest: Forest, at: int, policy: np.ndarray, seat: int, work: Work, 
 
 
 @kernel
+def normalize(weights: np.ndarray, start: int, stop: int, policy: np.ndarray) -> None:
+    """Write the weights of an information set's choices as probabilities; even ones if all are 0."""
+    total = 0.0
+    for choice in range(start, stop):
+        total += weights[choice]
+    for choice in range(start, stop):
+        policy[choice] = weights[choice] / total if total > 0.0 else 1.0 / (stop - start)
+
+
+@kernel
 def match_regrets(forest: Forest, at: int, seat: int, work: Work) -> None:
-    """Write a seat's strategies of this iteration: in proportion to the regrets that are predicted."""
+    """Write a seat's regrets, and its strategies of the next iteration: in proportion to the regrets predicted."""
     for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
         if forest.seat[infoset] == seat:
-            start, stop, total = forest.choice[infoset], forest.choice[infoset + 1], 0.0
+            start, stop = forest.choice[infoset], forest.choice[infoset + 1]
             for choice in range(start, stop):
+                work.regret[choice] = max(work.regret[choice] + work.change[choice], 0.0)
                 work.current[choice] = max(work.regret[choice] + work.change[choice], 0.0)
-                total += work.current[choice]
-            for choice in range(start, stop):
-                work.current[choice] = work.current[choice] / total if total > 0.0 else 1.0 / (stop - start)
+            normalize(work.current, start, stop, work.current)
 
 
 @kernel
 def learn(forest: Forest, at: int, seat: int, weight: float, work: Work) -> None:
-    """Update a seat's regrets against the other's strategies, and its average strategy.
+    """Write what a seat regrets against the other's strategies, and add to its average strategy.
 
     The average strategy of an information set is weighted by how likely the seat's own plays make it. The cards of one
     capture may be named in several orders, so several ways may lead there.
@@ -160,21 +169,6 @@ def learn(forest: Forest, at: int, seat: int, weight: float, work: Work) -> None
                 work.change[choice] += other * (value - work.value[node])
                 if forest.arrives[node]:
                     work.total[choice] += weight * work.reach[0, node] * work.current[choice]
-    for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
-        if forest.seat[infoset] == seat:
-            for choice in range(forest.choice[infoset], forest.choice[infoset + 1]):
-                work.regret[choice] = max(work.regret[choice] + work.change[choice], 0.0)
-
-
-@kernel
-def normalize(forest: Forest, at: int, work: Work, policy: np.ndarray) -> None:
-    """Write the average strategies as probabilities; even ones where a seat never comes by its own plays."""
-    for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
-        start, stop, total = forest.choice[infoset], forest.choice[infoset + 1], 0.0
-        for choice in range(start, stop):
-            total += work.total[choice]
-        for choice in range(start, stop):
-            policy[choice] = work.total[choice] / total if total > 0.0 else 1.0 / (stop - start)
 
 
 @kernel
@@ -216,7 +210,8 @@ def solve_deal(forest: Forest, at: int, gap: float, most: int, work: Work, solut
             learn(forest, at, seat, float(done) ** 2, work)
             match_regrets(forest, at, seat, work)
         if done % CHECK_EVERY == 0 or done == most:
-            normalize(forest, at, work, solution.policy)
+            for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
+                normalize(work.total, forest.choice[infoset], forest.choice[infoset + 1], solution.policy)
             gained = 0.0
             for seat in range(2):
                 gained += respond(forest, at, solution.policy, seat, work, solution.response)

@@ -17,8 +17,6 @@ from krypenv.training.solving.equilibrium import Work, look_at_deal
 from krypenv.training.solving.growing import IntArray
 from krypenv.training.solving.solving import Solved, work_for
 
-Hand = tuple[int, ...]  # copies of each kind
-
 
 class MoveLook(NamedTuple):
     """A whole move."""
@@ -165,13 +163,9 @@ class _View:
         plays = self.forest.seen[self.infoset, rules.observation_size :].reshape(history_shape(rules))
         theirs = plays[:, HISTORY_COLUMNS["who"]][:, 1] == 1
         played = plays[theirs][:, HISTORY_COLUMNS["card"]].sum(axis=0)[kinds]
-        sums: defaultdict[Hand, float] = defaultdict(float)
-        for pair, reach in zip(self.hands, self.reach / self.reach.sum(), strict=True):
-            held = (int(self.forest.dealt[pair, 1 - self.seat]) >> 2 * np.arange(len(kinds)) & 3) - played
-            sums[tuple(held.tolist())] += float(reach)
+        sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
         counts = np.zeros(len(rules.deck_counts), np.int64)
-        found = []
-        for held, probability in sums.items():
-            counts[kinds] = held
-            found.append(Belief(tuple(card_names(counts)), probability))
-        return sorted(found, key=lambda each: -each.probability)
+        for pair, reach in zip(self.hands, self.reach / self.reach.sum(), strict=True):
+            counts[kinds] = (int(self.forest.dealt[pair, 1 - self.seat]) >> 2 * np.arange(len(kinds)) & 3) - played
+            sums[tuple(card_names(counts))] += float(reach)
+        return sorted((Belief(*each) for each in sums.items()), key=lambda each: -each.probability)

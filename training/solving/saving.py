@@ -51,21 +51,18 @@ def save(folder: str | Path, solved: Solved, best_response: bool = False, **fact
 
 
 def _write(folder: str | Path, solved: Solved, best_response: bool, facts: dict[str, Any]) -> Path:
-    if best_response:
-        facts["points"] = True
-    keys, sizes, actions, policies = [], [], [], []
-    rules = solved.trees.rules
-    for forest, solution in zip(solved.trees.forests, solved.solutions, strict=True):
-        keys.append(keys_of(rules, forest.seen, best_response))
-        sizes.append(np.diff(forest.choice))
-        actions.append(forest.actions)
+    facts |= {"points": True} if best_response else {}
+    rules, forests, policies = solved.trees.rules, solved.trees.forests, []
+    for forest, solution in zip(forests, solved.solutions, strict=True):
         policy = solution.policy
         if best_response:
             policy = np.zeros(len(forest.actions))
             policy[forest.choice[:-1] + solution.response] = 1.0
         policies.append(policy)
-    choice = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-    strategy = strategy_of(np.concatenate(keys), choice, np.concatenate(actions), np.concatenate(policies))
+    keys = np.concatenate([keys_of(rules, forest.seen, best_response) for forest in forests])
+    choice = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(forest.choice) for forest in forests]))])
+    actions = np.concatenate([forest.actions for forest in forests])
+    strategy = strategy_of(keys, choice, actions, np.concatenate(policies))
     return save_strategy(
         folder, strategy, rules, value=solved.value, exploitability=max(solved.exploitability, 0.0), **facts
     )
