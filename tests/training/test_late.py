@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 from support.commands import krypenv
 
 from krypenv import Game, Rules
-from krypenv.cards import NO_CARD, NUM_KINDS, card_names, parse_card
+from krypenv.cards import NO_CARD, parse_card
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME
 from krypenv.training.solving import Bounds, Solved, Trees, grow_late, look, measure_late, solve, solve_late
@@ -115,85 +114,70 @@ def after(game: Game, plays: int) -> Game:
     return game
 
 
-Hand = tuple[str, ...]
+UNSEEN = ("5H", "5H", "2D", "5D", "7S", "KH", "KD", "TH", "3S", "8D", "TD", "4S")  # in LAST
+KINDS = sorted(set(UNSEEN), key=parse_card)
+Ways = Mapping[tuple[int, int], float]  # in how many each pair of packed hands is dealt
 
 
-def in_order(cards: Iterable[str]) -> Hand:
-    """A hand as a tuple."""
-    return tuple(sorted(cards, key=parse_card))
-
-
-@cache
-def named(hand: int) -> Hand:
-    """The cards of a packed hand in LAST."""
-    game = Game.from_position(LAST)
-    kinds = np.flatnonzero(game.rules.deck_counts.astype(int) - game.state["seen"])
-    counts = np.zeros(NUM_KINDS, np.int64)
-    counts[kinds] = hand >> 2 * np.arange(len(kinds)) & 3
-    return tuple(card_names(counts))
+def packed(cards: Iterable[str]) -> int:
+    """A hand in LAST, two bits for each kind that is not seen."""
+    return sum(1 << 2 * KINDS.index(card) for card in cards)
 
 
 @pytest.fixture(scope="module")
-def ways() -> Counter[tuple[Hand, Hand]]:
-    """In how many ways each pair of hands is dealt in LAST: two of twelve cards each, no tens for seat 1 (R10)."""
-    unseen = ["5H", "5H", "2D", "5D", "7S", "KH", "KD", "TH", "3S", "8D", "TD", "4S"]
-    found: Counter[tuple[Hand, Hand]] = Counter()
+def ways() -> Ways:
+    """The pairs of hands in LAST: two of twelve cards each, no tens for seat 1 (R10)."""
+    found: Counter[tuple[int, int]] = Counter()
     for own in combinations(range(12), 2):
-        for other in combinations(sorted(set(range(12)) - set(own)), 2):
-            hands = in_order(unseen[at] for at in own), in_order(unseen[at] for at in other)
-            found[hands] += not any(card.startswith("T") for card in hands[1])
-    return Counter({hands: count for hands, count in found.items() if count})
-
-
-def dealt(trees: Trees) -> list[tuple[Hand, Hand]]:
-    """The pairs of hands in a tree."""
-    return [(named(int(own)), named(int(other))) for own, other in trees.forests[0].dealt]
-
-
-@pytest.mark.parametrize("bounds", [Bounds(samples=1), Bounds(5, 3, samples=1), Bounds(9, 1, responder=1, samples=1)])
-def test_all_pairs_of_two_ranges_are_dealt_and_no_others(ways: Counter[tuple[Hand, Hand]], bounds: Bounds) -> None:
-    game = Game.from_position(LAST)
-    trees = grow_late(game, bounds, 1)
-    found = dict(zip(dealt(trees), trees.forests[0].chance, strict=True))
-    expected: Mapping[tuple[Hand, Hand], int] = ways
-    if bounds.is_bounded:
-        ranges = [{named(int(hand)) for hand in hands} for hands in draw_ranges(game.rules, game.state, bounds)]
-        sizes = [1 if seat == bounds.responder else bounds.hands for seat in range(2)]
-        assert [len(hands) for hands in ranges] == sizes
-        expected = {pair: count for pair, count in ways.items() if pair[0] in ranges[0] and pair[1] in ranges[1]}
-    assert found == pytest.approx({pair: count / sum(expected.values()) for pair, count in expected.items()})
-
-
-def chances(ways: Mapping[tuple[Hand, Hand], float], seat: int) -> dict[Hand, float]:
-    """How likely each hand of a seat is, if each pair of hands is dealt in so many ways."""
-    found: dict[Hand, float] = {}
-    for pair, count in ways.items():
-        found[pair[seat]] = found.get(pair[seat], 0.0) + count / sum(ways.values())
+        for other in combinations(set(range(12)) - set(own), 2):
+            if not any(UNSEEN[at].startswith("T") for at in other):
+                found[packed(UNSEEN[at] for at in own), packed(UNSEEN[at] for at in other)] += 1
     return found
 
 
-def test_ranges_grow_and_give_every_hand_its_chance(ways: Counter[tuple[Hand, Hand]]) -> None:
+@pytest.mark.parametrize("bounds", [Bounds(samples=1), Bounds(5, 3, samples=1), Bounds(9, 1, responder=1, samples=1)])
+def test_all_pairs_of_two_ranges_are_dealt_and_no_others(ways: Ways, bounds: Bounds) -> None:
+    game = Game.from_position(LAST)
+    forest = grow_late(game, bounds, 1).forests[0]
+    found = dict(zip(map(tuple, forest.dealt.tolist()), forest.chance, strict=True))
+    own, other = (set(hands.tolist()) for hands in draw_ranges(game.rules, game.state, bounds))
+    if bounds.is_bounded:
+        sizes = [1 if seat == bounds.responder else bounds.hands for seat in range(2)]
+        assert [len(own), len(other)] == sizes
+    expected = {pair: count for pair, count in ways.items() if pair[0] in own and pair[1] in other}
+    assert bounds.is_bounded or expected == ways
+    assert found == pytest.approx({pair: count / sum(expected.values()) for pair, count in expected.items()})
+
+
+def chances(ways: Ways, seat: int) -> dict[int, float]:
+    """How likely each hand of a seat is, if each pair of hands is dealt in so many ways."""
+    found: Counter[int] = Counter()
+    for pair, count in ways.items():
+        found[pair[seat]] += count / sum(ways.values())
+    return found
+
+
+def test_ranges_grow_and_give_every_hand_its_chance(ways: Ways) -> None:
     """On average over ranges a hand is as likely as in the whole deal; larger ranges hold the smaller ones."""
     game, draws = Game.from_position(LAST), 300
     average = dict.fromkeys(ways, 0.0)
     for seed in range(draws):
         small, large = (draw_ranges(game.rules, game.state, Bounds(hands, seed)) for hands in (3, 6))
         assert all(set(few) < set(more) for few, more in zip(small, large, strict=True))
-        pairs = set(product(map(named, small.own.tolist()), map(named, small.other.tolist()))) & set(ways)
+        pairs = set(product(small.own.tolist(), small.other.tolist())) & set(ways)
         for pair in pairs:
             average[pair] += ways[pair] / sum(ways[each] for each in pairs)
     for seat in range(2):
         found, expected = chances(average, seat), chances(ways, seat)
-        assert max(abs(found[hand] - expected[hand]) for hand in expected) < 5 * math.sqrt(
-            max(expected.values()) / draws
-        )
+        worst = max(abs(found[hand] - expected[hand]) for hand in expected)
+        assert worst < 5 * math.sqrt(max(expected.values()) / draws)
 
 
 def test_the_seat_to_act_may_be_dealt_the_hand_that_it_has() -> None:
     game = Game.from_position(LAST)
     for seed in range(5):
         own, _ = draw_ranges(game.rules, game.state, Bounds(4, seed, known=0))
-        assert ("2D", "5H") in map(named, own.tolist())
+        assert packed(["2D", "5H"]) in own
     solved = solve_late(game, gap=0.01, threads=1, bounds=Bounds(8, known=0, samples=1))
     assert {each.move for each in look(solved, game, knows_plays=False).moves} == set(map(str, game.legal_moves()))
 
