@@ -1,19 +1,19 @@
 """Analysis: exact where nothing is hidden, blind to what is, marks that mean what they say; and the command."""
 
-import contextlib
 import json
+import random
 from math import comb
 
 import numpy as np
 import pytest
 from support.commands import krypenv
 from support.games import lay
+from support.hidden import twin_of
 
 from krypenv import Game, Rules, agents
 from krypenv.advice.estimates import Estimate
 from krypenv.advice.values import examined
 from krypenv.agents.champion import MODELS
-from krypenv.notation import NotationError
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
 from krypenv.training.evaluation.analysis.comments import annotate, print_position
 
@@ -189,28 +189,13 @@ def test_intervals_are_those_of_the_same_worlds_for_all_moves():
         assert value.behind == Estimate.of(margins[values[0].move] - margins[value.move])
 
 
-def exchanged(game, place):
-    """The game with the first card of the other hand and one of the stock exchanged."""
-    lines = game.position().splitlines()
-    keys = f"hand {1 - game.turn}: ", "stock: "
-    at = [next(number for number, line in enumerate(lines) if line.startswith(key)) for key in keys]
-    hand, stock = (lines[number].removeprefix(key).split() for number, key in zip(at, keys, strict=True))
-    hand[0], stock[place] = stock[place], hand[0]
-    for number, key, cards in zip(at, keys, (hand, stock), strict=True):
-        lines[number] = key + " ".join(cards)
-    return Game.from_position("\n".join(lines))
-
-
 def test_hidden_cards_have_no_part():
-    game = cut(played_game(), 40)
-    others = []
-    for place in range(20):
-        with contextlib.suppress(NotationError):  # the other seat can't hold that card
-            others.append(exchanged(game, place))
-    seen_alike = [other for other in others if (other.observation() == game.observation()).all()]
-    assert any(other.hand(1 - game.turn) != game.hand(1 - game.turn) for other in seen_alike)
-    for other in seen_alike:
-        assert analyze_position(other, worlds=20).to_json() == analyze_position(game, worlds=20).to_json()
+    game, chance = cut(played_game(), 40), random.Random(1)
+    twins = [twin_of(game, game.turn, chance) for _ in range(6)]
+    assert any(twin.hand(1 - game.turn) != game.hand(1 - game.turn) for twin in twins)
+    assert any(twin.deck[-twin.stock_size :] != game.deck[-game.stock_size :] for twin in twins)
+    for twin in twins:
+        assert analyze_position(twin, worlds=20).to_json() == analyze_position(game, worlds=20).to_json()
 
 
 def test_open_hands_are_labelled():
@@ -313,15 +298,12 @@ def test_command_on_a_record(tmp_path):
     assert files["a.krk"].read_bytes() == annotate(game, analysis).encode()
 
 
-def test_command_on_a_position(tmp_path):
+def test_command_on_a_position_and_with_open_hands(tmp_path):
     done = krypenv("analyze", LAST, "--picture", tmp_path / "p.png")
     assert done.exit_code == 0, done.output
     assert "nothing is hidden" in done.stdout
     assert done.stdout.index("2C ") < done.stdout.index("3C ")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_all_that_open_hands_say_names_them(tmp_path):
     game = Game.from_position(LAST)
     game.push("3C")
     path, annotated, figures = (tmp_path / name for name in ("a.krk", "b.krk", "b.json"))

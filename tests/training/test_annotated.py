@@ -28,9 +28,14 @@ def said_of(record, number):
 
 def first_moves(game):
     """The number of moves before each deal, by its number."""
-    twin, found = game.rewound(), {}
-    for number, move in enumerate(game.moves):
-        found.setdefault(twin.deal_number, number)
+    return {deal: number for number, (deal, _) in reversed([*enumerate(deals_and_turns(game))])}
+
+
+def deals_and_turns(game):
+    """The deal and the seat of each move."""
+    twin, found = game.rewound(), []
+    for move in game.moves:
+        found.append((twin.deal_number, twin.turn))
         twin.push(move)
     return found
 
@@ -76,8 +81,8 @@ def test_where_nothing_is_hidden_there_is_no_interval_and_without_a_deal_no_luck
         ("krypkasino players=4 teams=2", 1, ["seats 1 and 3"]),
     ],
 )
-def test_luck_is_told_of_the_sides_whose_moves_were_analysed(text, seat, sides, capsys, tmp_path):
-    """Printed for each deal and in a sentence, drawn, and in comments before each deal and after the game."""
+def test_only_the_moves_and_the_luck_of_who_was_analysed_are_told(text, seat, sides, capsys, tmp_path):
+    """Luck is printed for each deal and in a sentence, drawn, and in comments before each deal and after the game."""
     game = play_out(Game(Rules.parse(text), seed=2), 2)
     analysis = analyze(game, worlds=2, seat=seat)
     assert [side_name(analysis, side) for side in told_sides(analysis)] == sides
@@ -85,8 +90,8 @@ def test_luck_is_told_of_the_sides_whose_moves_were_analysed(text, seat, sides, 
     printed = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in printed.splitlines()]
     luck, starts, record = analysis.luck, first_moves(game), annotate(game, analysis)
-    assert list(starts) == list(luck.deals)
-    for at, (deal, number) in enumerate(starts.items()):
+    assert sorted(starts) == list(luck.deals)
+    for at, deal in enumerate(luck.deals):
         told = []
         for side, name in zip(told_sides(analysis), sides, strict=True):
             figures = [
@@ -95,13 +100,16 @@ def test_luck_is_told_of_the_sides_whose_moves_were_analysed(text, seat, sides, 
             ]
             assert [name, str(deal), *figures] in rows
             told.append("{}: margin {}, cards {}, play {}".format(name, *figures))
-        assert said_of(record, number)[-len(sides) :] == [f"deal {deal}, {told[0]}", *told[1:]]
+        assert said_of(record, starts[deal])[-len(sides) :] == [f"deal {deal}, {told[0]}", *told[1:]]
     sentences = [
         luck.tell(side, name.capitalize(), "them" if " and " in name else "it")
         for side, name in zip(told_sides(analysis), sides, strict=True)
     ]
     assert all(sentence in printed for sentence in sentences)
     assert Game.replay(record).comments[len(game.moves)].endswith(" ".join(sentences))
+    comments = Game.replay(record).comments
+    numbers = [number for number, text in comments.items() if re.search(r"best|only move|behind", text)]
+    assert numbers == [number for number, (_, turn) in enumerate(deals_and_turns(game), 1) if seat in (None, turn)]
     draw_record(tmp_path / "a.png", analysis)
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
@@ -119,16 +127,6 @@ def test_the_record_reads_back_as_the_same_game_with_its_own_comments():
         assert twin.comments[number].startswith(f"{text}; ")
     assert list(game.tags) == ["Event"]  # the game itself is left as it was
     assert annotate(twin, ANALYSIS) == record  # what is said already is not said again
-
-
-def test_only_the_moves_of_the_seat_that_was_analysed_are_told():
-    comments = Game.replay(annotate(GAME, analyze(GAME, worlds=2, seat=1))).comments
-    others = [number for number, text in comments.items() if re.search(r"best|only move|behind", text)]
-    twin, turns = GAME.rewound(), []
-    for move in GAME.moves:
-        turns.append(twin.turn)
-        twin.push(move)
-    assert others == [number for number, turn in enumerate(turns, 1) if turn == 1]
 
 
 def test_the_file_is_shown_and_studied_with_its_comments_and_the_record_that_is_read_is_kept(tmp_path):

@@ -89,6 +89,7 @@ def test_margins_of_two_sides_done_by_hand():
     half = 12.706205 * 9  # deal 4: (22 + 2) / 2 = 12, deal 9: (-18 + 6) / 2 = -6; the standard error of 12 and -6 is 9
     assert table.margin[0, 1] == 3
     assert (table.low[0, 1], table.high[0, 1]) == pytest.approx((3 - half, 3 + half))
+    assert (table.field_low[0], table.field_high[0]) == pytest.approx((3 - half, 3 + half))
     assert table.deals.tolist() == [[0, 2], [2, 0]]
     assert (table.field_margin.tolist(), table.win_rate.tolist()) == ([3, -3], [0.75, 0.25])
     assert table.widest == pytest.approx(half)
