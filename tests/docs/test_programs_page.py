@@ -4,7 +4,7 @@ import json
 import re
 
 from support.places import DOCS
-from support.programs import FEWEST_POINTS, LANGUAGE_MODEL
+from support.programs import FEWEST_POINTS
 
 from krypenv import Game, Rules
 from krypenv.agents.programs import messages
@@ -52,9 +52,6 @@ def test_the_messages_are_those_that_are_sent():
     assert f"`{json.dumps(messages.BYE)}`" in PAGE
 
 
-def test_the_program_of_the_page_is_there_and_short():
+def test_the_program_of_the_page_is_there():
     code = FEWEST_POINTS.read_text(encoding="utf-8")
     assert f"```python\n{code}```\n" in PAGE
-    assert len([line for line in code.splitlines() if line]) <= 20
-    assert "krypenv" not in code
-    assert "import krypenv" not in LANGUAGE_MODEL.read_text(encoding="utf-8")
