@@ -14,83 +14,68 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from habits import HABITS
 from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
-from memory import CHANGES
+from memory import CHANGES, NO_NEXT_REVEALS, NOTHING, WHOLE
 
 from krypenv import Rules
 from krypenv.cards import NO_CARD
 from krypenv.training import lab
 
-# Habits of `krypenv.training.lab` and memories of `memory.py`, by their names.
 FREE, LEADER = "as it likes", "leads"
-NEVER_SETS_UP, SETS_UP = "never sets up a sweep if it can", "sets up whenever it can"
-CREEP, CAPTURE = "creep whenever possible", "capture whenever possible"
-PAYS_0, PAYS_2 = "pays 0 at most for a capture", "pays 2 at most for a capture"
-HIGHEST, LOWEST = "creep the highest card", "creep the lowest card"
-ACES_FIRST, ACES_LAST = "creep aces first", "creep aces last"
-NEUTRAL_FIRST, NEUTRAL_LAST = "creep low cards without points first", "creep low cards without points last"
-SEEK, AVOID = "seeks the last capture with two cards", "avoids the last capture with two cards"
-SEEK_ALL, AVOID_ALL = "captures whenever it can in the last deal", "creeps whenever it can in the last deal"
-CHEAPEST, DEAREST = "capture the fewest points", "capture the most points"
-TINY, LARGE = "capture the fewest cards", "capture the most cards"
-TAKE_SAFE, LEAVE_SPADE = "take a neutral card while a spade lies there", "take no neutral card while a spade lies there"
-FOUL, SPARE = "creep an ace or king beside a ten of diamonds", "creep no ace or king beside a ten of diamonds"
-TWO, NOT_TWO = "leave two cards if it can", "never leave two cards if it can"
-WHOLE, NOTHING = "remembers all, does not solve the last deal", "remembers no card"
-HIGH_ALONE, ACES = "remembers aces and pictures alone", "remembers aces alone"
-STORAN, NEXT_REVEALS = "remembers the tens of diamonds alone", "does not use what the next seat's reveal"
-SINGLE, NO_SINGLE = "leave a single card but a picture", "leave no single card but a picture"
 
 
 class Statement(NamedTuple):
     """What is said of two ways to play: the first is better than the second."""
 
     words: str
-    does: str  # a habit, a memory, FREE or LEADER
+    does: str  # a habit (`habits.py`), a memory (`memory.py`), FREE or LEADER
     rather: str
 
 
 GUIDE = [
-    Statement("set up sweeps: never doing so is worse than to choose", FREE, NEVER_SETS_UP),
-    Statement("but with a reason: always doing so is worse too", FREE, SETS_UP),
-    Statement("leave no single card but a picture, rather than one", NO_SINGLE, SINGLE),
-    Statement("choosing is better than to leave none", FREE, NO_SINGLE),
-    Statement("creeping on principle is worse than to choose", FREE, CREEP),
-    Statement("capturing on principle is worse than to choose", FREE, CAPTURE),
-    Statement("never paying for a capture is worse than to choose", FREE, PAYS_0),
-    Statement("pay up to two points rather than none", PAYS_2, PAYS_0),
-    Statement("choosing is better than up to two points", FREE, PAYS_2),
-    Statement("creep the highest card rather than the lowest", HIGHEST, LOWEST),
-    Statement("choosing is better than the highest", FREE, HIGHEST),
-    Statement("keep low cards without points rather than give them away", NEUTRAL_LAST, NEUTRAL_FIRST),
-    Statement("choosing is better than to keep them", FREE, NEUTRAL_LAST),
-    Statement("make the cheapest capture rather than the dearest", CHEAPEST, DEAREST),
-    Statement("choosing is better than the cheapest", FREE, CHEAPEST),
+    Statement("set up sweeps: never doing so is worse than to choose", FREE, "set up no sweep"),
+    Statement("but with a reason: always doing so is worse too", FREE, "set up sweeps"),
+    Statement("leave no single card but a picture, rather than one", "leave no single card", "leave a single card"),
+    Statement("choosing is better than to leave none", FREE, "leave no single card"),
+    Statement("creeping on principle is worse than to choose", FREE, "creep"),
+    Statement("capturing on principle is worse than to choose", FREE, "capture"),
+    Statement("never paying for a capture is worse than to choose", FREE, "pay 0 at most"),
+    Statement("pay up to two points rather than none", "pay 2 at most", "pay 0 at most"),
+    Statement("choosing is better than up to two points", FREE, "pay 2 at most"),
+    Statement("creep the highest card rather than the lowest", "creep the highest", "creep the lowest"),
+    Statement("choosing is better than the highest", FREE, "creep the highest"),
+    Statement("keep low cards without points rather than give them away", "low cards last", "low cards first"),
+    Statement("choosing is better than to keep them", FREE, "low cards last"),
+    Statement("make the cheapest capture rather than the dearest", "capture the cheapest", "capture the dearest"),
+    Statement("choosing is better than the cheapest", FREE, "capture the cheapest"),
     Statement("remember the cards", WHOLE, NOTHING),
-    Statement("begin with aces and pictures", HIGH_ALONE, NOTHING),
-    Statement("no rule for the last deal: capturing is worse than to choose", FREE, SEEK_ALL),
-    Statement("no rule for the last deal: creeping is worse than to choose", FREE, AVOID_ALL),
+    Statement("begin with aces and pictures", "remembers aces and pictures alone", NOTHING),
+    Statement("no rule for the last deal: capturing is worse than to choose", FREE, "capture in the last deal"),
+    Statement("no rule for the last deal: creeping is worse than to choose", FREE, "creep in the last deal"),
     Statement("count out the hands of the last deal", FREE, WHOLE),
     Statement("lead rather than deal", LEADER, FREE),
 ]
 RULEBOOKS = [
-    Statement("avoid taking in scoring cards rather than capture on principle", PAYS_0, CAPTURE),
-    Statement("get rid of aces early rather than late", ACES_FIRST, ACES_LAST),
-    Statement("choosing is better than aces early", FREE, ACES_FIRST),
-    Statement("use what the sweeps of the left-hand opponent reveal", WHOLE, NEXT_REVEALS),
-    Statement("keep your captures tiny rather than large", TINY, LARGE),
-    Statement("choosing is better than tiny captures", FREE, TINY),
-    Statement("take a neutral card rather than leave a spade", TAKE_SAFE, LEAVE_SPADE),
-    Statement("choosing is better than to take it", FREE, TAKE_SAFE),
-    Statement("foul a table with a ten of diamonds rather than spare it", FOUL, SPARE),
-    Statement("choosing is better than to foul it", FREE, FOUL),
-    Statement("aim for the very last capture rather than avoid it", SEEK, AVOID),
-    Statement("choosing is better than to aim for it", FREE, SEEK),
-    Statement("leave no two cards rather than two", NOT_TWO, TWO),
-    Statement("choosing is better than to leave no two", FREE, NOT_TWO),
-    Statement("remember the aces", ACES, NOTHING),
-    Statement("remember the tens of diamonds", STORAN, NOTHING),
+    Statement("avoid taking in scoring cards rather than capture on principle", "pay 0 at most", "capture"),
+    Statement("get rid of aces early rather than late", "creep aces first", "creep aces last"),
+    Statement("choosing is better than aces early", FREE, "creep aces first"),
+    Statement("use what the sweeps of the left-hand opponent reveal", WHOLE, NO_NEXT_REVEALS),
+    Statement("keep your captures tiny rather than large", "capture the fewest cards", "capture the most cards"),
+    Statement("choosing is better than tiny captures", FREE, "capture the fewest cards"),
+    Statement("take a neutral card rather than leave a spade", "take beside a spade", "leave beside a spade"),
+    Statement("choosing is better than to take it", FREE, "take beside a spade"),
+    Statement(
+        "foul a table with a ten of diamonds rather than spare it", "foul a ten of diamonds", "spare a ten of diamonds"
+    ),
+    Statement("choosing is better than to foul it", FREE, "foul a ten of diamonds"),
+    Statement("aim for the very last capture rather than avoid it", "seek the last capture", "avoid the last capture"),
+    Statement("choosing is better than to aim for it", FREE, "seek the last capture"),
+    Statement("leave no two cards rather than two", "leave no two cards", "leave two cards"),
+    Statement("choosing is better than to leave no two", FREE, "leave no two cards"),
+    Statement("remember the aces", "remembers aces alone", NOTHING),
+    Statement("remember the tens of diamonds", "remembers the tens of diamonds alone", NOTHING),
 ]
 STATEMENTS = [*GUIDE, *RULEBOOKS]
 
@@ -117,7 +102,7 @@ def setups_of(setup: lab.Setup) -> dict[str, lab.Setup]:
 
 def changes_of(player: str) -> dict[str, lab.Change]:
     """Return the ways to play that a player can be given: habits, and memories if it is the network."""
-    habits = {name: lab.with_habit(habit) for name, habit in lab.HABITS.items()}
+    habits = {name: lab.with_habit(habit) for name, habit in HABITS.items()}
     ways: dict[str, Any] = {**habits, **CHANGES} if player == "network" else habits
     return {name: change for name, change in ways.items() if name in NAMED}
 
@@ -249,7 +234,7 @@ def draw(statements: Mapping[str, Any], axes: Axes) -> None:
 
 
 QUESTION = "Which advice holds for which player?"
-STUDY = lab.Study("advice", QUESTION, tasks, answer, deals=400, needs=lab.network_of)
+STUDY = lab.Study("advice", QUESTION, tasks, answer, deals=400)
 
 if __name__ == "__main__":
     lab.main(STUDY)

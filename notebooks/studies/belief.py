@@ -141,8 +141,8 @@ def draw(axes: Axes, figures: dict[str, Any]) -> None:
 
 
 STUDY = lab.Study(
-    "belief", "How much does a belief know about hidden hands?", tasks, answer, deals=40, players=(2, 3, 4, 5, 6),
-    any_rules=True, agent="champion",
+    "belief", "How much does a belief know about hidden hands?", tasks, answer, deals=40, any_rules=True,
+    agent="champion",
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ of `tactician` alone that leaves the least share of the variance, in the mean ov
 
     python notebooks/studies/coefficients.py --seed 1819632491 --workers 2
 
-The figures of the answer are what `training/evaluation/luck/coefficients.json` holds. Alone of these scripts this one
-imports more than the public API: the luck of a deal by each player is no part of it.
+The figures of the answer are what `training/evaluation/luck/coefficients.json` holds. This script imports more than the
+public API: the luck of a deal by each player is no part of it.
 """
 
 from __future__ import annotations

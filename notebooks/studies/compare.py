@@ -135,7 +135,7 @@ def draw(figures: Mapping[str, Any], axes: Axes) -> None:
 
 
 SETS = ("krypkasino", "krypkasino goal=high")
-STUDY = lab.Study("compare", "How do these rules differ?", tasks, answer, 1000, fewest=2, agent="tactician", sets=SETS)
+STUDY = lab.Study("compare", "How do these rules differ?", tasks, answer, 1000, agent="tactician", sets=SETS)
 
 if __name__ == "__main__":
     lab.main(STUDY)

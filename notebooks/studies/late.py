@@ -139,7 +139,7 @@ def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
 
 
 QUESTION = "What is perfect play of the last two deals worth?"
-STUDY = lab.Study("late", QUESTION, tasks, answer, deals=60, players=(2,), agent="champion")
+STUDY = lab.Study("late", QUESTION, tasks, answer, deals=60, agent="champion")
 
 if __name__ == "__main__":
     lab.main(STUDY)

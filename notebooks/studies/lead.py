@@ -48,7 +48,7 @@ def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
 
 
 QUESTION = "What is each place at the table worth?"
-STUDY = lab.Study("lead", QUESTION, tasks, answer, deals=10_000, players=(2, 3, 4, 5, 6))
+STUDY = lab.Study("lead", QUESTION, tasks, answer, deals=10_000)
 
 if __name__ == "__main__":
     lab.main(STUDY)

@@ -33,14 +33,16 @@ class Forgetful:
     all equally likely, and plays the action with the best mean log probability. It does not solve the last deal.
 
     Args:
-        base: a network, or the champion without worlds.
+        base: a network, or the champion without worlds; raises ValueError for others.
         kept: (52,) bool, the kinds of which it remembers all cards.
         deduces: of whom it knows which ranks they can't hold, because they have not swept (R10).
         draws: memories imagined.
     """
 
     def __init__(self, base: agents.Agent, kept: npt.NDArray[np.bool_], deduces: str, draws: int, seed: int) -> None:
-        self.name, self.rules, self.network = "forgetful", base.rules, lab.network_of(base)
+        self.name, self.rules, self.network = "forgetful", base.rules, getattr(base, "player", base)
+        if not hasattr(self.network, "evaluate"):
+            raise ValueError(f"{base.name} is no network, which this study needs; champion(worlds=0) is one")
         self.kept, self.deduces, self.draws = kept, deduces, draws
         self.random = np.random.default_rng(seed)
 
@@ -114,10 +116,11 @@ def forgets_deals(agent: str, rules: Rules, seed: int) -> Forgetful:
 WHOLE = "remembers all, does not solve the last deal"
 THIS_DEAL, NOTHING = "remembers the current deal", "remembers no card"
 NO_REVEALS = "does not use what forced sweeps reveal"
+NO_NEXT_REVEALS = "does not use what the next seat's reveal"
 CHANGES = {
     WHOLE: partial(forgetful, ALL, EVERY_SEAT, 1),
     NO_REVEALS: partial(forgetful, ALL, NOBODY, 1),
-    "does not use what the next seat's reveal": partial(forgetful, ALL, OTHERS, 1),
+    NO_NEXT_REVEALS: partial(forgetful, ALL, OTHERS, 1),
     "remembers aces alone": partial(forgetful, RANKS == 1, EVERY_SEAT, DRAWS),
     "remembers the tens of diamonds alone": partial(forgetful, STORAN, EVERY_SEAT, DRAWS),
     "remembers aces and pictures alone": partial(forgetful, (RANKS == 1) | (RANKS > TEN), EVERY_SEAT, DRAWS),
@@ -126,7 +129,7 @@ CHANGES = {
     "remembers no card and uses no reveal": partial(forgetful, NONE, NOBODY, DRAWS),
 }
 PAIRS = [(WHOLE, NOTHING), (WHOLE, THIS_DEAL), (WHOLE, NO_REVEALS)]
-STUDY = lab.compare("memory", "What is it worth to remember the cards?", CHANGES, PAIRS, needs=lab.network_of)
+STUDY = lab.compare("memory", "What is it worth to remember the cards?", CHANGES, PAIRS)
 
 if __name__ == "__main__":
     lab.main(STUDY)

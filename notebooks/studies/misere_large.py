@@ -147,7 +147,7 @@ def draw(figures: Mapping[str, Any], axes: Axes) -> None:
 
 
 QUESTION = "Which answers about misère hold for which players?"
-STUDY = lab.Study("misere_large", QUESTION, tasks, answer, deals=600, fewest=2, agent="tactician", sets=GAMES)
+STUDY = lab.Study("misere_large", QUESTION, tasks, answer, deals=600, agent="tactician", sets=GAMES)
 
 if __name__ == "__main__":
     lab.main(STUDY)

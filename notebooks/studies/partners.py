@@ -70,6 +70,8 @@ def count_sweeps(rules: str, agent: str, first: int, deals: int, seed: int) -> l
 
 def tasks(setup: lab.Setup) -> list[lab.Task]:
     """Return the matches of all pairs, and those of the strangers at a table with each for itself."""
+    if not setup.rules.teams:
+        raise ValueError("partners play in teams; give rules such as 'krypkasino players=4 teams=2'")
     found = lab.chunk_tasks("sweeps a game in pairs", setup, count_sweeps)
     found += lab.chunk_tasks("sweeps a game alone", alone(setup), count_sweeps)
     for stranger in STRANGERS:
@@ -94,7 +96,7 @@ def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
 
 
 QUESTION = "What do partners gain by being of one kind?"
-STUDY = lab.Study("partners", QUESTION, tasks, answer, deals=2000, players=(4,), teams=2)
+STUDY = lab.Study("partners", QUESTION, tasks, answer, deals=2000, rules="krypkasino players=4 teams=2")
 
 if __name__ == "__main__":
     lab.main(STUDY)

@@ -313,7 +313,7 @@ def test_only_what_is_typed_is_made_by_make():
         "settings.py",  # Settings.of, and with_own_of after its check; ExploitSettings
         "options.py",  # the values of options
         "playing.py",  # ScoreSettings, and the agent that check_score is given
-        "script.py",  # the command line of a study
+        "study.py",  # the command line of a study
         "making.py",  # DataSettings, of the command's line
         "bench_lines.py",  # names that stand in it
         "tianshou_dqn.py",  # the opponent of the command's line

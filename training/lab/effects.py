@@ -15,7 +15,7 @@ from krypenv.training.evaluation.matches.margins import FloatArray, Interval, ho
 LEVEL = 0.05  # of all tests of an answer together
 P, ALONE = "p", "p alone"  # of a figure: adjusted for all tests of its answer, and of this test by itself
 Key = TypeVar("Key")
-Place = tuple[str, ...]  # where a figure stands in the figures of an answer
+Figure = Mapping[str, float]  # mean, low and high; P and ALONE too if it is tested
 
 
 def p_value(samples: FloatArray) -> float:
@@ -31,11 +31,10 @@ def effects_of(samples: Mapping[Key, FloatArray]) -> dict[Key, dict[str, float]]
     Each has `mean`, `low` and `high`, its p value by Holm over all of them (`P`), and that of the sample by itself
     (`ALONE`), which `replicated` needs.
     """
-    found = {key: np.asarray(each, float) for key, each in samples.items()}
-    alone = [p_value(each) for each in found.values()]
+    alone = [p_value(each) for each in samples.values()]
     return {
         key: {**_plain(interval(each)), P: float(p), ALONE: one}
-        for (key, each), p, one in zip(found.items(), holm(alone), alone, strict=True)
+        for (key, each), p, one in zip(samples.items(), holm(alone), alone, strict=True)
     }
 
 
@@ -48,7 +47,7 @@ def _plain(found: Interval) -> dict[str, float]:
     return dict(zip(("mean", "low", "high"), map(float, found), strict=True))
 
 
-def measured_in(figures: Mapping[str, Any], place: Place = ()) -> Iterator[tuple[Place, Mapping[str, float]]]:
+def measured_in(figures: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Figure]]:
     """Yield the figures with an interval that an answer has, with their places in it."""
     for name, each in figures.items():
         if isinstance(each, dict):
@@ -73,43 +72,30 @@ def table_of(figures: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[st
 
 def draw_bars(axes: Axes, figures: Mapping[str, Any]) -> None:
     """Draw a horizontal bar with its interval for each figure that has one."""
-    found = dict(measured_in(figures))
-    if found:
-        mean, low, high = np.array([[each[name] for name in ("mean", "low", "high")] for each in found.values()]).T
-        names = [textwrap.fill(": ".join(place), 40) for place in found]
-        axes.barh(names, mean, xerr=(mean - low, high - mean), capsize=4, color="#6b8fb5")
+    for place, each in measured_in(figures):
+        errors = [[each["mean"] - each["low"]], [each["high"] - each["mean"]]]
+        axes.barh(textwrap.fill(": ".join(place), 40), each["mean"], xerr=errors, capsize=4, color="#6b8fb5")
     axes.axvline(0, color="black", linewidth=0.8)
     axes.invert_yaxis()
     axes.set_xlabel("mean, with its 95% interval")
 
 
-def p_of_both(first: Mapping[str, float], again: Mapping[str, float]) -> float:
-    """Return the p value of an effect measured on two seeds, by Fisher's method for independent tests.
-
-    It is 1 if the signs differ, or if a seed by itself does not tell the effect apart from zero. That makes errors
-    rarer still.
-    """
-    p_values = (first[ALONE], again[ALONE])
-    agree = first["mean"] * again["mean"] > 0 and max(p_values) < LEVEL
-    with np.errstate(divide="ignore"):  # a p value of 0 is certain
-        return float(combine_pvalues(p_values).pvalue) if agree else 1.0
-
-
-def effects_in(figures: Mapping[str, Any]) -> dict[Place, Mapping[str, float]]:
-    """Return the effects that an answer tests, by their places in its figures."""
-    return {place: each for place, each in measured_in(figures) if ALONE in each}
-
-
-def replicated(pairs: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> dict[Place, float]:
+def replicated(pairs: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> dict[tuple[str, ...], float]:
     """Return the p values of all effects that pairs of answers measure, by Holm over all of them together.
 
     `pairs` has by name the figures of an answer and those of the same study on another seed. The keys are that name
-    and the place in the figures. Raises ValueError if the two answers don't test the same effects.
+    and the place in the figures. Two p values make one by Fisher's method for independent tests. It is 1 if the signs
+    differ, or if a seed by itself does not tell the effect apart from zero, which makes errors rarer still. Raises
+    ValueError if the two answers don't test the same effects.
     """
-    found: dict[Place, float] = {}
+    found: dict[tuple[str, ...], float] = {}
     for name, both in pairs.items():
-        first, again = map(effects_in, both)
+        first, again = ({place: each for place, each in measured_in(one) if ALONE in each} for one in both)
         if first.keys() != again.keys():
             raise ValueError(f"the two answers of {name} test different effects; both must come from the same study")
-        found |= {(name, *place): p_of_both(effect, again[place]) for place, effect in first.items()}
+        for place, effect in first.items():
+            p_values = (effect[ALONE], again[place][ALONE])
+            agree = effect["mean"] * again[place]["mean"] > 0 and max(p_values) < LEVEL
+            with np.errstate(divide="ignore"):  # a p value of 0 is certain
+                found[(name, *place)] = float(combine_pvalues(p_values).pvalue) if agree else 1.0
     return dict(zip(found, map(float, holm([*found.values()])), strict=True))

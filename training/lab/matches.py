@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent
-from krypenv.agents.champion import shipped_model
 from krypenv.engine import Engine
 from krypenv.features import observation_for, want_history
 from krypenv.inputs.words import describe_error
@@ -21,18 +20,14 @@ from krypenv.training.evaluation.luck.control import control_for, is_slow
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
-from krypenv.training.evaluation.matches.margins import FloatArray, own_margins, without_luck
+from krypenv.training.evaluation.matches.margins import FloatArray
 from krypenv.training.lab.effects import effects_of
 from krypenv.training.lab.study import Answer, Setup, Study
 from krypenv.training.runs import Task
 
+IntArray = npt.NDArray[np.int64]
 CHUNK = 100  # deals of a task
 Change = Callable[[str, Rules, int], Agent]  # makes a changed agent from the string of one, rules and a seed
-
-
-def strong_agent(rules: Rules) -> str:
-    """Return the string of a strong agent that is quick: the package's network for the rules, or a small search."""
-    return "champion(worlds=0)" if shipped_model(rules) else "search(worlds=10, plies=0)"
 
 
 def chunk_tasks(key: str, setup: Setup, function: Callable[..., Any], **more: Any) -> list[Task]:
@@ -53,7 +48,11 @@ def by_deal(results: dict[str, Any], key: str, setup: Setup) -> list[Any]:
 
 
 def match_tasks(key: str, setup: Setup, change: Change) -> list[Task]:
-    """Return the tasks of a duplicate match of the setup's agent, changed, against itself as it is."""
+    """Return the tasks of a duplicate match of the setup's agent, changed, against itself as it is.
+
+    Raises ValueError for an agent that can't be changed so.
+    """
+    change(setup.agent, setup.rules, setup.seed)
     return chunk_tasks(key, setup, play_chunk, change=change, luck=setup.luck)
 
 
@@ -71,9 +70,7 @@ def play_match(
     control = control_for(choice, players, game)
     meter = Meter(game, control) if control else None
     found = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)
-    if found.played.luck is None:
-        return found.margins
-    return own_margins(game, without_luck(game, found.scores, found.played.luck.reshape(found.scores.shape)))
+    return found.margins if found.luck is None else found.margins - found.luck
 
 
 def play_chunk(
@@ -90,17 +87,12 @@ def instead(other: str) -> Change:
 
 
 def compare(
-    name: str,
-    question: str,
-    changes: Mapping[str, Change],
-    pairs: Sequence[tuple[str, str]] = (),
-    deals: int = 2000,
-    **more: Any,
+    name: str, question: str, changes: Mapping[str, Change], pairs: Sequence[tuple[str, str]] = (), deals: int = 2000
 ) -> Study:
     """Return a study of changes, each in a duplicate match of the changed player against the player as it is.
 
     `pairs` name changes of which the first is compared with the second, on the same deals. All margins are tested
-    together. `more` goes to `Study`.
+    together.
     """
 
     def tasks(setup: Setup) -> list[Task]:
@@ -111,23 +103,17 @@ def compare(
         better = {f"{one} rather than {other}": margins[one] - margins[other] for one, other in pairs}
         return Answer(effects_of({**margins, **better}))
 
-    return Study(name, question, tasks, answer, deals, **more)
+    return Study(name, question, tasks, answer, deals)
 
 
-class Round(NamedTuple):
-    """A decision in each of some games, just made; a game that it has finished is in the engine no more."""
+def watch(
+    rules: str, agent: str, first: int, deals: int, seed: int
+) -> Iterator[tuple[Engine, IntArray, State, IntArray, State]]:
+    """Play deals with an agent in every seat, and yield the engine after each round of decisions, one in each game.
 
-    engine: Engine  # after the decision
-    rows: npt.NDArray[np.int64]  # (M,) the games that are not over
-    before: State  # (M,) what they were before
-    ended: npt.NDArray[np.int64]  # (K,) the games that it has ended
-    ends: State  # (K,) what they were before
-
-
-def watch(rules: str, agent: str, first: int, deals: int, seed: int) -> Iterator[Round]:
-    """Play deals with an agent in every seat, and yield each round of decisions.
-
-    Raises ValueError for an agent that fails.
+    Beside it stand the games that are not over, (M,), and what they were before, (M,); the games that the round has
+    ended, (K,), which are in the engine no more, and what they were before, (K,). Raises ValueError for an agent that
+    fails.
     """
     game = Rules.parse(rules)
     player = agents.make_known(agent, game, stream(seed, first))
@@ -141,7 +127,7 @@ def watch(rules: str, agent: str, first: int, deals: int, seed: int) -> Iterator
             raise ValueError(f"{player.name} {describe_error(error)}") from None
         over = engine.finished[rows]
         states = (before[which].view(np.recarray) for which in (~over, over))
-        yield Round(engine, rows[~over], next(states), rows[over], next(states))
+        yield engine, rows[~over], next(states), rows[over], next(states)
         rows = rows[~over]
 
 

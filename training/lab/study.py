@@ -1,7 +1,9 @@
-"""What every study is: a question, a list of tasks, and an answer folded from their results; and how it is run."""
+"""A study: a question, a list of tasks, and an answer folded from their results; its run and its command line."""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,20 +11,25 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from rich.console import Console
 
 from krypenv import agents
-from krypenv.agents import Agent
+from krypenv.agents import label_of, typed
 from krypenv.agents.base import check_krypkasino
+from krypenv.agents.champion import shipped_model
 from krypenv.inputs.files import write_whole
+from krypenv.inputs.words import command_line, one_line
 from krypenv.rules import Rules
+from krypenv.runtime import stopping
 from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.luck.control import control_for, control_of
 from krypenv.training.lab.effects import draw_bars, table_of
-from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
+from krypenv.training.runs import HERE, Executor, Header, Progress, Task, executor_of, limits, open_run
 from krypenv.training.runs.figures import png_of
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.machine import machine
-from krypenv.training.runs.tables import write_json
+from krypenv.training.runs.progress import progress
+from krypenv.training.runs.tables import print_table, write_json
 
 RESULT, FIGURE = "result.json", "figure.png"
 
@@ -31,7 +38,8 @@ RESULT, FIGURE = "result.json", "figure.png"
 class Setup:
     """What a study is run with: whose play, by which rules, how much, from which seed.
 
-    Raises ValueError for an agent that can't play by the rules, and for another choice of luck.
+    Raises ValueError for a number out of bounds, for an agent that can't play by the rules, and for another choice of
+    luck.
     """
 
     rules: Rules
@@ -42,6 +50,8 @@ class Setup:
     sets: tuple[str, ...] = ()  # rule sets, of a study that compares some
 
     def __post_init__(self) -> None:
+        limits.check("deals", self.deals, limits.DEALS)
+        limits.check("seed", self.seed, limits.SEED)
         control_for(self.luck, [agents.make_known(self.agent, self.rules)], self.rules)
 
     def to_json(self) -> dict[str, Any]:
@@ -67,11 +77,6 @@ class Answer:
         """The columns and the rows of its table."""
         return table_of(self.figures) if self.rows is None else (self.columns, self.rows)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        columns, rows = self.table
-        return {"columns": columns, "rows": rows, "figures": self.figures}
-
 
 @dataclass(frozen=True)
 class Study:
@@ -79,29 +84,14 @@ class Study:
 
     name: str
     question: str
-    tasks: Callable[[Setup], Sequence[Task]]
+    tasks: Callable[[Setup], Sequence[Task]]  # raises ValueError for what can't be studied
     answer: Callable[[Setup, dict[str, Any]], Answer]  # from the tasks' results by their keys
     deals: int  # by default
-    players: tuple[int, ...] = (2, 4)  # numbers of players for which it makes sense, the default first
-    teams: int | None = None  # by default; a study with teams needs them
-    fewest: int = 2  # deals; one has no interval
-    needs: Callable[[Agent], Any] = lambda agent: None  # raises ValueError for an agent that can't be studied
+    rules: str = "krypkasino"  # by default
     agent: str = ""  # whose play is studied by default; empty for a strong agent
     sets: tuple[str, ...] = ()  # rule sets, of a study that compares some; others can be given
+    fewest: int = 2  # deals; one has no interval
     any_rules: bool = False  # whether it takes games that are not like Krypkasino
-
-    def check(self, setup: Setup) -> None:
-        """Raise ValueError for rules for which the study makes no sense, and for an agent that it can't change."""
-        if not (self.sets or self.any_rules):
-            check_krypkasino(setup.rules, f"the study {self.name}")
-        if not self.sets and setup.rules.players not in self.players:
-            players = ", ".join(map(str, self.players))
-            raise ValueError(f"the study {self.name} is for {players} players, not {setup.rules.players}")
-        if self.teams and not setup.rules.teams:
-            raise ValueError(f"the study {self.name} is for teams; give rules with teams={self.teams}")
-        if setup.deals < self.fewest:
-            raise ValueError(f"the study {self.name} needs at least {self.fewest} deals, not {setup.deals}")
-        self.needs(agents.make_known(setup.agent, setup.rules))
 
 
 def run_study(
@@ -113,16 +103,20 @@ def run_study(
     Raises ValueError, and changes nothing, where the study can't use the setup, or the folder has another setup or is
     being written to.
     """
-    study.check(setup)
+    if not (study.sets or study.any_rules):
+        check_krypkasino(setup.rules, f"the study {study.name}")
+    if setup.deals < study.fewest:
+        raise ValueError(f"the study {study.name} needs at least {study.fewest} deals, not {setup.deals}")
     if not (folder / JOURNAL).exists() and (folder / RESULT).exists():
         raise ValueError(f"{folder} has a result without its {JOURNAL}, which is not overwritten; give another --out")
+    tasks = study.tasks(setup)
     weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
     identity = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
-    about = {"command": command, "machine": machine()}
-    with open_run(folder, Header("study", identity, about), executor) as run:
-        answer = study.answer(setup, run.do_all(study.tasks(setup), progress))
-        told = {"question": study.question, "runs": [{**identity, **run.about, **answer.to_json()}]}
-        write_json(folder / RESULT, told)
+    with open_run(folder, Header("study", identity, {"command": command, "machine": machine()}), executor) as run:
+        answer = study.answer(setup, run.do_all(tasks, progress))
+        columns, rows = answer.table
+        told = {**identity, **run.about, "columns": columns, "rows": rows, "figures": answer.figures}
+        write_json(folder / RESULT, {"question": study.question, "runs": [told]})
         write_whole(folder / FIGURE, picture(study.question, answer))
     return answer
 
@@ -139,3 +133,66 @@ def picture(question: str, answer: Answer) -> bytes:
         figure.set_figheight(max(figure.get_figheight(), 0.45 * len(axes.get_yticks())))
     figure.suptitle(question, fontsize=11)
     return png_of(figure, dpi=110)
+
+
+# ---------------------------------------------------------------------- the command line
+
+
+def main(study: Study, words: Sequence[str] | None = None) -> None:
+    """Run a study by the words of the command line: print its table, and write its answer and figure.
+
+    Call it at the end of the script that defines the study. The same command resumes a study that was stopped. An error
+    is one sentence, and the exit code then is 2.
+    """
+    given = sys.argv[1:] if words is None else words
+    parser = parser_of(study)
+    it = parser.parse_args(given)
+    try:
+        _run(study, it, command_line(["python", sys.argv[0], *given]))
+    except (ValueError, OSError) as error:
+        parser.exit(2, f"{parser.prog}: {one_line(str(error), 1000)}\n")
+    except KeyboardInterrupt:
+        parser.exit(stopping.EXIT_CODE, f"{parser.prog}: stopped; the same command resumes\n")
+
+
+def parser_of(study: Study) -> argparse.ArgumentParser:
+    """Return the command line of a study."""
+    parser = argparse.ArgumentParser(description=study.question, allow_abbrev=False)
+    add = parser.add_argument
+    if study.sets:
+        add("sets", nargs="*", metavar="RULES", default=study.sets, help="rule sets [default: the study's own]")
+    else:
+        add("--rules", default=study.rules, help="preset with its fields [default: '%(default)s']")
+        add("--players", help="number of players, if the rules don't say it [default: 2]")
+    add("--agent", default=study.agent, help=f"who plays [default: {study.agent or 'a strong agent'}]")
+    add("--deals", type=int, default=study.deals, help="number of deals [default: %(default)s]")
+    add("--seed", type=int, default=0, help="seed of deals and agents [default: %(default)s]")
+    add("--luck", default="off", help="take luck out of the margins of matches: auto, on or off [default: off]")
+    add("--workers", type=int, default=1, help="processes, on which no figure depends [default: %(default)s]")
+    add("--ray", action="store_true", help="work on a Ray cluster")
+    add("--ray-address", help="address of the cluster; implies --ray")
+    add("--out", type=Path, default=Path("runs") / study.name, help="folder of the answer [default: %(default)s]")
+    return parser
+
+
+def _run(study: Study, it: argparse.Namespace, command: str) -> None:
+    """Run a study with what the command line says, and print its answer."""
+    if study.sets:
+        sets = tuple(str(Rules.parse(text)) for text in it.sets)
+        rules = Rules.parse(sets[0])
+    else:
+        sets, rules = (), Rules.parse(f"{it.rules} players={it.players}" if it.players else it.rules)
+    setup = Setup(rules, typed(it.agent) if it.agent else strong_agent(rules), it.deals, it.seed, it.luck, sets)
+    executor = executor_of(it.workers, it.ray, it.ray_address)
+    with progress(Console(stderr=True)) as show:
+        answer = run_study(
+            study, setup, it.out, command, executor, lambda done, of: show(done / max(of, 1), study.name)
+        )
+    print(f"{study.question} ({', '.join(sets) or rules}, {label_of(setup.agent, rules)}, {setup.deals:,} deals)")
+    print_table(*answer.table)
+    print(f"wrote {it.out / RESULT} and {it.out / FIGURE}")
+
+
+def strong_agent(rules: Rules) -> str:
+    """Return the string of a strong agent that is quick: the package's network for the rules, or a small search."""
+    return "champion(worlds=0)" if shipped_model(rules) else "search(worlds=10, plies=0)"
