@@ -42,6 +42,7 @@ def check(page):
 def test_nothing_serious_while_a_game_is_played(browser, language, way):
     load = lambda: hosted("mini-double players=4 teams=2", (PERSON, *["greedy"] * 3), language=language)  # noqa: E731
     with at_rest(browser, load, way) as page:
+        assert page.evaluate("document.documentElement.lang") == language
         check(page)
         page.locator("nav button").first.click()
         page.wait_for_selector("dialog[open]")

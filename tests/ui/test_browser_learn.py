@@ -7,7 +7,6 @@ import contextlib
 import pytest
 from support.tables import ADDRESS, WEB, Page, hosted, page, serving
 
-from krypenv.ui.browser.requests import MOST_CHARACTERS
 from krypenv.ui.study import guided
 from krypenv.ui.study.lessons import lessons_in
 
@@ -82,13 +81,6 @@ def test_a_page_keeps_the_pace_that_was_chosen_at_the_table(one):
     told = one.read()
     assert told["pace"] == "fast"
     assert "say" not in told
-
-
-def test_a_message_that_is_too_long_is_refused_whatever_it_begins_with(one):
-    one.socket.send_text('{"do": "lesson", "lesson": 1}' + " " * MOST_CHARACTERS)
-    said = f"a message has at most {MOST_CHARACTERS:,} characters, not {MOST_CHARACTERS + 29:,}"
-    assert one.read()["say"] == f"The message was not understood: {said}."
-    assert one.told["lesson"]["number"] == 0
 
 
 def test_the_guided_deal_has_a_sentence_before_each_decision(monkeypatch):

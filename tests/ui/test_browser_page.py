@@ -305,18 +305,6 @@ def test_a_phone_shows_all_without_scrolling_sideways(browser):
                 page.wait_for_function("() => !document.querySelector('.hand .chosen')")
 
 
-def test_swedish_throughout(browser):
-    with table_at(lambda: hosted("krypkasino", language="sv")) as address, opened(browser, address) as page:
-        assert page.evaluate("document.documentElement.lang") == "sv"
-        expect(page.locator(".status")).to_contain_text("Din tur. Välj ett kort på handen.")
-        page.get_by_role("button", name="Regler").click()
-        expect(page.get_by_role("dialog")).to_contain_text("Den som tar in hela bordet gör en tabbe")
-        page.get_by_role("button", name="Stäng").click()
-        assert page.locator(".hand .card").first.get_attribute("aria-label").split()[0] in (
-            "klöver", "ruter", "hjärter", "spader",
-        )  # fmt: skip
-
-
 def test_dark_and_light_and_no_motion(browser):
     with table_at(lambda: hosted("krypkasino")) as address, opened(browser, address, reduced_motion="reduce") as page:
         backgrounds = set()

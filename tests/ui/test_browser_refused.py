@@ -26,7 +26,7 @@ from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.requests import MOST_CHARACTERS, parse_request
 from krypenv.ui.browser.seats import PERSON
-from krypenv.ui.browser.serving import address_of, bound, is_loopback, link, origin_of
+from krypenv.ui.browser.serving import is_loopback, origin_of
 
 TWO = (PERSON, PERSON)
 
@@ -40,6 +40,7 @@ MALFORMED = {
     "[]": "an object",
     "7" * 5000: f"at most {MOST_CHARACTERS:,} characters",
     "[" * 1500: "not JSON|deep",
+    '{"do": "lesson", "lesson": 1}' + " " * MOST_CHARACTERS: f"at most {MOST_CHARACTERS:,} characters, not",
     '{"do": "win", "edit": 1}': "one of play, stand_in, .*, not 'win'",
     '{"do": "play", "edit": 1}': "move is missing",
     '{"do": "play", "edit": 1, "move": 8}': "a text on one line",
@@ -297,12 +298,6 @@ def test_a_hint_that_is_asked_for_right_before_a_move_is_not_of_the_next_hand():
 
 
 # ---------------------------------------------------------------------- addresses and keys
-
-
-def test_links_lead_to_the_port_that_was_bound_at_an_address_of_this_machine():
-    with bound("127.0.0.1", 0) as first:
-        port = first.getsockname()[1]
-        assert link(address_of(first, "127.0.0.1"), "secret") == f"http://127.0.0.1:{port}/#secret"
 
 
 def test_what_is_a_loopback_address():

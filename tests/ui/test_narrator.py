@@ -127,14 +127,6 @@ def test_cards_that_count_are_told_once_each():
         assert (counted[(rules.card_points != 0) & (rules.deck_counts > 0)] == 1).all()
 
 
-def test_examples_of_the_main_game():
-    told = dict(Narrator(Rules.preset(), seat=0).in_full())
-    examples = [line for lines in told.values() for line in lines if line.startswith("Example")]
-    assert len(examples) == 6
-    assert any("You must sweep: your" in line for line in examples)
-    assert any("a double sweep. You +10, the other player -10." in line for line in examples)
-
-
 # ---------------------------------------------------------------------- what it came to
 
 

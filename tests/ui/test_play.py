@@ -209,17 +209,7 @@ def test_a_game_is_saved_when_the_input_ends_and_goes_on_later():
     assert len(later.moves) > len(saved.moves)
 
 
-def test_seats_and_names():
-    rules = Rules.preset(players=4)
-    assert Table(Game(rules, seed=1), 1, ["greedy", "tactician(shed=True)", "greedy"]).names == [
-        "greedy 0", "You", "greedy 2", "tactician"
-    ]  # fmt: skip
-    for arguments, sentence in (
-        ((4, ["greedy"]), "your seat is 0 to 3, not 4"),
-        ((0, ["greedy", "random"]), "3 other players are needed, named one by one or all by one name, not 2"),
-        ((0, ["oracle-hand"]), "oracle-hand sees what is hidden"),
-        ((0, ["greddy"]), "did you mean 'greedy'"),
-        ((0, ["module:Class"]), "module:Class"),
-    ):
-        with pytest.raises(ValueError, match=re.escape(sentence)):
-            Table(Game(rules, seed=1), *arguments)
+def test_agents_of_one_name_are_numbered_by_their_seats():
+    agents = ["greedy", "tactician(shed=True)", "greedy"]
+    table = Table(Game(Rules.preset(players=4), seed=1), 1, agents)
+    assert table.names == ["greedy 0", "You", "greedy 2", "tactician"]

@@ -118,10 +118,10 @@ def test_a_story_that_goes_on_and_back_is_the_one_told_at_once(rules):
     words = Narrator(rules, seat=0)
     story = Story(words)
     for _ in range(12):
-        for _ in range(choices.randint(1, 8)):
-            if not game.is_over:
-                game.push(choices.choice(some_moves(game)))
         for _ in range(choices.choice((0, 0, 1, 3))):
             if game.moves:
                 game.pop()
+        for _ in range(choices.randint(1, 8)):
+            if not game.is_over:
+                game.push(choices.choice(some_moves(game)))
         assert view(game, words, story) == view(game, words)
