@@ -176,7 +176,8 @@ class _OwnNames(compiler.Compiler):
             return default_mangler(name, () if uid == known.unique_id else types, abi_tags=abi_tags, uid=uid)
 
         self.state.targetctx = self.state.targetctx.subtarget(mangler=mangle)  # tuples of records have long names
-        return super()._compile_bytecode()
+        result = super()._compile_bytecode()
+        return result._replace(type_annotation="")  # a listing of all types, a quarter of what is kept in the cache
 
     def define_pipelines(self) -> list[Any]:
         """Return Numba's passes without the one that fuses operations on whole arrays: no kernel has any."""
