@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.builds import at
-from support.games import gained
+from support.games import after, gained
 
 from krypenv import Game, Rules
 from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, parse_action, parse_card
@@ -17,14 +17,6 @@ PAIRS = "mulle-glimne players=4 teams=2"
 def moves(game: Game, card: str) -> set[str]:
     """Return the moves with a card, without the card."""
     return {str(move)[2:] for move in game.legal_moves() if move.card == card}
-
-
-def after(game: Game, *texts: str) -> Game:
-    """Return a game after some moves."""
-    twin = game.copy()
-    for text in texts:
-        twin.push(text)
-    return twin
 
 
 # ---------------------------------------------------------------------- G: Mulle after Glimne

@@ -1,20 +1,9 @@
 """The worked examples A to M of the main rulebook, each laid out as a position and played through `Game`."""
 
 import pytest
-from support.games import gained, lay
+from support.games import after, gained, lay, texts
 
 from krypenv import Game
-
-
-def texts(game):
-    return [str(move) for move in game.legal_moves()]
-
-
-def after(game, move):
-    """A copy of a game after one more move."""
-    twin = game.copy()
-    twin.push(move)
-    return twin
 
 
 def test_example_a():

@@ -114,22 +114,6 @@ def test_l1_the_lowest_score_of_two_teams_wins():
     assert engine.rewards[0].tolist() == [1, 0, 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("table", "card", "takes"),
-    [
-        ("AC 2C 3C 3D 4C 5C", "6H", {"AC 2C 3C 4C 5C 3D"}),  # A + 5, 2 + 4 and 3 + 3
-        ("2C 6C 9D KH", "8D", {"2C 6C"}),
-        ("2C 6C 9D KH", "2S", {"2C 6C 9D KH"}),  # fifteen: 2 + K and 6 + 9
-        ("AC 2C 9D", "TD", {""}),  # sixteen
-        ("AC 2C 9D", "AD", {""}),  # fourteen, and no single ace
-        ("AC 2C 9D", "TS", {"AC 9D"}),
-        ("2C 3C 4C 5C 8D TH", "AD", {"4C TH", "2C 4C 8D", "2C 3C 4C 5C"}),  # example C
-    ],
-)
-def test_l2_a_card_takes_all_that_it_can_and_a_player_chooses_between_maximal_captures(table, card, takes):
-    assert captures(lay(LAISTO, table, f"{card} KS", "QS JS"), card) == takes
-
-
 def test_l2_any_card_may_be_played_though_another_could_capture_or_sweep():
     game = lay(LAISTO, "3C 7C", "TC 3D KS", "QD 8C JC")
     assert sorted(move.card for move in game.legal_moves()) == ["3D", "KS", "TC"]  # one takes, one creeps, one sweeps

@@ -188,33 +188,6 @@ def test_k6_totals_dealer_and_number_are_part_of_a_position():
         Game.from_position(text.replace("7 15", "7 16"))
 
 
-def test_k7_an_observation_counts_the_piles_and_the_sweeps():
-    rules = "kasino-finland players=3 games=0 threshold=300"
-    more = "captured 0: AS KS 2C; captured 1: 3C 3D; captured 2: rest; last-capturer: 2; stock: -; sweeps: 1 0 2"
-    game = lay(rules, "9C", "9D 4C", "QC QD", "JC JD", more=f"{more}; totals: 5 130 9; game: 2")
-    blocks = {name: game.observation()[part].tolist()[:3] for name, part in game.rules.layout.items()}
-    assert blocks["cards_won"] == [3, 2, 52 - 7 - 5]
-    assert blocks["spades_won"] == [2, 0, 11]
-    assert blocks["points"] == [1, 0, 3 + 1 + 2]
-    assert blocks["sweeps"] == blocks["counted_sweeps"] == [1, 0, 2]
-    assert blocks["totals"] == [5, 127, 9]  # saturated
-    assert blocks["session_total"] == [0, 0, 0]
-    play(game, "9D", "9C")
-    blocks = {name: game.observation(0)[part].tolist()[:3] for name, part in game.rules.layout.items()}
-    assert (blocks["sweeps"], blocks["counted_sweeps"]) == ([2, 0, 2], [1, 0, 2])  # in the last deal (F5)
-    assert blocks["cards_won"] == [5, 2, 40]
-    assert game.scores() == [1 + 1, 0, 6 + 2]  # without majorities
-    seen = {name: game.observation(1)[part].tolist()[:3] for name, part in game.rules.layout.items()}
-    assert seen["cards_won"] == [2, 40, 5]
-
-
-def test_k7_mulles_are_seen_as_mulles_and_as_points():
-    game = lay(MULLE, "9S 4C", "9S 2C", "QC")
-    play(game, "9S", "9S")
-    blocks = {name: game.observation(0)[part].tolist()[:2] for name, part in game.rules.layout.items()}
-    assert (blocks["mulles"], blocks["points"][0]) == ([1, 0], 5)
-
-
 def test_k7_what_a_side_has_as_a_whole_stands_with_its_first_seat():
     over = finish("overspader players=4 teams=2", "3S 4S 5S", "3C 4C", "6S 7S 8S 9S TS", "rest")
     assert scores(over) == [2, 1, 0, 4 + 2 + 1 + 1 + 1]

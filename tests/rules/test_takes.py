@@ -8,7 +8,8 @@ from support.relatives import captures, lay, mask, play
 from krypenv import Rules
 from krypenv.cards import card_name, parse_card
 
-SWEDEN, FINLAND, MULLE = "kasino-sweden players=2", "kasino-finland players=2", "mulle players=2"
+SWEDEN, FINLAND, LAISTO = "kasino-sweden players=2", "kasino-finland players=2", "laistokasino players=2"
+MULLE = "mulle players=2"
 MAXIMAL, FORCED = f"{SWEDEN} capture=maximal", f"{SWEDEN} forced_sweep=True"
 # rules, table, hand of seat 0, and what its cards may take but for nothing, separated by bars
 CAPTURES = [
@@ -70,6 +71,11 @@ CAPTURES = [
     (MAXIMAL, "AC AD 5H 8C", "AH 9C", {"AH": "AC 8C AD 5H"}),
     (MAXIMAL, "2C 3C 5C 8C", "TH 9C", {"TH": "2C 3C 5C | 2C 8C"}),
     (MAXIMAL, "2C 3C", "TH 9C", {"TH": ""}),
+    # L2: so are all captures in Laistokasino
+    (LAISTO, "AC 2C 3C 3D 4C 5C", "6H KS", {"6H": "AC 2C 3C 4C 5C 3D"}),  # A + 5, 2 + 4 and 3 + 3
+    (LAISTO, "2C 6C 9D KH", "8D 2S", {"8D": "2C 6C", "2S": "2C 6C 9D KH"}),  # fifteen: 2 + K and 6 + 9
+    (LAISTO, "AC 2C 9D", "TD AD TS", {"TD": "", "AD": "", "TS": "AC 9D"}),  # sixteen; fourteen, and no single ace
+    (LAISTO, "2C 3C 4C 5C 8D TH", "AD KS", {"AD": "4C TH | 2C 4C 8D | 2C 3C 4C 5C"}),  # example C
 ]
 # rules, table, hand of seat 0, its play, and what it scores at once
 PLAYS = [
@@ -114,7 +120,7 @@ def laid(rules: str, table: str, hand: str):
 
 
 @pytest.mark.parametrize(("rules", "table", "hand", "expected"), CAPTURES)
-def test_s1_f1_k2_k3_what_cards_may_take(rules, table, hand, expected):
+def test_s1_f1_k2_k3_l2_what_cards_may_take(rules, table, hand, expected):
     game = laid(rules, table, hand)
     assert mask(game) == sorted(map(parse_card, hand.split()))  # nobody must sweep, or can
     for card, listed in expected.items():

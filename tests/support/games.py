@@ -114,6 +114,19 @@ def gained(game: Game, *moves: str) -> list[int]:
     return [now - then for now, then in zip(game.scores(), before, strict=True)]
 
 
+def texts(game: Game) -> list[str]:
+    """Return the legal moves, as text."""
+    return [str(move) for move in game.legal_moves()]
+
+
+def after(game: Game, *moves: str) -> Game:
+    """Return a copy of a game after some moves."""
+    twin = game.copy()
+    for move in moves:
+        twin.push(move)
+    return twin
+
+
 def some_arrays(shape: Shape, seed: int = 1, inputs: Inputs = MAIN) -> Arrays:
     """Return the weights of a network that was never trained, whose logits are of the order of one."""
     rng = np.random.default_rng(seed)
