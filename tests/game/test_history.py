@@ -213,10 +213,3 @@ def test_agents_play_the_same_with_it(name):
         assert (actions == twin.act(plain.observation, plain.action_mask)).all()
         engine.step(actions)
         plain.step(actions)
-
-
-def test_it_is_asked_for_with_true_or_false():
-    with pytest.raises(ValueError, match="history is True or False, not 'yes'"):
-        Engine(Rules.preset("krypkasino"), 1, history="yes")
-    with pytest.raises(ValueError, match="history is True or False, not 3"):
-        kasino_v0.env(history=3)

@@ -7,6 +7,7 @@ from support.games import seen_by, viewers_of
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.agents.base import Agent
+from krypenv.cards import TAKE, parse_card
 from krypenv.features import append_features
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.observation import LAYOUT, SIZE
@@ -81,33 +82,52 @@ def test_r10_hands_that_hardly_any_deal_allows_are_found():
         determinize(seen_by(engine, np.zeros(16, np.int64)), 0, rules)
 
 
-def test_hand_sizes_from_nowhere_are_refused():
-    rules = Rules.preset("krypkasino", players=6)
-    seen = Engine(rules, 1, seed=0).observation[0].copy()
-    sizes = LAYOUT["hand_size"].start
-    seen[sizes + 1 : sizes + 6] = [127, 127, 0, -128, -101]
-    with pytest.raises(ValueError, match="the hands and the stock don't have the cards that this deal leaves them"):
+@pytest.mark.parametrize(
+    ("block", "change", "rules", "reason"),
+    [
+        ("table", [3], MAIN, "the cards that it shows are not those of the deck"),
+        ("hand_size", [0, -1], MAIN, "the hands and the stock don't have the cards"),
+        (
+            "hand_size",
+            [0, 123, 123, -4, 124, -105],
+            Rules.preset(players=6),
+            "don't have the cards that this deal leaves",
+        ),
+        ("hand_size", [0], Rules.preset("mini-high"), "the cards that it shows are not those of the deck"),
+        ("hand_size", [0], Rules.preset(players=3), "not from a game of krypkasino players=3"),
+    ],
+)
+def test_an_observation_that_no_game_shows_is_refused(block, change, rules, reason):
+    seen = Engine(MAIN if len(change) < 6 else rules, 1, seed=0).observation.copy()
+    start = LAYOUT[block].start
+    seen[0, start : start + len(change)] += np.array(change, np.int8)
+    with pytest.raises(ValueError, match=reason):
         determinize(seen, 0, rules)
-
-
-@pytest.mark.parametrize("name", ["greedy", "tactician", "rollout", "search", "ismcts", "champion"])
-@pytest.mark.parametrize("count", [-1, 3, 127])
-def test_an_agent_refuses_a_table_that_is_none(name, count):
-    agent, engine = agents.make(name, MAIN), Engine(MAIN, 2, seed=1)
-    seen = engine.observation.copy()
-    seen[1, LAYOUT["table"].start + 5] = count
-    with pytest.raises(ValueError, match="observation 1 is not from a game of krypkasino players=2"):
-        agent.act(seen, engine.action_mask)
 
 
 MASK_OF_ANOTHER = "the action mask is not the one that belongs to it"
 
 
 @pytest.mark.parametrize("name", ["random", "greedy", "tactician", "rollout", "search", "ismcts", "champion"])
-def test_an_agent_refuses_a_mask_of_another_row(name):
+def test_an_agent_refuses_a_table_that_is_none_and_a_mask_of_another_row(name):
     agent, engine = agents.make(name, MAIN), Engine(MAIN, 2, seed=1)
     with pytest.raises(ValueError, match=f"observation 0 is .*{MASK_OF_ANOTHER}"):
         agent.act(engine.observation, engine.action_mask[::-1])
+    for count in (-1, 3, 127):
+        seen = engine.observation.copy()
+        seen[1, LAYOUT["table"].start + 5] = count
+        with pytest.raises(ValueError, match="observation 1 is not from a game of krypkasino players=2"):
+            agent.act(seen, engine.action_mask)
+
+
+def test_a_mask_that_takes_a_card_twice_is_refused():
+    text = "rules: kasino-sweden; table: 2C 3D 4H; hand 0: 9D; hand 1: KD; captured 1: rest; pending: 5C; took: 2C"
+    game = Game.from_position(text)
+    mask = game.action_mask()
+    check_decisions(game.rules, [game.observation()], [mask])
+    mask[TAKE + parse_card("2C")] = 1
+    with pytest.raises(ValueError, match=MASK_OF_ANOTHER):
+        check_decisions(game.rules, [game.observation()], [mask])
 
 
 @pytest.mark.parametrize("name", ["rollout", "search", "ismcts", "champion"])
@@ -193,13 +213,15 @@ def test_a_state_of_something_else_is_refused(number):
 
 
 def test_a_state_of_another_number_of_games_is_refused():
-    engine = Engine(MAIN, 4, seed=2)
+    engine, oracle = Engine(MAIN, 4, seed=2), agents.make("oracle-hand", MAIN)
     with pytest.raises(ValueError, match="this is a state of 3 games, and there are 4"):
         engine.set_state(engine.state[:3])
-    with pytest.raises(ValueError, match=r"4 games have action masks \(4, 105\), not \(3, 105\)"):
-        agents.make("oracle-hand", MAIN).act_on(engine.state, engine.action_mask[:3])
-    with pytest.raises(ValueError, match=MASK_OF_ANOTHER):
-        agents.make("oracle-hand", MAIN).act_on(engine.state, engine.action_mask[::-1])
+    for mask, reason in (
+        (engine.action_mask[:3], r"4 games have action masks \(4, 105\), not \(3, 105\)"),
+        (engine.action_mask[::-1], MASK_OF_ANOTHER),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            oracle.act_on(engine.state, mask)
 
 
 def test_who_owns_the_state_may_go_on_without_a_check():
@@ -209,42 +231,73 @@ def test_who_owns_the_state_may_go_on_without_a_check():
     assert (twin.observation == engine.observation).all()
 
 
+# ---------------------------------------------------------------------- what calls are given
+
 NO_NUMBERS = (-1, 1.5, None, True, "3", 10**30)
-REFUSED = {
+NO_RULES = (None, "krypkasino", {}), r"rules are those of Rules\.preset or Rules\.parse, not"
+CALLS = {
+    "step": lambda engine, rows: engine.step([0, 0], rows),
+    "sample_actions": lambda engine, rows: engine.sample_actions(rows),
+    "restart": lambda engine, rows: engine.restart(rows, [1, 2]),
+}
+REFUSED = {  # an argument: how a call with it goes, values that are refused, and with what
     "steps": (
-        lambda steps: Engine(MAIN, 2).play_games(steps),
+        lambda engine, steps: engine.play_games(steps),
         (*NO_NUMBERS, np.float64(2)),
         "steps is a whole number from 0 to 1,000,000,000,000, not",
     ),
     "games": (
-        lambda games: Engine(MAIN, games),
+        lambda _, games: Engine(MAIN, games),
         (*NO_NUMBERS, 0, 10**12),
         "num_games is a whole number from 1 to 16,777,216, not",
     ),
     "threads": (
-        lambda threads: Engine(MAIN, 2, threads=threads),
+        lambda _, threads: Engine(MAIN, 2, threads=threads),
         (-1, 1.5, None, 10**9),
         "threads is a whole number from 0 to 1,024, not",
     ),
-    "rules": (lambda rules: Engine(rules, 2), (None, "krypkasino", {}), r"rules are those of Rules\.preset or"),
-    "rules of a state": (
-        lambda rules: Engine.from_state(rules, Engine(MAIN, 2).state),
-        (None, "krypkasino", {}),
-        r"rules are those of Rules\.preset or Rules\.parse, not",
-    ),
+    "history": (lambda _, history: Engine(MAIN, 1, history=history), ("yes", 3), "history is True or False, not"),
+    "reward": (lambda _, reward: Engine(MAIN, 1, reward=reward), ("gold",), "centred, points, win"),
+    "dense": (lambda _, dense: Engine(MAIN, 1, dense=dense), (True,), "reward='centred'"),
+    "seed": (lambda _, seed: Engine(MAIN, 2, seed=seed), (-1, 1.5, "x"), "a seed is a whole number"),
+    "seeds": (lambda _, seed: Engine(MAIN, 2, seed=seed), ([1, 2, 3],), "2 games need 2 seeds"),
+    "rules": (lambda _, rules: Engine(rules, 2), *NO_RULES),
+    "rules of a state": (lambda engine, rules: Engine.from_state(rules, engine.state), *NO_RULES),
     "rng": (
-        lambda rng: determinize(Engine(MAIN, 1).observation, rng),
+        lambda engine, rng: determinize(engine.observation, rng),
         (None, -1, 1.5, "x", True),
         "rng is a numpy generator or a seed from 0 on, not",
     ),
+    "observations": (lambda engine, size: determinize(engine.observation[:, :size], 0), (50,), "int8 of shape"),
+    "actions": (
+        lambda engine, actions: engine.step(actions),
+        ([0], np.zeros(4), [[0, 0, 0, 0]]),
+        "4 rows need 4 whole numbers",
+    ),
+    "large actions": (
+        lambda engine, action: engine.step(np.full(4, action, np.uint64)),
+        (2**63, 2**64 - 1),
+        r"action \d+ is illegal in row 0",
+    ),
+    "large rows": (
+        lambda engine, row: engine.step([0], rows=np.array([row], np.uint64)),
+        (2**63, 2**64 - 1),
+        r"there are only rows 0 to 3, not \d+ to \d+",
+    ),
+    **{f"rows named twice: {name}": (call, ([1, 1],), "row 1 is named more than once") for name, call in CALLS.items()},
+    **{f"no rows: {name}": (call, ([0, 4], [-1, 0]), "rows 0 to 3") for name, call in CALLS.items()},
+    **{f"rows of floats: {name}": (call, ([0.0, 1.0],), "whole numbers") for name, call in CALLS.items()},
 }
 
 
 @pytest.mark.parametrize(("call", "values", "reason"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_number_no_rules_and_no_generator_is_refused(call, values, reason):
+def test_a_wrong_argument_is_refused_and_changes_nothing(call, values, reason):
+    engine = Engine(MAIN, 4, seed=0)
+    before = engine.state.tobytes()
     for value in values:
         with pytest.raises(ValueError, match=reason):
-            call(value)
+            call(engine, value)
+    assert engine.state.tobytes() == before
 
 
 def test_a_game_goes_on_from_a_state_with_its_piles_alone():
@@ -260,6 +313,9 @@ def test_a_game_goes_on_from_a_state_with_its_piles_alone():
     for state in (np.zeros(3), None, np.zeros(2, GAME), 7, game.state["table"]):
         with pytest.raises(ValueError, match=r"a game resumes from one record of krypenv\.state\.GAME"):
             Game.from_state(MAIN, state, piles)
+    begun = "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C"
+    with pytest.raises(ValueError, match="no card is pending"):
+        Game.from_state(MAIN, Game.from_position(begun).state, piles * 0)
 
 
 def test_the_last_to_capture_has_captured():

@@ -1,8 +1,10 @@
 """The key under which a compiled kernel is kept: it changes with all that the kernel is made of."""
 
+import importlib
 import subprocess
 import sys
 import types
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,19 +13,14 @@ from numba import types as types_of_numba
 from numba.core.errors import NumbaWarning
 
 import krypenv.agents  # noqa: F401 - with agents come all kernels
-from krypenv import Rules
+from krypenv import Rules, stepping
+from krypenv.agents.neural import guided, playouts
+from krypenv.agents.search.sampling import Job
+from krypenv.cards import NUM_KINDS
+from krypenv.kernels import captures, observing, weighing
 from krypenv.kernels.compiled import compile_rules
 from krypenv.runtime.hashes import kernel_hash
-from krypenv.runtime.jit import (
-    JIT_IS_OFF,
-    SPARES,
-    handle,
-    is_compiled,
-    kernel,
-    kernel_with,
-    rare_kernel,
-    records,
-)
+from krypenv.runtime.jit import JIT_IS_OFF, SPARES, handle, is_compiled, kernel, kernel_with, rare_kernel, records
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
 
@@ -59,63 +56,67 @@ def test_every_constant_that_a_kernel_names_is_in_its_key(monkeypatch):
     assert tried > 300
 
 
-def test_constants_behind_a_module_and_in_another_file_count(monkeypatch):
-    from krypenv import stepping
-    from krypenv.agents.neural import playouts
-    from krypenv.kernels import observing
-
-    decide, look_up = stepping.step_rows.py_func, playouts.slot_of_hand.py_func
-    before = hash_now(decide), hash_now(look_up)
-    monkeypatch.setattr(observing, "SIZE", observing.SIZE + 1)
-    assert hash_now(decide) != before[0]
-    monkeypatch.setattr(playouts, "NUM_KINDS", playouts.NUM_KINDS + 1)
-    assert hash_now(look_up) != before[1]
+def other_code(compiled):
+    """The function of a kernel with one more constant in its code."""
+    code = compiled.py_func.__code__
+    return types.FunctionType(code.replace(co_consts=(*code.co_consts, 1)), compiled.py_func.__globals__)
 
 
-def test_the_fields_of_named_tuples_count(monkeypatch):
-    from krypenv.agents.neural import guided
-    from krypenv.agents.neural.inference import Weights
-    from krypenv.agents.search.sampling import Job
+class Inner(NamedTuple):
+    number: int
 
-    guide = guided.guide_rows.py_func
-    keys = {hash_now(guide)}
-    for named in (Job, Weights):  # one that it is given, and one inside of another
-        with monkeypatch.context() as patch:
-            patch.setattr(named, "_fields", named._fields[::-1])
-            keys.add(hash_now(guide))
-    assert len(keys) == 3
+
+class Outer(NamedTuple):
+    inner: "Inner"
+
+
+@kernel
+def read_number(outer: "Outer"):
+    return outer.inner.number
+
+
+@pytest.mark.parametrize(
+    ("function", "owner", "name", "changed"),
+    [
+        (stepping.step_rows, observing, "SIZE", observing.SIZE + 1),  # behind a module
+        (playouts.slot_of_hand, playouts, "NUM_KINDS", NUM_KINDS + 1),  # of another file
+        (guided.guide_rows, Job, "_fields", Job._fields[::-1]),  # a named tuple that it is given
+        (read_number, Inner, "_fields", ("count",)),  # and one inside of another
+        (stepping.step_rows, captures.fits, "py_func", other_code(captures.fits)),  # a kernel that it calls
+        (weighing.weigh_main, captures.fits, "py_func", other_code(captures.fits)),
+    ],
+)
+def test_what_a_kernel_is_made_of_counts(monkeypatch, function, owner, name, changed):
+    own, other = function.py_func, stepping.seed_rows.py_func
+    before = hash_now(own), hash_now(other)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, changed)
+        assert hash_now(own) != before[0]
+        assert owner is not captures.fits or hash_now(other) == before[1], "it does not call that one"
     kernel_hash.cache_clear()
 
 
-def test_a_kernel_depends_on_those_that_it_calls(monkeypatch):
-    from krypenv import stepping
-    from krypenv.kernels import captures, weighing
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Import a module from its code."""
 
-    callers = stepping.step_rows.py_func, weighing.weigh_main.py_func
-    others = [stepping.seed_rows.py_func]
-    before = [hash_now(each) for each in (*callers, *others)]
-    changed = types.FunctionType(
-        captures.fits.py_func.__code__.replace(co_consts=(*captures.fits.py_func.__code__.co_consts, 1)),
-        captures.fits.py_func.__globals__,
-    )
-    monkeypatch.setattr(captures.fits, "py_func", changed)
-    after = [hash_now(each) for each in (*callers, *others)]
-    assert [one != other for one, other in zip(before, after, strict=True)] == [True, True, False]
+    def load(name, code):
+        (tmp_path / f"{name}.py").write_text(code)
+        monkeypatch.syspath_prepend(tmp_path)
+        return importlib.import_module(name)
+
+    return load
 
 
-def test_a_kernel_is_compiled_when_its_code_is_in_the_cache(tmp_path, monkeypatch):
-    (tmp_path / "kept_kernel.py").write_text(
-        "from krypenv.runtime.jit import kernel\nSTEP = 1\n\n@kernel\ndef after(number):\n    return number + STEP\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    import kept_kernel
-
-    assert not is_compiled(kept_kernel.after)
-    assert kept_kernel.after(1) == 2
-    assert is_compiled(kept_kernel.after)
-    monkeypatch.setattr(kept_kernel, "STEP", 2)
+def test_a_kernel_is_compiled_when_its_code_is_in_the_cache(module, monkeypatch):
+    code = "from krypenv.runtime.jit import kernel\nSTEP = 1\n\n@kernel\ndef after(number):\n    return number + STEP\n"
+    kept = module("kept_kernel", code)
+    assert not is_compiled(kept.after)
+    assert kept.after(1) == 2
+    assert is_compiled(kept.after)
+    monkeypatch.setattr(kept, "STEP", 2)
     kernel_hash.cache_clear()
-    assert not is_compiled(kept_kernel.after), "of other code"
+    assert not is_compiled(kept.after), "of other code"
     kernel_hash.cache_clear()
 
 
@@ -149,11 +150,8 @@ def count(rules):
 """
 
 
-def test_what_only_other_rules_run_is_not_compiled_for_the_main_game(tmp_path, monkeypatch):
-    (tmp_path / "spared.py").write_text(SPARED)
-    monkeypatch.syspath_prepend(tmp_path)
-    import spared
-
+def test_what_only_other_rules_run_is_not_compiled_for_the_main_game(module):
+    spared = module("spared", SPARED)
     fields = [("counts_more", np.bool_), ("points", np.int64)]
     other, main = (records(np.dtype(names, align=True), 1) for names in (fields, [(SPARES, np.bool_), *fields]))
     other.points, main.points, other.counts_more = 5, 5, True
@@ -173,11 +171,8 @@ def test_rules_like_the_main_game_are_a_type_that_no_other_rules_have():
     assert other.can_convert_to(None, main) is None
 
 
-def test_a_kernel_that_only_kernels_call_is_not_made_machine_code(tmp_path, monkeypatch):
-    (tmp_path / "nested.py").write_text(NESTED)
-    monkeypatch.syspath_prepend(tmp_path)
-    import nested
-
+def test_a_kernel_that_only_kernels_call_is_not_made_machine_code(module):
+    nested = module("nested", NESTED)
     assert nested.twice(5) == 10
     assert not nested.add.signatures
     assert len(nested.add.inner.signatures) == 1, "numbers that are written out are of one type with others"
@@ -213,17 +208,18 @@ def test_a_kernel_is_compiled_once_for_arrays_and_integers_of_all_kinds(tmp_path
     assert len(raise_to.inner.overloads) == 1
 
 
+def printed(folder, *arguments):
+    """The words that a new process prints that runs in a folder."""
+    run = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return run.stdout.split()
+
+
 @pytest.mark.slow
 def test_kernels_take_in_what_is_kept_of_others(tmp_path):
     (tmp_path / "nested.py").write_text(NESTED)
     code = "import nested; print(nested.{0}(5), nested.add.inner.stats.cache_hits.total())"
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", code.format(name)], cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout.split()
-        for name in ("twice", "thrice", "thrice")
-    ]
-    assert printed == [["10", "0"], ["15", "1"], ["15", "0"]], "the last one is kept whole"
+    told = [printed(tmp_path, "-c", code.format(name)) for name in ("twice", "thrice", "thrice")]
+    assert told == [["10", "0"], ["15", "1"], ["15", "0"]], "the last one is kept whole"
 
 
 LARGE = """
@@ -246,12 +242,9 @@ def double(at):
 """
 
 
-def test_what_names_a_place_in_memory_is_not_kept(tmp_path, monkeypatch):
+def test_what_names_a_place_in_memory_is_not_kept(module, tmp_path):
     """Nor is any kernel that it is a part of."""
-    (tmp_path / "large.py").write_text(LARGE)
-    monkeypatch.syspath_prepend(tmp_path)
-    import large
-
+    large = module("large", LARGE)
     with pytest.warns(NumbaWarning, match="dynamic globals"):
         assert large.double(99_999) == 2 * (99_999 + 100_000)
     assert not any(is_compiled(each) for each in (large.look_up, large.add_up, large.double))
@@ -284,13 +277,9 @@ for kind in sys.argv[1:]:
 def test_code_of_two_processes_is_told_apart_by_a_third(tmp_path):
     """A kernel of two types of records, each compiled by a process of its own in which that is the first type."""
     (tmp_path / "two_types.py").write_text(TWO_TYPES)
-    printed = [
-        subprocess.run(
-            [sys.executable, "two_types.py", *kinds], cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout.split()
-        for kinds in (["whole"], ["part"], ["whole", "part"], ["part", "whole"])
-    ]
-    assert printed == [["15"], ["7.5"], ["15", "7.5"], ["7.5", "15"]]
+    runs = ["whole"], ["part"], ["whole", "part"], ["part", "whole"]
+    told = [printed(tmp_path, "two_types.py", *kinds) for kinds in runs]
+    assert told == [["15"], ["7.5"], ["15", "7.5"], ["7.5", "15"]]
 
 
 @kernel

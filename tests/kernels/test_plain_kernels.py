@@ -1,81 +1,75 @@
 """Kernels by Numba's public means: when they are made so, where their code is kept, and that they answer alike."""
 
-import json
 import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import krypenv
-from krypenv.doctor import report as doctor
 from krypenv.runtime import hashes, jit, lean, plain
 
 pytestmark = pytest.mark.skipif(jit.JIT_IS_OFF, reason="as plain Python, nothing is compiled")
 PACKAGE = Path(krypenv.__file__).parent
 
 GAMES = """
-import hashlib, json, numpy as np
-from krypenv import Engine, Rules, agents
+import hashlib, numpy as np
+from krypenv import Engine, Rules
 from krypenv.runtime import jit
-seen = {}
-rules = Rules.preset("mini-low")
-engine, digest = Engine(rules, 8, seed=1, reward="centred"), hashlib.sha256()
+engine, digest = Engine(Rules.preset("mini-low"), 8, seed=1), hashlib.sha256()
 for _ in range(60):
     engine.step(engine.sample_actions())
-    for array in (engine.observation, engine.action_mask, engine.final_scores, engine.rewards):
+    for array in (engine.observation, engine.action_mask, engine.final_scores):
         digest.update(np.ascontiguousarray(array).tobytes())
-seen["games"] = digest.hexdigest()
-seen["tactician"] = agents.make("tactician", rules, seed=2).act(engine.observation, engine.action_mask).tolist()
-print(json.dumps([jit.WHY_PLAIN, seen]))
+print(digest.hexdigest(), jit.WHY_PLAIN)
 """
 
 
 def play(folder, **variables):
-    """What games and decisions come to in a new process."""
+    """What games come to in a new process, and why their kernels are plain."""
     done = subprocess.run(
         [sys.executable, "-c", GAMES], env={**os.environ, **variables}, cwd=folder,
         capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return done.stdout.strip().partition(" ")
 
 
 @pytest.mark.slow
-def test_games_and_decisions_are_the_same(tmp_path):
+def test_games_are_the_same(tmp_path):
     """The first process of the plain way compiles, the second one takes what it has kept."""
-    _, expected = play(tmp_path)
+    expected, _, why = play(tmp_path)
+    assert not why
     cache = tmp_path / "kept"
     for _ in range(2):  # little optimized, which halves the minutes
-        why, found = play(tmp_path, KRYPENV_PLAIN_NUMBA="1", NUMBA_CACHE_DIR=str(cache), NUMBA_OPT="1")
-        assert why == "KRYPENV_PLAIN_NUMBA is set"
-        assert found == expected
+        found, _, why = play(tmp_path, KRYPENV_PLAIN_NUMBA="1", NUMBA_CACHE_DIR=str(cache), NUMBA_OPT="1")
+        assert (found, why) == (expected, "KRYPENV_PLAIN_NUMBA is set")
     [folder] = cache.iterdir()
     assert folder.name == f"krypenv-{hashes.sources_digest()[:16]}"
-    assert len(list(folder.rglob("*.nbi"))) > 20
+    assert len(list(folder.rglob("*.nbi"))) > 5
+
+
+TRIED = "krypenv was tried with Numba 0.66 to 0.68, and this is "
 
 
 @pytest.mark.parametrize(
-    ("version", "reason"),
+    ("version", "value", "reason"),
     [
-        ((0, 65), "krypenv was tried with Numba 0.66 to 0.68, and this is 0.65"),
-        ((0, 66), ""),
-        ((0, 68), ""),
-        ((0, 69), "krypenv was tried with Numba 0.66 to 0.68, and this is 0.69"),
-        ((1, 0), "krypenv was tried with Numba 0.66 to 0.68, and this is 1.0"),
+        ((0, 65), "", f"{TRIED}0.65"),
+        ((0, 66), "", ""),
+        ((0, 68), "0", ""),
+        ((0, 69), "", f"{TRIED}0.69"),
+        ((1, 0), "", f"{TRIED}1.0"),
+        ((0, 68), "1", "KRYPENV_PLAIN_NUMBA is set"),
+        ((0, 68), "yes", "KRYPENV_PLAIN_NUMBA is set"),
     ],
 )
-def test_a_version_that_was_not_tried_is_compiled_the_plain_way(monkeypatch, version, reason):
-    monkeypatch.delenv(jit.ASK_FOR_PLAIN, raising=False)
-    assert jit.why_plain(version) == reason
-
-
-@pytest.mark.parametrize(("value", "is_plain"), [("1", True), ("yes", True), ("0", False), ("", False)])
-def test_a_variable_asks_for_the_plain_way(monkeypatch, value, is_plain):
+def test_versions_that_were_not_tried_and_a_variable_ask_for_the_plain_way(monkeypatch, version, value, reason):
     monkeypatch.setenv(jit.ASK_FOR_PLAIN, value)
-    assert bool(jit.why_plain(jit.NEWEST)) == is_plain
+    assert jit.why_plain(version) == reason
 
 
 def test_internals_that_look_different_are_left_alone(monkeypatch):
@@ -86,26 +80,25 @@ def test_internals_that_look_different_are_left_alone(monkeypatch):
     def rebuild(target_context, libdata, fndesc, env, signature, objectmode, lifted, typeann, reload_init, envs, more):
         pass
 
-    changes = [
-        ((lean.compiler.CompileResult, "_rebuild"), staticmethod(rebuild), "CompileResult._rebuild"),
-        ((lean.FunctionCache, "_index_key"), lambda self, sig: (), "FunctionCache._index_key"),
-        ((lean.CPUDispatcher, "get_overload"), lambda self, *given: None, "CPUDispatcher.get_overload"),
-    ]
-    for place, other, name in changes:
+    plain_now = partial(jit.why_plain, jit.NEWEST)
+    for owner, name, other in (
+        (lean.compiler.CompileResult, "_rebuild", staticmethod(rebuild)),
+        (lean.FunctionCache, "_index_key", lambda self, sig: ()),
+        (lean.CPUDispatcher, "get_overload", lambda self, *given: None),
+    ):
         with monkeypatch.context() as patch:
-            patch.setattr(*place, other)
-            assert jit.why_plain(jit.NEWEST) == f"Numba's internals have changed: {name} is another"
-    with monkeypatch.context() as patch:
-        patch.delattr(lean.JITCodeLibrary.__base__, "_finalize_dynamic_globals")
-        assert "_finalize_dynamic_globals" in jit.why_plain(jit.NEWEST)
-    with monkeypatch.context() as patch:
-        patch.delattr(lean.compiler.Flags, "no_compile")
-        assert "no_compile" in jit.why_plain(jit.NEWEST)
+            patch.setattr(owner, name, other)
+            assert plain_now() == f"Numba's internals have changed: {owner.__name__}.{name} is another"
+    gone = (lean.JITCodeLibrary.__base__, "_finalize_dynamic_globals"), (lean.compiler.Flags, "no_compile")
+    for owner, name in gone:
+        with monkeypatch.context() as patch:
+            patch.delattr(owner, name)
+            assert name in plain_now()
     with monkeypatch.context() as patch:
         patch.delitem(sys.modules, "krypenv.runtime.lean")
         patch.delattr("krypenv.runtime.lean")
         patch.setitem(sys.modules, "numba.core.caching", None)
-        assert jit.why_plain(jit.NEWEST).startswith("Numba's internals have changed: ")
+        assert plain_now().startswith("Numba's internals have changed: ")
 
 
 def test_numba_s_internals_are_used_in_one_file():
@@ -189,11 +182,3 @@ def test_a_kernel_of_the_plain_way(tmp_path, monkeypatch):
     assert plain.is_compiled(made["krypenv.kernels.some"])
     assert not plain.is_compiled(made["theirs"])
     assert len(list(tmp_path.rglob("*.nbi"))) == 1
-
-
-def test_the_doctor_says_so(tmp_path):
-    facts = {"is_off": False, "now": 0, "folders": [str(tmp_path)]}
-    assert "way" not in doctor._kernels(facts | {"plain": ""})
-    for folders in ([], facts["folders"]):
-        told = doctor._kernels(facts | {"plain": "some reason", "folders": folders})
-        assert told["way"] == "plain, so compiling takes longer: some reason"

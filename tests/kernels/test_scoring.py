@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from support.games import RULES
@@ -18,20 +16,6 @@ from krypenv.runtime.jit import handle, kernel
 @kernel
 def _margin(compiled: np.ndarray, state: np.ndarray, side: int) -> float:
     return margin_of(compiled[0], state[0], side)
-
-
-def high(rules: Rules) -> Rules:
-    """The same rules with the other end of the score good."""
-    return dataclasses.replace(rules, goal="high")
-
-
-def test_the_goal_is_low_or_high() -> None:
-    assert Rules(goal="low") == Rules()
-    assert "goal" not in str(Rules(goal="low"))
-    assert "goal=high" in str(Rules(goal="high"))
-    for goal in ("most", None, 0):
-        with pytest.raises(ValueError, match="goal is 'low' or 'high'"):
-            Rules(goal=goal)
 
 
 @pytest.mark.parametrize("text", RULES)
@@ -56,7 +40,7 @@ def test_r9_a_sweep_pays_the_seat_before() -> None:
 
 
 def test_the_other_goal_turns_every_verdict() -> None:
-    low, turned = Rules(players=3), high(Rules(players=3))
+    low, turned = Rules(players=3), Rules(players=3, goal="high")
     scores = np.array([[4, 9, 29], [14, 14, 14], [30, 6, 6]])
     assert are_best(low, scores).tolist() == [[True, False, False], [True] * 3, [False, True, True]]
     assert are_best(turned, -scores).tolist() == are_best(low, scores).tolist()
