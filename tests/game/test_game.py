@@ -126,9 +126,11 @@ def test_what_seats_see():
     assert game.observation(1).shape == (SIZE,)
     assert game.observation(0, features=True)[SIZE:].any()
     assert not game.observation(1, features=True)[SIZE:].any()
-    for call in (game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask):
-        with pytest.raises(ValueError, match="there is no seat 3; the seats are 0 to 2"):
-            call(3)
+    calls = game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask
+    for call in (*calls, game.pile_counts, game.counted_sweeps, game.mulles):
+        for seat in (3, True, "0", 1.0, 10**30, []):
+            with pytest.raises(ValueError, match=r"there is no seat .*; the seats are 0 to 2"):
+                call(seat)
     play_out(game)
     assert game.turn == -1
     assert not any(game.action_mask(seat).any() for seat in range(3))

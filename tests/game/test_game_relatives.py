@@ -1,22 +1,15 @@
 """One game of the relatives: optional captures, what scores, sessions that end at once, and their texts."""
 
-import time
-
 import pytest
 from support.games import lay, play_out
 
 from krypenv import Game, IllegalMove, Rules
-from krypenv.cards import STOP, parse_action, parse_card
+from krypenv.cards import STOP, parse_action
 from krypenv.game.display import format_playthrough
 from krypenv.notation import NotationError
 
 SWEDEN, FINLAND = "kasino-sweden players=2", "kasino-finland players=2"
 SESSION = "kasino-finland players=2 games=0 threshold=16"
-
-
-def names(game):
-    return [str(move) for move in game.legal_moves()]
-
 
 # ---------------------------------------------------------------------- captures
 
@@ -42,20 +35,9 @@ def test_k2_a_stop_or_a_take_that_cannot_be_completed_is_illegal():
     assert game.last_move.takes == ("2C", "3D")
 
 
-def test_k2_laying_a_card_is_a_move_of_its_own():
-    game = lay("5H", "5C 9D", "4C KD", rules=SWEDEN)
-    assert names(game) == ["5C", "5Cx5H#", "9D"]
-    game.push("5C")
-    assert game.table == ["5C", "5H"]
-    assert game.actions == [parse_card("5C"), STOP]
-
-
-@pytest.mark.parametrize("text", [SWEDEN, "kasino-finland players=4 teams=2", "mulle players=3"])
-def test_k2_k4_s3_a_game_in_which_nobody_captures_is_quick(text):
-    """The whole deck comes to lie on the table; no move is found by listing the others."""
-    game, slow = Game(Rules.parse(text), seed=3), 0
-    game.push(game.hand(game.turn)[0])  # compiles
-    began = time.perf_counter()
+def test_k2_k4_no_move_is_found_by_listing_the_others_where_nobody_captures():
+    """The whole deck of two packs comes to lie on the table."""
+    game, crowded = Game(Rules.preset("mulle", players=3), seed=3), 0
     while not game.is_over:
         game.push(game.hand(game.turn)[-1])
         if len(game.table) in (40, 80):
@@ -65,28 +47,14 @@ def test_k2_k4_s3_a_game_in_which_nobody_captures_is_quick(text):
                 IllegalMove, match=r"^\w\w is illegal; seat \d has more than 100 moves, .* legal_actions"
             ):
                 game.push(game.table[0])
-            slow += 1
-    assert time.perf_counter() - began < 20
-    assert slow
-    assert len(game.table) == game.rules.deck_size
+            crowded += 1
+    assert crowded == 2
+    assert len(game.table) == 104
     assert game.last_capturer is None
-    assert game.scores() == [0] * game.rules.players
+    assert game.scores() == [0, 0, 0]
     assert "Nobody captured" in format_playthrough(game)
     assert Game.from_position(game.position()).position() == game.position()
     assert Game.replay(game.record()).position() == game.position()
-
-
-def test_k1_k5_piles_are_counted():
-    game = lay("5H 5S", "5C 9D", "4C KD", rules=SWEDEN)
-    assert (game.pile_counts(0), game.pile_counts(1)) == ((0, 0), (46, 12))
-    game.push("5Cx5S")
-    assert game.pile_counts(0) == (2, 1)
-    play_out(game)
-    assert sum(game.pile_counts(seat)[0] for seat in (0, 1)) == 52
-    assert sum(game.pile_counts(seat)[1] for seat in (0, 1)) == 13
-    for call in (game.pile_counts, game.counted_sweeps, game.mulles):
-        with pytest.raises(ValueError, match="there is no seat 2"):
-            call(2)
 
 
 # ---------------------------------------------------------------------- points
@@ -102,32 +70,18 @@ def test_m2_a_mulle_that_sweeps_with_the_last_card():
     game = lay("9S", "9S", "-", rules="mulle players=2")
     assert game.announcement == ""
     game.push("9Sx9S#")
-    assert (game.mulles(0), game.sweeps(0), game.counted_sweeps(0)) == (1, 1, 1)
-    assert game.scores()[0] == 5 + 1 + 1
+    assert (game.mulles(0), game.sweeps(0), game.counted_sweeps(0), game.scores()[0]) == (1, 1, 1, 5 + 1 + 1)
     text = format_playthrough(game)
     assert "plays 9S, takes 9S, a mulle and a sweep!" in text
     assert "seat  cards  spades  points  sweeps  mulles  bonus  score" in text
     assert "mulles: 1 0" in game.position()
-    assert Game.from_position(game.position()).position() == game.position()
 
 
-def test_m2_a_mulle_may_be_a_double_sweep_where_those_count():
-    rules = "mulle players=2 double_sweep=identical"
-    game = lay("9S", "9S", "-", rules=rules)
-    game.push("9Sx9S##")
-    assert game.scores()[0] == 5 + 2 + 1
-    assert Game.from_position(game.position()).position() == game.position()
-
-
-def test_f5_a_sweep_counts_until_somebody_has_ten():
-    game = finnish("9C", "9D 2C 3C 4C")
-    game.push("9Dx9C#")
-    assert (game.sweeps(0), game.counted_sweeps(0), game.scores()) == (1, 1, [1, 6])
+def test_f5_a_sweep_that_does_not_count_is_told_as_one():
     game = finnish("9C", "9D 2C 3C 4C", "game: 2; totals: 0 4", SESSION)
     game.push("9Dx9C#")
     assert (game.sweeps(0), game.counted_sweeps(0), game.scores()) == (1, 0, [0, 6])
     assert "counted: 0 0" in game.position()
-    assert Game.from_position(game.position()).position() == game.position()
     assert "takes 9C, a sweep, which does not count" in format_playthrough(game)
     assert "running    seat 0 0, seat 1 10" in str(game)
 
@@ -137,10 +91,7 @@ def test_f4_sweeps_of_all_sides_cancel():
     assert game.scores() == [0, 7]
     game.push("9Dx9C#")
     assert game.scores() == [0, 6]
-    assert game.counted_sweeps(0) == game.counted_sweeps(1) == 1
-    while not game.is_over:
-        game.push(game.hand(game.turn)[0])
-    assert "Sweeps that cancel: 1 of each side." in format_playthrough(game)
+    assert "Sweeps that cancel: 1 of each side." in format_playthrough(play_out(game))
 
 
 def test_f6_the_session_ends_in_the_middle_of_a_game():
@@ -168,38 +119,22 @@ def test_f6_the_session_ends_in_the_middle_of_a_game():
     assert "Most spades" not in format_playthrough(game)
 
 
-def test_f6_k6_a_session_that_plays_on_ends_when_one_is_alone_at_the_top():
-    rules = Rules.parse("kasino-finland players=2 games=0 threshold=7 tie_break=play_on")
-    game = Game.of_session(rules, 5, None, 1, 2, [7, 7])
-    assert Game.from_position(game.position()).position() == game.position()
-    while not game.is_over:
-        assert len(set(game.scores())) == 1
-        game.push(game.legal_moves()[-1])
-        assert Game.from_position(game.position()).position() == game.position()
-    assert game.session_over
-    assert game.totals[0] != game.totals[1]
-
-
 END = "captured 0: AC AD AH AS 2S; captured 1: rest; last-capturer: 1"
 
 
-def test_f7_card_points_break_a_tie():
-    game = Game.from_position(f"rules: {FINLAND}; {END}")
-    assert game.scores() == [5, 5]
-    assert game.tie_breaks()[0] > game.tie_breaks()[1]
-    assert str(game).splitlines()[-1] == "The game is over: seat 0 wins by card points with 5."
-    game = Game.from_position(f"rules: {FINLAND} goal=low; {END}")
-    assert str(game).splitlines()[-1] == "The game is over: seat 1 wins by card points with 5."
-
-
-def test_s4_k6_spades_break_a_tie_in_sweden():
-    game = Game.from_position(f"rules: {SWEDEN}; {END}; sweeps: 1 0")
-    assert game.scores() == [6, 6]
-    assert game.tie_breaks() == [2, 11]
-    assert str(game).splitlines()[-1] == "The game is over: seat 1 wins by spades with 6."
-    game = Game.from_position(f"rules: {SWEDEN} tie_break=share; {END}; sweeps: 1 0")
-    assert game.tie_breaks() == [0, 0]
-    assert str(game).splitlines()[-1] == "The game is over: seat 0 and seat 1 share the win with 6."
+@pytest.mark.parametrize(
+    ("rules", "more", "won"),
+    [
+        (FINLAND, "", "seat 0 wins by card points with 5."),
+        (f"{FINLAND} goal=low", "", "seat 1 wins by card points with 5."),
+        (SWEDEN, "; sweeps: 1 0", "seat 1 wins by spades with 6."),
+        (f"{SWEDEN} tie_break=share", "; sweeps: 1 0", "seat 0 and seat 1 share the win with 6."),
+    ],
+)
+def test_f7_s4_k6_what_breaks_a_tie_is_told(rules, more, won):
+    game = Game.from_position(f"rules: {rules}; {END}{more}")
+    assert game.scores()[0] == game.scores()[1]
+    assert str(game).splitlines()[-1] == f"The game is over: {won}"
 
 
 def test_k6_a_session_plays_on_until_one_is_alone_at_the_top():
@@ -239,6 +174,7 @@ def test_r10_f1_what_a_hand_cannot_hold_may_be_a_single_card():
 
 
 BASE = f"rules: {FINLAND}; table: 9C; hand 0: 9D 2C; hand 1: 5C 6C; captured 1: rest"
+CHOICE = "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 0: -; hand 1: 2D; captured 1: rest"
 MULLE = "rules: mulle players=2; table: 9S; hand 0: 9S; captured 0: 8C 8C 7D KD; captured 1: rest; last-capturer: 1"
 
 
@@ -262,6 +198,11 @@ MULLE = "rules: mulle players=2; table: 9S; hand 0: 9S; captured 0: 8C 8C 7D KD;
         (f"rules: {SWEDEN}; {END}; bonus: 1 4", "seat 0 can't have a bonus of 1 here"),
         (f"rules: {SWEDEN}; {END}; bonus: 0 3", "seat 1 can't have a bonus of 3 here"),
         (f"{BASE}; pending: 8D; took: -", "can't be choosing what else 8D takes"),
+        (f"{CHOICE}; pending: AC; took: TD 8C", "can't be choosing what else AC takes"),
+        (f"{CHOICE}; pending: AC; took: 9C", "can't be choosing what else AC takes"),
+        (f"{CHOICE}; pending: AC; took: TD", "can't be choosing"),  # then the 4 is sure, and the play was complete
+        (f"{CHOICE}; pending: AC KC", "one card is pending at most"),
+        (f"{CHOICE}; pending: 6C", "can't be choosing what else 6C takes"),
     ],
 )
 def test_impossible_positions_are_refused(text, reason):
@@ -277,18 +218,3 @@ def test_records_of_other_games_are_refused_with_their_line():
             with pytest.raises(NotationError, match=r"^line \d+: ") as caught:
                 Game.replay(text.replace("krypkasino players=2", rules))
             assert len(str(caught.value).splitlines()) == 1
-
-
-def test_words_of_the_relatives():
-    game = play_out(Game(Rules.preset("kasino-sweden", players=4, teams=2), seed=4))
-    text = format_playthrough(game)
-    assert " trails " in text
-    assert " creeps " not in text
-    assert '"last cards"' in text
-    assert (
-        f"Seat {game.last_capturer} made the last capture (sistan), 1 point, and has what was left on the table."
-        in text
-    )
-    assert "Most spades: team " in text or "Most spades: a tie of team 0 and team 1" in text
-    assert sum(game.scores()) == 11 + sum(map(game.sweeps, range(4)))
-    assert " creeps " in format_playthrough(play_out(Game(Rules.preset("kasino-sweden", capture="maximal"), seed=4)))

@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import random
 import re
 import subprocess
 from collections import Counter
@@ -13,22 +12,19 @@ import pytest
 from fuzz.text import CARDS, ODD, check_rules
 from support.fuzzing import REFUSED, attempt, check_sentence
 from support.places import DOCS
-from support.random_rules import draw_rules
 
-from krypenv import Game, Move, Rules, agents
+from krypenv import Game, IllegalMove, Move, Rules, agents
 from krypenv.agents.base import LIMITS, options_of, parse_spec
 from krypenv.agents.search.sampler import MOST_SHARED
 from krypenv.cards import parse_card, parse_rank
-from krypenv.engine import IllegalMove
 from krypenv.game.begun import begin_play
-from krypenv.game.history import History
 from krypenv.inputs.words import as_argument, command_line, listed, shown
 from krypenv.notation import NotationError
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.runs.parts import GameRules
 
 MAIN = Rules.preset("krypkasino")
-MANY = 300_000
+MANY = 200_000
 BASE = "rules: krypkasino; hand 0: 2C; hand 1: 2D; captured 1: rest"
 HEAD = '[Rules "mini-low"] [Seed "7"]\n'
 
@@ -78,6 +74,7 @@ def test_a_shell_reads_a_command_as_it_was_meant() -> None:
         ("players=2 players=3", "'players' appears in the rules .* more than once"),
         ("players=2.0", "not played by '2.0' players"),
         ("packs=True", "packs is 1 or 2, not True"),
+        ("goal=most", "goal is 'low' or 'high', not 'most'"),
     ],
 )
 def test_a_field_that_is_none_is_refused_in_one_sentence(field, sentence):
@@ -92,12 +89,6 @@ def test_every_field_refuses_every_odd_value_or_keeps_it_plain():
             rules = attempt(partial(make, **{field.name: value}), Counter(), (field.name, value))
             if rules is not REFUSED:
                 check_rules(rules)
-
-
-def test_rules_that_can_be_made_are_read_again():
-    rng = random.Random(5)
-    for _ in range(100):
-        check_rules(draw_rules(rng))
 
 
 def test_the_name_of_rules_is_a_preset():
@@ -138,51 +129,28 @@ def test_only_its_own_letters_name_a_card():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("read", "text"),
     [
-        BASE.replace("2C", "\u212aC"),
-        BASE.replace("2C", "2\u017f"),
-        BASE + "; cannot-hold 0: \u212a",
-        BASE + "; dealer: \u0661",
-        BASE.replace("captured 1: rest", "stoc\u212a: rest"),
-        BASE + "; game: \uff11",
+        (Game.from_position, BASE.replace("2C", "\u212aC")),
+        (Game.from_position, BASE.replace("2C", "2\u017f")),
+        (Game.from_position, BASE + "; cannot-hold 0: \u212a"),
+        (Game.from_position, BASE + "; dealer: \u0661"),
+        (Game.from_position, BASE.replace("captured 1: rest", "stoc\u212a: rest")),
+        (Game.from_position, BASE + "; game: \uff11"),
+        (Game.replay, HEAD + "Deal \u0661: *"),
+        (Game.replay, HEAD + "\u0661. *"),
+        (Game.replay, HEAD.replace("7", "\u0667") + "*"),
+        (Game.replay, HEAD + "2\u017f *"),
+        (Game.replay, HEAD.replace("]\n", '] [Dealer "\u0661"]') + "*"),
     ],
 )
-def test_lookalikes_are_refused_in_positions(text):
-    refusal(Game.from_position, text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        HEAD + "Deal \u0661: *",
-        HEAD + "\u0661. *",
-        HEAD.replace("7", "\u0667") + "*",
-        HEAD + "2\u017f *",
-        HEAD.replace("]\n", '] [Dealer "\u0661"]') + "*",
-    ],
-)
-def test_lookalikes_are_refused_in_records(text):
-    refusal(Game.replay, text)
+def test_lookalikes_are_refused(read, text):
+    refusal(read, text)
 
 
 def test_lists_of_deals_are_named_strictly():
-    for source in (
-        "\u0667",
-        "\u00b2",
-        "-1",
-        "9" * 5000,
-        "9" * 20,
-        "de\u017f",
-        "",
-        None,
-        True,
-        1.5,
-        -1,
-        2**64,
-        [],
-        b"dev",
-    ):
+    numbers = "\u0667", "\u00b2", "-1", "9" * 5000, "9" * 20, "de\u017f", "", None, True, 1.5, -1, 2**64, [], b"dev"
+    for source in numbers:
         refusal(deal_seeds, source, 3)
         refusal(describe_list, source)
     assert (deal_seeds("007", 3) == deal_seeds(7, 3)).all()
@@ -197,53 +165,44 @@ def check_line(error):
     assert str(error).startswith(f"line {error.line}: ")
 
 
-LONG_RECORDS = {
-    "spaces": " " * MANY + "*",
-    "lines": "\n" * MANY + "*",
-    "comments": "{a}\n" * MANY + "*",
-    "numbers": "1. " * MANY + "*",
-    "deals": "Deal 1: " * MANY + "*",
-    "tags": "".join(f'[T{number} "x"]' for number in range(MANY // 10)) + "*",
-    "escapes": '[T "' + "\\\\" * MANY + '"] *',
-    "decks": '[Deck "AC"]' * MANY + "*",
-    "open tags": '[Tag "x ' * MANY,
-    "an open tag": '[Tag "' + "x" * MANY,
-    "an open tag of escapes": '[Tag "' + "\\x" * MANY,
-    "open brackets": "[" * MANY,
-    "open braces": "{" * MANY,
-    "a tag of spaces": "[" + " " * MANY,
-    "a tag of letters": "[" + "a" * MANY,
-    "digits": "1" * MANY,
-    "scores": "1-" * MANY + "x",
-    "cards": "8Sx" + "2H" * MANY + " *",
-    "a begun play": "8Sx" + "2H" * MANY + ".. *",
-    "results": "*" * MANY,
+LONG = {  # records and positions: what they begin with, what is written many times, and what they end with
+    "spaces": (HEAD, " ", "*"),
+    "lines": (HEAD, "\n", "*"),
+    "comments": (HEAD, "{a}\n", "*"),
+    "numbers": (HEAD, "1. ", "*"),
+    "deals": (HEAD, "Deal 1: ", "*"),
+    "tags": (HEAD, '[T%n "x"]', "*"),
+    "escapes": (HEAD + '[T "', "\\\\", '"] *'),
+    "decks": (HEAD, '[Deck "AC"]', "*"),
+    "open tags": (HEAD, '[Tag "x ', ""),
+    "an open tag": (HEAD + '[Tag "', "x", ""),
+    "an open tag of escapes": (HEAD + '[Tag "', "\\x", ""),
+    "open brackets": (HEAD, "[", ""),
+    "open braces": (HEAD, "{", ""),
+    "a tag of spaces": (HEAD + "[", " ", ""),
+    "a tag of letters": (HEAD + "[", "a", ""),
+    "digits": (HEAD, "1", ""),
+    "scores": (HEAD, "1-", "x"),
+    "cards": (HEAD + "8Sx", "2H", " *"),
+    "a begun play": (HEAD + "8Sx", "2H", ".. *"),
+    "results": (HEAD, "*", ""),
+    **{f"position of {more!r}": (BASE, more, "") for more in (";", "\n", "\r\n", ":", "; x", "#", "; x: 1", "\n# x")},
+    **{f"cards in {key}": (f"{BASE}; {key}: ", " 2C", "") for key in ("table", "took", "sweeps", "pending: 2C; took")},
+    "classes": (f"{BASE}; cannot-hold 0: A", "; x", ""),
 }
 
 
-@pytest.mark.parametrize("name", LONG_RECORDS)
-def test_a_long_record_is_read_in_time(name):
-    text = HEAD + LONG_RECORDS[name]
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_text_is_read_or_refused_without_end(name):
+    """What took longer than the length of the text would take hours."""
+    start, piece, end = LONG[name]
+    repeated = "".join(piece.replace("%n", str(at)) for at in range(MANY // 10)) if "%n" in piece else piece * MANY
     try:
-        game = Game.replay(text)
+        game = (Game.replay if start.startswith(HEAD) else Game.from_position)(start + repeated + end)
     except NotationError as error:
         check_line(error)
     else:
         assert Game.replay(game.record()).comments == game.comments
-
-
-@pytest.mark.parametrize(
-    "more",
-    [";", "\n", "\r\n", ":", "; x", "#", "; x: 1", " 2C", "\n# x"],
-)
-@pytest.mark.parametrize(
-    "key", ["", "; table: ", "; took: ", "; sweeps: ", "; cannot-hold 0: A", "; pending: 2C; took: "]
-)
-def test_a_long_position_is_read_in_time(key, more):
-    try:
-        Game.from_position(BASE + key + more * MANY)
-    except NotationError as error:
-        check_line(error)
 
 
 def test_lines_are_counted_as_an_editor_does():
@@ -252,37 +211,30 @@ def test_lines_are_counted_as_an_editor_does():
     assert refusal(Game.replay, "\n\n{}").startswith("line 3: ")
 
 
-def test_what_a_play_took_is_not_tried_in_every_order(monkeypatch):
+def test_what_a_play_took_may_be_named_in_any_order_and_is_not_tried_in_every_one():
     cards = ["AC", "2C", "3C", "4C", "5C", "6C", "7C", "8C", "9C"]
     text = f"rules: krypkasino; table: {' '.join(cards)}; hand 0: KC; hand 1: 2D; captured 1: rest; turn: 0"
-    legal = set()
-    _walk(Game.from_position(text), parse_card("KC"), legal)
+    game, king, legal, reached = Game.from_position(text), parse_card("KC"), set(), set()
+    add_begun(game, king, legal)
     assert len(legal) > 20
-    acts, reached = [], set()
-    act = History.act
-    monkeypatch.setattr(History, "act", lambda *given: acts.append(given) or act(*given))
-    game = Game.from_position(text)
     for number in range(len(cards) + 1):
         for took in itertools.combinations(cards, number):
-            acts.clear()
             twin = game.copy()
-            if begin_play(twin, parse_card("KC"), map(parse_card, took)):
+            if begin_play(twin, king, map(parse_card, took[::-1])):
                 reached.add(tuple(twin.taken))
                 assert sorted(twin.taken) == sorted(took)
-            assert len(acts) <= 1 + number
     assert reached == legal
-    assert "can't be choosing" in refusal(
-        Game.from_position, text.replace("hand 0: KC", "pending: KC; took:" + " 2C" * 1000)
-    )
+    pending = text.replace("hand 0: KC", "pending: KC; took:" + " 2C" * 1000)
+    assert "can't be choosing" in refusal(Game.from_position, pending)
 
 
-def _walk(game, action, found):
+def add_begun(game, action, found):
     """Add what a begun play may have taken to `found`, by all legal actions."""
     game.act(action)
     if game.pending and tuple(game.taken) not in found:
         found.add(tuple(game.taken))
         for more in game.legal_actions():
-            _walk(game, more, found)
+            add_begun(game, more, found)
     game.pop()
 
 
@@ -365,32 +317,16 @@ def test_a_game_is_made_of_what_it_says():
         assert "a seed is a whole number" in refusal(Game, MAIN, seed=seed)
     for dealer in (True, 1.0, "0", -1, 2, [], 10**30):
         assert "can't deal" in refusal(Game, MAIN, dealer=dealer)
-    for deck in (
-        3,
-        None.__class__,
-        [None] * 104,
-        [1] * 104,
-        "AS",
-        itertools.repeat("AS"),
-        ["AS"] * 10**6,
-        "AS " * 10**6,
-        [],
-    ):
+    names = ["AS"] * 10**6, "AS " * 10**6, "AS", itertools.repeat("AS")
+    for deck in (*names, 3, None.__class__, [None] * 104, [1] * 104, []):
         refusal(Game, MAIN, deck=deck)
     assert Game(MAIN, dealer=np.int64(1)).dealer == 1
 
 
 def test_a_game_of_a_session_is_checked():
     rules = Rules.preset(games=0, threshold=100)
-    for number, totals in (
-        (10**20, [0, 0]),
-        (0, [0, 0]),
-        (2, [10**20, 0]),
-        (2, [0]),
-        (2, "00"),
-        (1.0, [0, 0]),
-        (2, [-(10**9), 0]),
-    ):
+    numbers = (10**20, [0, 0]), (0, [0, 0]), (1.0, [0, 0]), (2, [10**20, 0]), (2, [-(10**9), 0]), (2, [0]), (2, "00")
+    for number, totals in numbers:
         refusal(Game.of_session, rules, 1, None, 0, number, totals)
     text = '[Rules "krypkasino games=0 threshold=100"] [Seed "7"] [Game "{}"] [Totals "{}"] *'
     for number, totals in ((10**15, "1 1"), (3, f"1 -{10**15}")):
@@ -398,48 +334,16 @@ def test_a_game_of_a_session_is_checked():
     assert Game.replay(text.format(100_000, "1 1")).game_number == 100_000
 
 
-def test_a_game_does_not_go_on_from_the_middle_of_a_play():
-    pending = Game.from_position(
-        "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C"
-    )
-    assert "no card is pending" in refusal(Game.from_state, MAIN, pending.state, np.zeros((2, 52), np.int64))
-
-
 def test_moves_and_actions_of_a_wrong_kind_are_illegal():
     game = Game(Rules.preset("mini-low"), seed=3)
     before = game.position()
-    for action in (10**30, -(10**30), "x", "play 8S", None, 1.5, True, [], np.zeros(2)):
+    actions = 10**30, -(10**30), "x", "play 8S", None, 1.5, True, [], np.zeros(2)
+    moves = None, 3, ("8S",), [], b"8S"
+    for call, value in [*((game.act, action) for action in actions), *((game.push, move) for move in moves)]:
         with pytest.raises(IllegalMove) as caught:
-            game.act(action)
-        check_sentence(caught.value, action)
-    for move in (None, 3, ("8S",), [], b"8S"):
-        with pytest.raises(IllegalMove) as caught:
-            game.push(move)
-        check_sentence(caught.value, move)
-    for move in (
-        Move(3),
-        Move("8S", None),
-        Move("8S", (3,)),
-        Move("8S", (), "x"),
-        Move("8S", (), 3),
-        "x" * 10**6,
-        "8Sx" + "2H" * 10**5,
-    ):
+            call(value)
+        check_sentence(caught.value, value)
+    texts = "x" * 10**6, "8Sx" + "2H" * 10**5
+    for move in (*texts, Move(3), Move("8S", None), Move("8S", (3,)), Move("8S", (), "x"), Move("8S", (), 3)):
         refusal(game.push, move)
     assert game.position() == before
-    for call in (game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask):
-        for seat in (True, "0", 1.0, 10**30, []):
-            assert "there is no seat" in refusal(call, seat)
-
-
-def test_tags_and_comments_are_texts():
-    game = Game(Rules.preset("mini-low"), seed=3)
-    for tags, comments in (
-        ({"Event": 3}, {}),
-        ({3: "x"}, {}),
-        ({"a b" * 1000: "x"}, {}),
-        ({}, {0: None}),
-        ({}, {0: "}" * 10**6}),
-    ):
-        game.tags, game.comments = tags, comments
-        refusal(game.record)
