@@ -141,14 +141,14 @@ def test_an_arena_keeps_what_decides_between_equal_scores(tmp_path, text):
 )
 def test_a_faulty_agent_loses_its_games_and_nothing_else_changes(tmp_path, fault, players, said):
     rules = Rules.preset("krypkasino", players=players)
-    right = arena(tmp_path / "right", LOW, HIGH, ("third", Highest), rules=rules, deals=10)
-    wrong = arena(tmp_path / "wrong", faulty(fault), HIGH, ("third", Highest), rules=rules, deals=10)
-    lost = wrong.forfeit == 0
-    assert 0 < lost.sum() < (wrong.agents == 0).any(axis=1).sum()
+    right = arena(tmp_path / "right", HIGH, LOW, ("third", Highest), rules=rules, deals=10)
+    wrong = arena(tmp_path / "wrong", HIGH, faulty(fault), ("third", Highest), rules=rules, deals=10)
+    lost = wrong.forfeit == 1
+    assert 0 < lost.sum() < (wrong.agents == 1).any(axis=1).sum()
     assert set(wrong.forfeit[~lost]) == {-1}
     assert np.array_equal(wrong.scores[~lost], right.scores[~lost])
     assert np.array_equal(np.sort(wrong.scores[lost], axis=1), np.tile([0] * (players - 1) + [42], (lost.sum(), 1)))
-    assert (wrong.agents[lost, wrong.scores[lost].argmax(axis=1)] == 0).all()
+    assert (wrong.agents[lost, wrong.scores[lost].argmax(axis=1)] == 1).all()
     assert len(wrong.forfeits) == min(lost.sum(), 10)
     assert all(sentence.startswith(said) and "\n" not in sentence for sentence in wrong.forfeits)
 

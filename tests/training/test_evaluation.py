@@ -17,14 +17,9 @@ from krypenv.training.evaluation.matches.match_tables import print_matches
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
 
 KRYPKASINO = [
-    "krypkasino",
-    "krypkasino players=5",
-    "krypkasino players=6 teams=3",
-    "krypkasino players=6 teams=2",
-    "krypkasino last_capture_points=1",
-    "krypkasino games=2",
-    "krypkasino players=3 games=0 threshold=60",
-]
+    "krypkasino", "krypkasino players=5", "krypkasino players=6 teams=3", "krypkasino players=6 teams=2",
+    "krypkasino last_capture_points=1", "krypkasino games=2", "krypkasino players=3 games=0 threshold=60",
+]  # fmt: skip
 every_relative = pytest.mark.parametrize("text", RELATIVES)
 every_game = pytest.mark.parametrize("text", [*KRYPKASINO, *RELATIVES])
 TIMES = ("own_ms", "opponent_ms")
