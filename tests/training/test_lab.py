@@ -188,7 +188,10 @@ def squares(stop: int) -> Study:
 class TestRunning:
     SETUP = Setup(TWO, "greedy", 1)
 
-    def test_a_finished_study_is_read_and_another_one_refused(self, tmp_path: Path) -> None:
+    def test_a_study_is_resumed_and_read_and_another_one_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(RuntimeError):
+            run_study(squares(1), self.SETUP, tmp_path)
+        assert not (tmp_path / RESULT).exists()
         run_study(squares(9), self.SETUP, tmp_path, "it")
         assert run_study(squares(0), self.SETUP, tmp_path, "it").figures == {"sum": 14}  # nothing is done twice
         fields = json.loads((tmp_path / RESULT).read_text())
@@ -210,12 +213,6 @@ class TestRunning:
         (tmp_path / JOURNAL).unlink()
         with pytest.raises(ValueError, match=r"has a result without its journal\.jsonl, which is not overwritten"):
             run_study(squares(9), self.SETUP, tmp_path)
-
-    def test_a_stopped_study_has_no_result(self, tmp_path: Path) -> None:
-        with pytest.raises(RuntimeError):
-            run_study(squares(1), self.SETUP, tmp_path)
-        assert not (tmp_path / RESULT).exists()
-        assert run_study(squares(9), self.SETUP, tmp_path).figures == {"sum": 14}
 
     def test_agents_that_can_not_be_changed_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="random does not value its actions"):

@@ -13,7 +13,7 @@ from support.places import ROOT
 from support.scripts import FOLDER, load, run_script
 
 from krypenv import Rules
-from krypenv.training.lab import Answer, Setup, Study, main
+from krypenv.training.lab import Answer, Study, main
 from krypenv.training.runs.journal import JOURNAL
 
 FOUR = Rules.preset("krypkasino", players=4)
@@ -88,12 +88,9 @@ class TestMain:
         ],
     )
     def test_a_study_has_rules_of_its_own_by_default(self, words: list[str], rules: str, tmp_path: Path) -> None:
-        def answer(setup: Setup, results: dict[str, Any]) -> Answer:
-            return Answer({"rules": str(setup.rules)})
-
-        study = Study("x", "Which?", lambda setup: [], answer, 2, rules="krypkasino players=4 teams=2")
-        main(study, [*words, "--out", str(tmp_path)])
-        assert Rules.parse(result_of(tmp_path)["runs"][0]["figures"]["rules"]) == Rules.parse(rules)
+        own = "krypkasino players=4 teams=2"
+        main(Study("x", "Which?", lambda _: [], lambda *_: Answer({}), 2, own), [*words, "--out", str(tmp_path)])
+        assert Rules.parse(result_of(tmp_path)["runs"][0]["rules"]) == Rules.parse(rules)
 
     @pytest.mark.slow
     def test_a_cluster_is_sent_what_the_script_defines(self, script: Path, tmp_path: Path) -> None:
