@@ -19,46 +19,47 @@ from typing import TYPE_CHECKING
 from krypenv.runtime.lazy import importer
 
 if TYPE_CHECKING:
-    from krypenv.training.evaluation.analysis import analyze, analyze_position, draw_position, draw_record
-    from krypenv.training.evaluation.arena import ArenaSettings, Games, load_games, run_arena
+    from krypenv.training.evaluation.analysis.analysis import analyze, analyze_position
+    from krypenv.training.evaluation.analysis.picture import draw_position, draw_record
+    from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
+    from krypenv.training.evaluation.arena.games import Games
     from krypenv.training.evaluation.arena.standings import Standing, Standings, print_standings, standings
-    from krypenv.training.evaluation.matches import (
+    from krypenv.training.evaluation.arena.stored_games import load_games
+    from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+    from krypenv.training.evaluation.matches.duplicate import (
         MatchResult,
         Points,
-        deal_seeds,
         duplicate_match,
         evaluate,
         format_table,
     )
-    from krypenv.training.evaluation.score import (
-        Score,
-        ScoreSettings,
-        check_score,
-        make_board,
-        print_score,
-        read_score,
-        score_agent,
-    )
+    from krypenv.training.evaluation.score.board import make_board, print_score
+    from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, score_agent
+    from krypenv.training.evaluation.score.score_file import Score, read_score
     from krypenv.training.exploiting import ExploitResult, ExploitSettings, exploit
     from krypenv.training.learn.learner.policy import CardPolicy
-    from krypenv.training.learn.selfplay import Settings, train
+    from krypenv.training.learn.selfplay.selfplay import train
+    from krypenv.training.learn.selfplay.settings import Settings
     from krypenv.training.solving import solve
 else:
     __getattr__, __dir__ = importer(
         __name__,
         {
-            "evaluation.analysis": ("analyze", "analyze_position", "draw_position", "draw_record"),
-            "evaluation.arena": ("ArenaSettings", "Games", "load_games", "run_arena"),
+            "evaluation.analysis.analysis": ("analyze", "analyze_position"),
+            "evaluation.analysis.picture": ("draw_position", "draw_record"),
+            "evaluation.arena.arena": ("ArenaSettings", "run_arena"),
+            "evaluation.arena.games": ("Games",),
             "evaluation.arena.standings": ("Standing", "Standings", "print_standings", "standings"),
-            "evaluation.matches": (
-                "MatchResult", "Points", "deal_seeds", "duplicate_match", "evaluate", "format_table",
-            ),
-            "evaluation.score": (
-                "Score", "ScoreSettings", "check_score", "make_board", "print_score", "read_score", "score_agent",
-            ),
+            "evaluation.arena.stored_games": ("load_games",),
+            "evaluation.matches.deal_lists": ("deal_seeds",),
+            "evaluation.matches.duplicate": ("MatchResult", "Points", "duplicate_match", "evaluate", "format_table"),
+            "evaluation.score.board": ("make_board", "print_score"),
+            "evaluation.score.playing": ("ScoreSettings", "check_score", "score_agent"),
+            "evaluation.score.score_file": ("Score", "read_score"),
             "exploiting": ("ExploitResult", "ExploitSettings", "exploit"),
             "learn.learner.policy": ("CardPolicy",),
-            "learn.selfplay": ("Settings", "train"),
+            "learn.selfplay.selfplay": ("train",),
+            "learn.selfplay.settings": ("Settings",),
             "solving": ("solve",),
         },
     )  # fmt: skip

@@ -78,10 +78,6 @@ def flag(value: Any, place: str) -> None:
         raise wrong(value, place, "true or false")
 
 
-def anything(value: Any, place: str) -> None:
-    """Accept anything."""
-
-
 def optional(check: Check) -> Check:
     """Check for null or for what another check accepts."""
     return lambda value, place: None if value is None else check(value, place)

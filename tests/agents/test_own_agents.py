@@ -157,7 +157,7 @@ def test_matches_and_environments_take_it(here):
 
 def test_the_command_imports_from_the_current_directory(here):
     words = "evaluate", "mypkg.players:Careful(depth=3)", "--against", "mypkg.players:Named", "--deals", "2"
-    code = "import sys; sys.path.remove('') if '' in sys.path else 0\nfrom krypenv.training.cli import main; main()"
+    code = "import sys; sys.path[:] = filter(None, sys.path)\nfrom krypenv.training.cli.commands import main; main()"
     wide = os.environ | {"COLUMNS": "200"}
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, env=wide)
     assert done.returncode == 0, done.stderr

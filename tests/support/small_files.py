@@ -25,7 +25,6 @@ from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score import board, protocol
 from krypenv.training.evaluation.score import playing as run
 from krypenv.training.evaluation.score import score_file as results
-from krypenv.training.evaluation.score import score_table as report
 from krypenv.training.learn.imitation.demonstrations import TeachingPlan, make_demonstrations
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT
 from krypenv.training.learn.selfplay.selfplay import TrainingRun
@@ -170,7 +169,7 @@ def tiny_protocol() -> Iterator[None]:
         for name, text in (("two", RULES), ("three", "mini-low players=3"))
     }
     with contextlib.ExitStack() as stack:
-        for module in (board, protocol, report, results, run):
+        for module in (board, protocol, results, run):
             for name, value in (("TABLES", tables), ("CHUNK", 2), ("QUICK", 4)):
                 if hasattr(module, name):
                     stack.enter_context(mock.patch.object(module, name, value))

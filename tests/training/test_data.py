@@ -20,7 +20,7 @@ from krypenv.inputs.words import to_install
 from krypenv.training.data import DataSettings, load, make_data, making
 from krypenv.training.data.card import CARD, write_card
 from krypenv.training.data.columns import COLUMNS, columns_of, encode_rows
-from krypenv.training.evaluation.analysis import analyze
+from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.runs.journal import JOURNAL
 
 RULES = {  # with who plays, and who sits on the other sides

@@ -12,8 +12,8 @@ from support.arenas import RELATIVES, RULES, Highest, Lowest
 from krypenv import Engine, Rules
 from krypenv.advice.estimates import Estimate
 from krypenv.training import duplicate_match, evaluate, format_table
+from krypenv.training.evaluation.matches.duplicate import print_matches
 from krypenv.training.evaluation.matches.margins import format_margin, interval, margin_cells
-from krypenv.training.evaluation.matches.match_tables import print_matches
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
 
 KRYPKASINO = [

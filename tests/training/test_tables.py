@@ -8,7 +8,7 @@ from krypenv.training.cli.research.exploit import COLUMNS as EXPLOIT_COLUMNS
 from krypenv.training.cli.upkeep.bench import table_of
 from krypenv.training.evaluation.analysis.comments import PLAY_COLUMNS
 from krypenv.training.evaluation.matches.duplicate import LUCK_COLUMNS, MATCH_COLUMNS
-from krypenv.training.evaluation.score.score_table import COLUMNS as SCORE_COLUMNS
+from krypenv.training.evaluation.score.board import COLUMNS as SCORE_COLUMNS
 from krypenv.training.runs.tables import print_table
 
 BENCH = table_of([

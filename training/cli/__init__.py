@@ -6,22 +6,3 @@ outputs      checks of output files, and input texts
 errors       errors as one sentence
 saved_games  files of games that people play
 """
-
-from typing import TYPE_CHECKING
-
-from krypenv.runtime.lazy import importer
-
-if TYPE_CHECKING:
-    from krypenv.training.cli.commands import app, main
-else:
-    __getattr__, __dir__ = importer(
-        __name__,
-        {
-            "commands": (
-                "app",
-                "main",
-            ),
-        },
-    )
-
-__all__ = ["app", "main"]

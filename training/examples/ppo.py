@@ -27,7 +27,7 @@ from krypenv.inputs.words import one_line, shown
 from krypenv.training.cli.errors import OneSentence
 from krypenv.training.cli.options import command_of
 from krypenv.training.cli.outputs import check_files
-from krypenv.training.evaluation.matches import evaluate, format_table
+from krypenv.training.evaluation.matches.duplicate import evaluate, format_table
 from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, an_output, setting
 

@@ -35,7 +35,7 @@ from krypenv.adapters.rllib import (  # which says so if RLlib is missing
 from krypenv.inputs.words import describe_error, shown
 from krypenv.training.cli.errors import OneSentence
 from krypenv.training.cli.options import command_of
-from krypenv.training.evaluation.matches import duplicate_match
+from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.examples.ppo import Policy, PPOSettings, scale_of
 from krypenv.training.examples.ppo import run as train_and_play
 from krypenv.training.runs import limits, panels

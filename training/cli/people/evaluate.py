@@ -12,7 +12,7 @@ from rich.progress import Progress
 
 from krypenv.training.cli.outputs import check_files
 from krypenv.training.evaluation.matches import duplicate
-from krypenv.training.evaluation.matches.match_tables import print_matches
+from krypenv.training.evaluation.matches.duplicate import print_matches
 from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, a_json_file, setting
 from krypenv.training.runs.panels import AGENTS, LENGTH

@@ -8,9 +8,8 @@ from rich.progress import Progress
 
 from krypenv.training.cli.outputs import check_files, check_folder
 from krypenv.training.evaluation.score import playing
-from krypenv.training.evaluation.score.board import make_board
+from krypenv.training.evaluation.score.board import make_board, print_score
 from krypenv.training.evaluation.score.playing import ScoreSettings
-from krypenv.training.evaluation.score.score_table import print_score
 
 
 def run(settings: ScoreSettings) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from krypenv.training.cli.outputs import check_folder
-from krypenv.training.evaluation.matches.match_tables import print_matches
+from krypenv.training.evaluation.matches.duplicate import print_matches
 from krypenv.training.learn.imitation import imitate
 from krypenv.training.learn.imitation.imitate import ImitationSettings
 

@@ -205,7 +205,7 @@ def _learner() -> Block:
     from stable_baselines3.common.logger import Logger
 
     from krypenv.training import Settings
-    from krypenv.training.learn.selfplay import TrainingRun
+    from krypenv.training.learn.selfplay.selfplay import TrainingRun
 
     settings = Settings()
     model = TrainingRun(settings, Path()).model

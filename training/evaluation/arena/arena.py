@@ -26,11 +26,13 @@ from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_s
 from krypenv.training.evaluation.arena.stored_games import (
     KIND,
     chunks_of,
+    control_in,
+    control_of_run,
     games_of,
     num_games,
+    plain_control,
     read_results,
 )
-from krypenv.training.evaluation.arena.stored_luck import control_in, control_of_run, plain_control
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.runs import Header, Progress, Run, Task, limits, open_run, panels
 from krypenv.training.runs.machine import machine

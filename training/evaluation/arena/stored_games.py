@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from krypenv.agents import label_of
+from krypenv.agents import Agent, label_of
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import Games
-from krypenv.training.evaluation.arena.stored_luck import control_in
+from krypenv.training.evaluation.luck.control import Control, control_for, make_control
 from krypenv.training.evaluation.matches.mixed_table import milliseconds
-from krypenv.training.runs.journal import Header, Journal, read_journal
+from krypenv.training.runs.journal import JOURNAL, Header, Journal, one, read_journal
 
 KIND = "arena"
 TOLD = 10  # forfeits listed in `Games`, at most
@@ -111,3 +112,42 @@ def facts(header: Header) -> dict[str, str]:
             if (hashes := agent["weights_sha256"])
         },
     }
+
+
+# ---------------------------------------------------------------------- luck
+
+
+def plain_control(control: Control | None) -> dict[str, Any] | None:
+    """Return a control variate as plain JSON values, for the identity of a header under "luck"."""
+    return dataclasses.asdict(control) if control else None
+
+
+def control_in(header: Header) -> Control | None:
+    """Return by which control variate luck is measured; None where it is not, as in runs of older versions."""
+    stored = header.identity.get("luck")
+    return Control(**stored) if stored else None
+
+
+def control_of_run(folder: Path, kind: str, choice: str, agents: Iterable[Agent], rules: Rules) -> Control | None:
+    """Return how luck is measured in a run; with "auto", a run in the folder goes on as it began.
+
+    Raises ValueError as `control_for` does, and where luck can't be measured as before.
+    """
+    chosen = control_for(choice, agents, rules)
+    begun = read_journal(folder, kind) if (folder / JOURNAL).exists() else None
+    if not begun or not begun.results:
+        return chosen
+    stored = control_in(begun.header)
+    if choice != "auto" and bool(stored) != bool(chosen):
+        was, other = ("taken", "on") if stored else ("not taken", "off")
+        raise ValueError(
+            f"{folder} holds {one(kind)} with luck {was} out; resume it with --luck {other}, or give another --out"
+        )
+    if stored:
+        here = make_control(Rules.parse(begun.header.identity["rules"]), stored.shares, stored.redeals)
+        if here != stored:
+            raise ValueError(
+                f"{folder} holds {one(kind)} whose luck another version measured ({stored.digest}, here "
+                f"{here.digest}); resume it there, or give another --out"
+            )
+    return stored

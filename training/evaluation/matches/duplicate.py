@@ -224,6 +224,23 @@ def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
     return rows
 
 
+def print_matches(results: Sequence[MatchResult]) -> None:
+    """Print matches as two tables: the margins, and the components of the scores."""
+    from krypenv.training.runs.tables import print_table
+
+    columns, *rows = match_table(results)
+    print_table(columns, rows)
+    print_table(POINTS_COLUMNS, points_rows(results))
+    is_low = all(Rules.parse(result.rules).goal == "low" for result in results)
+    meaning = "the opponents' mean score minus the agent's" if is_low else "the agent's mean score minus the opponents'"
+    print(f"margin: {meaning}, in points a game; {'low' if is_low else 'high'} scores are good")
+    controls = sorted({result.adjusted.control for result in results if result.adjusted})
+    if controls:
+        print(f"luck: taken out by {'; '.join(controls)}; the table says how many deals with luck left in one is worth")
+    else:
+        print("luck: not taken out, as more deals take less time with agents so quick; --luck on does it")
+
+
 def format_table(results: Sequence[MatchResult]) -> str:
     """Return matches as two plain text tables: the margins, and the components of the scores."""
     pages = (match_table(results), [POINTS_COLUMNS, *points_rows(results)])

@@ -1,4 +1,4 @@
-"""One page of many scores: for each table the agents in order, with intervals, and ties that differences tell."""
+"""Scores in the terminal and on a page: the agents in order, with intervals, and ties that differences tell."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from scipy.stats import norm
 from krypenv.agents import label_of
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import as_code, one_line
-from krypenv.training.evaluation.matches.margins import holm, margin_cells
+from krypenv.training.evaluation.matches.margins import holm, interval, margin_cells
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 from krypenv.training.evaluation.score.protocol import TABLES, VERSION
 from krypenv.training.evaluation.score.score_file import ODD, Score, TableScore, read_score
 
 PAGE = "board.md"
+COLUMNS = ("table", "against", "margin", "95% interval", "with luck", "95% interval")  # of a score
 LEVEL = 0.05  # of all comparisons at a table together
 _RULE = (
     "Points a game ahead of the panel's opponents with luck taken out, with 95% intervals; the last columns have the "
@@ -120,3 +121,25 @@ def _check_once(scores: Mapping[Path, Score]) -> None:
                     f"{one_line(score.agent)} has two scores at table {name}, in {other} and in {path}; "
                     "keep one of the files"
                 )
+
+
+def print_score(score: Score) -> None:
+    """Print the scores of an agent, and below each table's the margins against every opponent of the panel."""
+    from krypenv.training.runs.tables import print_table
+
+    rows: list[tuple[str, ...]] = []
+    for name, table in score.tables.items():
+        rows.append((name, "the panel", *margin_cells(*table.interval), *margin_cells(*table.raw_interval)))
+        for at, opponent in enumerate(TABLES[name].opponents):
+            short = opponent.partition("(")[0] if "shed" not in opponent else opponent
+            rows.append(("", short, *margin_cells(*table.against(at)), *margin_cells(*interval(table.raw[at]))))
+    print_table(COLUMNS, rows)
+    for name, table in score.tables.items():
+        label = label_of(score.agent, TABLES[name].rules)
+        if label != score.agent:
+            print(f"{name}: {label}")
+        if table.forfeits:
+            print(f"{name}: {table.forfeits} games forfeited")
+        if table.is_suspect:
+            print(f"{name}: common deals and the agent's own differ by more than chance allows: {halves_text(table)}")
+    print("margin: points a game ahead of the opponent, with luck taken out")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import textwrap
 from dataclasses import dataclass
@@ -44,12 +43,6 @@ def write_curve(folder: Path, curve: list[CurvePoint], rules: Rules) -> None:
     ]
     write_json(folder / "curve.json", {"rules": str(rules), "points": points})
     draw_curve(folder / "curve.png", curve, rules)
-
-
-def read_curve(path: Path) -> tuple[list[CurvePoint], Rules]:
-    """Return the points and the rules of a curve.json that `write_curve` wrote."""
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    return [CurvePoint(**point) for point in kept["points"]], Rules.parse(kept["rules"])
 
 
 def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules) -> None:

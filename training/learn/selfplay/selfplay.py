@@ -21,8 +21,7 @@ from krypenv import __version__, agents
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.neural.model_file import save_model
 from krypenv.rules import Rules
-from krypenv.training.evaluation.matches.duplicate import MatchResult, duplicate_match, evaluate
-from krypenv.training.evaluation.matches.match_tables import print_matches
+from krypenv.training.evaluation.matches.duplicate import MatchResult, duplicate_match, evaluate, print_matches
 from krypenv.training.learn.imitation.cloning import BehaviourCloning
 from krypenv.training.learn.imitation.imitate import Demonstrating, ImitationSettings, imitate, load_start
 from krypenv.training.learn.ladder import ladder_of
