@@ -14,13 +14,13 @@ import platform
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).absolute().parent
-FOLDER = HERE.parent
+FOLDER = Path(__file__).absolute().parents[1]
 ROOT = FOLDER.parent
 LINKS = ("agents", "training")
 SHOWN_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")
@@ -29,6 +29,7 @@ INSTALL = 'pip install -c {} -e ".{}"'
 # Extras that need other versions, and so an environment of their own.
 TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")
 CORE = ""  # stands for the packages that every installation needs
+PLAY = "play"  # the word that lets this file play a game
 
 Section = dict[str, Any]  # a label -> a text, or several
 
@@ -45,7 +46,7 @@ def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     core = packages.get(CORE, {})
     wrong += [f"{name} is {told}" for name, told in core.items() if not _is_well(told)]
     tell("playing a game; the first one after an installation compiles, which takes a while")
-    test = _play(wrong)
+    test = _self_test(wrong)
     ill = [extra for extra, needed in packages.items() if not all(map(_is_well, needed.values()))]
     return {
         "versions": {"krypenv": _version_of("krypenv") or "not installed", "Python": platform.python_version(), **core},
@@ -73,6 +74,13 @@ def _to_install(extra: str) -> str:
     return INSTALL.format(versions, extra and f"[{extra}]")
 
 
+def _run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+
+
 # ---------------------------------------------------------------------- packages
 
 
@@ -82,27 +90,18 @@ def _packages(wrong: list[str]) -> dict[str, dict[str, str]]:
         return {}
     try:
         from packaging.requirements import Requirement
-
-        required = [Requirement(text) for text in importlib.metadata.requires("krypenv") or []]
-        extras = importlib.metadata.metadata("krypenv").get_all("Provides-Extra") or []
     except ImportError as error:
         wrong.append(f"what else is needed is not known: {error}")
         return {}
-    groups = {CORE: [each for each in required if not each.marker or each.marker.evaluate({"extra": CORE})]}
-    for extra in extras:
-        groups[extra] = [
-            each
-            for each in required
-            if each not in groups[CORE]
-            and each.name != "krypenv"
-            and each.marker
-            and each.marker.evaluate({"extra": extra})
-        ]
+    left = [Requirement(text) for text in importlib.metadata.requires("krypenv") or []]
+    found = {}
     with ThreadPoolExecutor() as pool:
-        return {
-            extra: dict(zip((each.name for each in group), pool.map(_describe, group), strict=True))
-            for extra, group in groups.items()
-        }
+        for extra in (CORE, *(importlib.metadata.metadata("krypenv").get_all("Provides-Extra") or ())):
+            group = [each for each in left if not each.marker or each.marker.evaluate({"extra": extra})]
+            if extra == CORE:
+                left = [each for each in left if each not in group and each.name != "krypenv"]
+            found[extra] = dict(zip((each.name for each in group), pool.map(_describe, group), strict=True))
+    return found
 
 
 def _describe(needed: Any) -> str:
@@ -138,31 +137,21 @@ def _import_error(name: str) -> str | None:
     return last[0] if done.returncode else None
 
 
-def _run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *words], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
-    )  # fmt: skip
-
-
 # ---------------------------------------------------------------------- the installation
 
 
 def _installation(wrong: list[str]) -> Section:
     """Return where this krypenv is, where the one that pip knows is, and whether a checkout has its links."""
-    facts: Section = {"folder": str(FOLDER), "interpreter": sys.executable, "installed": _installed()}
+    facts: Section = {"folder": str(FOLDER), "interpreter": sys.executable, "installed": "nowhere"}
+    if _version_of("krypenv") is not None:
+        distribution = importlib.metadata.distribution("krypenv")
+        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+        is_editable = origin.get("dir_info", {}).get("editable", False)
+        package = f"the package in {distribution.locate_file('')}"
+        facts["installed"] = f"the checkout {origin['url']}" if is_editable else package
     if (ROOT / "training").is_dir():
         facts["links"] = [_link(name, wrong) for name in LINKS]
     return facts
-
-
-def _installed() -> str:
-    if _version_of("krypenv") is None:
-        return "nowhere"
-    distribution = importlib.metadata.distribution("krypenv")
-    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-    is_editable = origin.get("dir_info", {}).get("editable", False)
-    return f"the checkout {origin['url']}" if is_editable else f"the package in {distribution.locate_file('')}"
 
 
 def _link(name: str, wrong: list[str]) -> str:
@@ -181,26 +170,63 @@ def _link(name: str, wrong: list[str]) -> str:
 # ---------------------------------------------------------------------- the self-test and the kernels
 
 
-def _play(wrong: list[str]) -> Section:
-    """Play a game in a new process; return how that went, and how its kernels were compiled."""
-    done = _run(str(HERE / "played_game.py"), MARK)
+def _self_test(wrong: list[str]) -> Section:
+    """Play a game in a new process; return how that went, or note why it failed."""
+    done = _run(__file__, PLAY)
     answers = [json.loads(line[len(MARK) :]) for line in done.stdout.splitlines() if line.startswith(MARK)]
-    told = answers[0] if answers else {"error": f"the process ended with exit code {done.returncode}"}
-    if "error" in told:
-        wrong.append(f"the self-test failed: {told['error']}")
-        return {"failed": told["error"]}
-    seconds = {name: f"{told[name]:.2f} s" for name in ("import", "first step")}
-    return seconds | {name: str(told[name]) for name in ("processors", "threads")} | _kernels(told)
+    told: Section = answers[0] if answers else {"failed": f"the process ended with exit code {done.returncode}"}
+    if "failed" in told:
+        wrong.append(f"the self-test failed: {told['failed']}")
+    return told
 
 
-def _kernels(told: dict[str, Any]) -> Section:
-    """Return how the kernels were compiled, and whether they are kept."""
-    if told["is_off"]:
+def play() -> Section:
+    """Play a game of random actions; return the times of its beginning, and how its kernels were compiled."""
+    began = time.perf_counter()
+    from krypenv import Engine, Rules
+
+    engine = Engine(Rules.preset(), 1, seed=0)
+    imported = time.perf_counter()
+    engine.step(engine.sample_actions())
+    stepped = time.perf_counter()
+    while not engine.finished[0]:
+        engine.step(engine.sample_actions())
+
+    import numba
+
+    import krypenv.agents
+    import krypenv.training  # noqa: F401
+    from krypenv.runtime import jit
+    from krypenv.runtime.threads import count_threads
+
+    loaded = [module for name, module in list(sys.modules.items()) if name.startswith("krypenv.")]
+    kernels = {id(value): value for module in loaded for value in vars(module).values() if hasattr(value, "py_func")}
+    stats = [kernel.stats for kernel in kernels.values() if hasattr(kernel, "stats")]
+    return {
+        "import": f"{imported - began:.2f} s",
+        "first step": f"{stepped - imported:.2f} s",
+        "processors": str(count_threads(0)),  # those granted
+        "threads": str(numba.get_num_threads()),
+        **how_compiled(jit.JIT_IS_OFF, jit.WHY_PLAIN, stats),
+    }
+
+
+def how_compiled(is_off: bool, why_plain: str, stats: list[Any]) -> Section:
+    """Return how kernels were compiled, and whether they are kept.
+
+    Args:
+        is_off: whether they run as plain Python.
+        why_plain: why Numba compiles them its plain way; empty if it does not.
+        stats: Numba's statistics of each kernel.
+    """
+    if is_off:
         return {"kernels": "not compiled, as NUMBA_DISABLE_JIT is set; plain Python is far slower"}
-    way = {"way": f"plain, so compiling takes longer: {told['plain']}"} if told["plain"] else {}
-    kept = [f"{folder}, {'writable' if os.access(folder, os.W_OK) else 'not writable'}" for folder in told["folders"]]
+    way = {"way": f"plain, so compiling takes longer: {why_plain}"} if why_plain else {}
+    now = sum(sum(each.cache_misses.values()) for each in stats)
+    folders = sorted({each.cache_path for each in stats} - {None})
+    kept = [f"{folder}, {'writable' if os.access(folder, os.W_OK) else 'not writable'}" for folder in folders]
     return way | {
-        "compiled": f"{told['now']} kernels in this test" if told["now"] else "nothing; all were in the cache",
+        "compiled": f"{now} kernels in this test" if now else "nothing; all were in the cache",
         "cache": kept or "none, so every process compiles again; set NUMBA_CACHE_DIR to a folder that is writable",
     }
 
@@ -225,12 +251,23 @@ def report_lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print the report; return 0 if the package works, 1 if not. For use when the `krypenv` command can't be loaded."""
+    """Print the report; return 0 if the package works, 1 if not. For use when the `krypenv` command can't be loaded.
+
+    With the word `play`, print what came of a game, or its error, as JSON in a line that begins with a mark.
+    """
+    if sys.argv[1:] == [PLAY]:
+        try:
+            told = play()
+        except Exception as error:
+            told = {"failed": ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])}
+        print(f"\n{MARK}{json.dumps(told)}", flush=True)
+        return 0
     report = examine(lambda words: print(f"{words} ...", file=sys.stderr))
     print("\n".join(report_lines(report)))
     return 1 if report["wrong"] else 0
 
 
 if __name__ == "__main__":
-    sys.path[:] = [str(ROOT), *(folder for folder in sys.path if Path(folder).resolve() != HERE.resolve())]
+    here = Path(__file__).resolve().parent  # its modules are named like others
+    sys.path[:] = [str(ROOT), *(folder for folder in sys.path if Path(folder).resolve() != here)]
     sys.exit(main())

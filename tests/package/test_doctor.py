@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from support.places import ROOT
@@ -14,10 +15,7 @@ from krypenv.doctor import report as doctor
 from krypenv.inputs.words import to_install
 from krypenv.training.cli.commands import app
 
-HEALTHY = {
-    "import": 0.3, "first step": 0.5, "processors": 1, "threads": 2, "is_off": False, "plain": "", "now": 0,
-    "folders": [],
-}  # fmt: skip
+HEALTHY = {"import": "0.30 s", "first step": "0.50 s"}
 
 
 def python(*words, **options):
@@ -31,7 +29,7 @@ def playing(monkeypatch, answer, code=0):
 
     def run_or_play(*words):
         played = subprocess.CompletedProcess(words, code, f"hello\n{said}\n", "")
-        return played if words[0].endswith("played_game.py") else run(*words)
+        return played if words[-1] == doctor.PLAY else run(*words)
 
     monkeypatch.setattr(doctor, "_run", run_or_play)
 
@@ -142,19 +140,19 @@ def test_a_core_that_can_not_be_imported(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "code", "error"),
     [
-        ({"error": "OSError: x"}, 0, "OSError: x"),
+        ({"failed": "OSError: x"}, 0, "OSError: x"),
         (None, -11, "the process ended with exit code -11"),
         (None, 0, "the process ended with exit code 0"),
     ],
 )
-def test_a_game_that_fails_is_wrong(monkeypatch, answer, code, error):
+def test_a_game_that_fails_is_wrong(packages, monkeypatch, answer, code, error):
     playing(monkeypatch, answer, code)
-    wrong = []
-    assert doctor._play(wrong) == {"failed": error}
-    assert wrong == [f"the self-test failed: {error}"]
+    report = doctor.examine()
+    assert report["self-test"] == {"failed": error}
+    assert report["wrong"] == [f"the self-test failed: {error}"]
 
 
-@pytest.mark.parametrize("command", [[], ["doctor", "x"], ["bench"]])
+@pytest.mark.parametrize("command", [[], ["doctor", "x"]])
 def test_the_command_that_can_not_be_loaded_names_the_doctor(command):
     done = run_without_cli(command)
     assert done.returncode == 1
@@ -206,14 +204,18 @@ def test_a_checkout_without_links_is_told_how_to_mend_it(checkout, kind):
 
 
 def test_how_kernels_are_compiled_and_kept(tmp_path):
-    folders = [str(tmp_path), str(tmp_path / "gone")]
-    kept = doctor._kernels(HEALTHY | {"folders": folders, "now": 3})
-    assert kept["cache"] == [f"{tmp_path}, writable", f"{tmp_path / 'gone'}, not writable"]
-    assert kept["compiled"] == "3 kernels in this test"
-    assert doctor._kernels(HEALTHY)["compiled"] == "nothing; all were in the cache"
-    assert "NUMBA_CACHE_DIR" in doctor._kernels(HEALTHY)["cache"]
-    assert "NUMBA_DISABLE_JIT" in doctor._kernels(HEALTHY | {"is_off": True})["kernels"]
-    assert doctor._kernels(HEALTHY | {"plain": "some reason"})["way"].endswith("longer: some reason")
+    def stats(name, misses):
+        return SimpleNamespace(cache_path=str(tmp_path / name) if name else None, cache_misses=misses)
+
+    told = doctor.how_compiled(False, "", [stats("", {"a": 1, "b": 1}), stats("gone", {"c": 1}), stats("", {})])
+    assert told["cache"] == [f"{tmp_path / 'gone'}, not writable"]
+    assert told["compiled"] == "3 kernels in this test"
+    told = doctor.how_compiled(False, "some reason", [stats(".", {})])
+    assert told["cache"] == [f"{tmp_path}, writable"]
+    assert told["compiled"] == "nothing; all were in the cache"
+    assert told["way"] == "plain, so compiling takes longer: some reason"
+    assert "NUMBA_CACHE_DIR" in doctor.how_compiled(False, "", [])["cache"]
+    assert "NUMBA_DISABLE_JIT" in doctor.how_compiled(True, "", [])["kernels"]
 
 
 def test_this_installation_works(tmp_path, monkeypatch):
