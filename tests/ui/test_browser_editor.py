@@ -133,10 +133,8 @@ def test_other_rules_keep_what_they_have():
     low = read_board(with_preset(two, board, "kasino-sweden"))
     assert low.zones["hand 0"] == ["8S"], "its pack has one"
     for preset in Rules.presets():
-        for players, rules in counts_of(preset).items():
-            changed = read_board(with_preset(text, read_board(text), preset))
-            assert changed.rules.name == preset
-            assert rules.players == players
+        assert read_board(with_preset(text, read_board(text), preset)).rules.name == preset
+        assert all(rules.players == players for players, rules in counts_of(preset).items())
 
 
 # ---------------------------------------------------------------------- on the wire

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from support.games import gained
 
 from krypenv import Game
 from krypenv.cards import card_symbol
@@ -25,14 +26,6 @@ CARD = re.compile(r"(?:10|[2-9AJQK])[♣♦♥♠]")
 def plain(move):
     """A move as lessons write it."""
     return str(move).rstrip("#")
-
-
-def gained(game, *moves):
-    """What moves add to the scores, by seat."""
-    twin = game.copy()
-    for move in moves:
-        twin.push(move)
-    return [after - before for after, before in zip(twin.scores(), game.scores(), strict=True)]
 
 
 def test_there_are_twelve_lessons_and_the_same_in_every_language():
@@ -75,9 +68,9 @@ def points_in(text):
 @pytest.mark.parametrize("lesson", EACH)
 def test_the_points_that_texts_name_are_those_of_the_moves(lesson):
     game = lesson.game()
-    moves = {plain(move): [*gained(game, move)] for move in game.legal_moves()}
+    moves = {plain(move): gained(game.copy(), move) for move in game.legal_moves()}
     all_points = {abs(points) for gains in moves.values() for points in gains}
-    all_points |= {abs(points) for points in gained(game, lesson.accept[0], *lesson.then)}
+    all_points |= {abs(points) for points in gained(game.copy(), lesson.accept[0], *lesson.then)}
     for move, text in lesson.wrong.items():
         assert points_in(text) <= {abs(points) for points in moves[move]} | worst_after(game, move)
     assert points_in(lesson.task) | points_in(lesson.right) <= all_points
@@ -112,7 +105,7 @@ def test_what_must_be_taken_may_not_be_left():
 def test_the_sweep_that_is_set_up_or_left_must_be_made(name, move, reply, gains):
     """R11: a lone card that its identical copy takes counts as two sweeps; any other card of its rank makes one."""
     game = LESSONS[name].game()
-    assert gained(game, move, reply) == gains
+    assert gained(game.copy(), move, reply) == gains
     game.push(move)
     assert list(map(str, game.legal_moves())) == [reply]
 
