@@ -171,10 +171,10 @@ class TestTheLine:
             assert self.shown(terminal, lambda: engine.step(engine.sample_actions())) == ""
 
     def test_without_a_terminal_there_are_lines_now_and_then_and_the_last_one(self, monkeypatch):
-        written, times = io.StringIO(), iter([0.0, 10.0, 31.0, 31.0, 40.0])
+        written, times = io.StringIO(), iter([0.0, 10.0, 31.0, 31.0, 40.0, 50.0])
         monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
         with progress.progress(Console(file=written, width=100)) as show:
-            for done in (0.1, 0.5, 1.0):
+            for done in (0.1, 0.5, 0.6, 1.0):
                 show(done, f"at {done}")
         assert written.getvalue() == " 50%  at 0.5\n100%  at 1.0\n"
 

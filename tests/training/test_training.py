@@ -165,7 +165,7 @@ def test_optimizer_and_snapshots_are_all_there(finished: Path) -> None:
 
 def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_path: Path) -> None:
     def begin(place: str, **fields: Any) -> TrainingRun:
-        return open_training(Settings.of(out=str(tmp_path / place), **{**SMALL, "init_from": place, **fields}))
+        return open_training(Settings.of(out=str(tmp_path / place), **{**SMALL, **fields}))
 
     weights, model = tensors_of(load_model(finished / "model")[0]), str(finished / "model")
     policy = begin("one", init_from=model).model.policy
