@@ -75,20 +75,20 @@ def test_a_curve_of_single_deals_is_kept_without_bounds(tmp_path: Path) -> None:
     assert kept == {"rules": str(Rules.preset("krypkasino")), "points": [point]}
 
 
-def test_the_same_settings_make_the_same_weights(finished: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("no_pictures")
+def test_the_same_settings_make_the_same_weights_and_another_seed_others(finished: Path, tmp_path: Path) -> None:
     train(Settings.of(out=str(tmp_path / "again"), **SMALL), quiet=True)
-    train(Settings.of(out=str(tmp_path / "other"), **SMALL, seed=1), quiet=True)
-    first, again, other = (
-        (folder / "model" / "weights.safetensors").read_bytes()
-        for folder in (finished, tmp_path / "again", tmp_path / "other")
-    )
-    assert first == again != other
+    first, again = (load_model(folder / "model")[0] for folder in (finished, tmp_path / "again"))
+    assert all((first[name] == again[name]).all() for name in first)
+    one, other = (open_training(Settings.of(out=str(tmp_path / "x"), **SMALL, seed=seed)).model for seed in (0, 1))
+    assert not torch.equal(one.network.state_dict()["read.weight"], other.network.state_dict()["read.weight"])
+    assert (one.parts[0].observation != other.parts[0].observation).any()
 
 
 @pytest.mark.parametrize(
     "fields",
     [
-        {"players": 6, "teams": 3, "envs": 0, "rule": ("games=0", "threshold=60"), "dense": False},
+        {"players": 6, "teams": 3, "envs": 0, "rule": ("games=2",), "dense": False},
         {"rules": "howto", "players": 3, "opponent_envs": 0, "reward": "win"},
         {"reward": "win", "dense": False, "critic": False, "kl_coef": 0.0, "snapshots": 0, "opponents": ()},
         {"also": ("krypkasino players=3", "krypkasino players=4 teams=2")},
@@ -256,8 +256,8 @@ def test_little_training_beats_random_and_plays_for_many_points(tmp_path: Path) 
         agents.make(f"learned(model={model!r}, solver=False)", SWEDEN)
         for model in (str(tmp_path / "run" / "model"), model_of(tmp_path, SWEDEN))
     )
-    assert duplicate_match(player, "random", SWEDEN, deals=400, seed=1).low > 1
-    assert duplicate_match(player, untrained, SWEDEN, deals=400, seed=1).low > 1
+    assert duplicate_match(player, "random", SWEDEN, deals=200, seed=1).low > 1
+    assert duplicate_match(player, untrained, SWEDEN, deals=200, seed=1).low > 1
 
 
 def test_the_agents_around_a_learner_follow_from_the_rules() -> None:
