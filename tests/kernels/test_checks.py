@@ -82,23 +82,21 @@ def test_r10_hands_that_hardly_any_deal_allows_are_found():
         determinize(seen_by(engine, np.zeros(16, np.int64)), 0, rules)
 
 
+SIX = Rules.preset(players=6)
+
+
 @pytest.mark.parametrize(
-    ("block", "change", "rules", "reason"),
+    ("own", "rules", "block", "change", "reason"),
     [
-        ("table", [3], MAIN, "the cards that it shows are not those of the deck"),
-        ("hand_size", [0, -1], MAIN, "the hands and the stock don't have the cards"),
-        (
-            "hand_size",
-            [0, 123, 123, -4, 124, -105],
-            Rules.preset(players=6),
-            "don't have the cards that this deal leaves",
-        ),
-        ("hand_size", [0], Rules.preset("mini-high"), "the cards that it shows are not those of the deck"),
-        ("hand_size", [0], Rules.preset(players=3), "not from a game of krypkasino players=3"),
+        (MAIN, MAIN, "table", [3], "the cards that it shows are not those of the deck"),
+        (MAIN, MAIN, "hand_size", [0, -1], "the hands and the stock don't have the cards"),
+        (SIX, SIX, "hand_size", [0, 122, 122, -5, 123, -106], "the hands and the stock"),  # as bytes their sum is right
+        (MAIN, Rules.preset("mini-high"), "table", [0], "the cards that it shows are not those of the deck"),
+        (MAIN, Rules.preset(players=3), "table", [0], "not from a game of krypkasino players=3"),
     ],
 )
-def test_an_observation_that_no_game_shows_is_refused(block, change, rules, reason):
-    seen = Engine(MAIN if len(change) < 6 else rules, 1, seed=0).observation.copy()
+def test_an_observation_that_no_game_shows_is_refused(own, rules, block, change, reason):
+    seen = Engine(own, 1, seed=0).observation
     start = LAYOUT[block].start
     seen[0, start : start + len(change)] += np.array(change, np.int8)
     with pytest.raises(ValueError, match=reason):
@@ -175,41 +173,44 @@ def test_other_types_with_the_same_numbers_are_the_same():
 # ---------------------------------------------------------------------- states
 
 
-def states_of_others():
-    """States that are none of a game of the main rules for two, and what the sentence says."""
-    state = Engine(MAIN, 4, seed=1).state
-    seat, deck, over = state.copy(), state.copy(), state.copy()
-    seat.seat[2] = 1000
-    deck.deck[1, :2] = deck.deck[1, 1::-1] if deck.deck[1, 0] != deck.deck[1, 1] else 51
-    deck.deck[1, 0] = (deck.deck[1, 0] + 1) % 52
-    over.over[:] = True
-    return [
-        (seat, "game 2 is not from a game of .*: the dealer, the turn or the last capture"),
-        (deck, "game 1 is not from a game of .*: the cards that it shows are not those of the deck"),
-        (over, "game 0 is not"),
-        (Engine(Rules.preset("krypkasino", players=4), 4).state, "game 0 is not from a game of krypkasino players=2"),
-        (Engine(Rules.preset("mini-low"), 4).state, "game 0 is not"),
-        (Engine(Rules.preset("howto"), 4).state, "game 0 is not"),
-        (allocate(4), "game 0 is not"),
-        (np.zeros(4), "a state is an array of krypenv.state.GAME"),
-        (None, "a state is an array of krypenv.state.GAME"),
-        (np.zeros((2, 2), GAME), "a state is an array of krypenv.state.GAME"),
-    ]
+def changed(field, where, value):
+    """The state of four games of the main rules for two, in which one number is another."""
+    state = Engine(MAIN, 4, seed=1).state.copy()
+    state[field][where] = (state[field][where] + 1) % 52 if value is None else value
+    return state
 
 
-@pytest.mark.parametrize("number", range(len(states_of_others())))
-def test_a_state_of_something_else_is_refused(number):
-    state, reason = states_of_others()[number]
-    with pytest.raises(ValueError, match=reason):
-        Engine.from_state(MAIN, state)
-    engine = Engine(MAIN, 4, seed=2)
+def begun(text):
+    """The state of four games of other rules."""
+    return Engine(Rules.parse(text), 4).state
+
+
+OTHERS = {  # states that are none of a game of the main rules for two, and what the sentence says
+    "a seat": (lambda: changed("seat", 2, 1000), "game 2 is not from .*: the dealer, the turn or the last capture"),
+    "a deck": (lambda: changed("deck", (1, 0), None), "game 1 .*: the cards that it shows are not those of the deck"),
+    "games that are over": (lambda: changed("over", slice(None), True), "game 0 is not"),
+    "four players": (lambda: begun("krypkasino players=4"), "game 0 is not from a game of krypkasino players=2"),
+    "a small deck": (lambda: begun("mini-low"), "game 0 is not"),
+    "other deals": (lambda: begun("howto"), "game 0 is not"),
+    "no games": (lambda: allocate(4), "game 0 is not"),
+    "floats": (lambda: np.zeros(4), "a state is an array of krypenv.state.GAME"),
+    "nothing": (lambda: None, "a state is an array of krypenv.state.GAME"),
+    "a square": (lambda: np.zeros((2, 2), GAME), "a state is an array of krypenv.state.GAME"),
+}
+
+
+@pytest.mark.parametrize(("make", "reason"), OTHERS.values(), ids=OTHERS)
+def test_a_state_of_something_else_is_refused(make, reason):
+    state, engine, oracle = make(), Engine(MAIN, 4, seed=2), agents.make("oracle-hand", MAIN)
     before = engine.state.copy()
-    with pytest.raises(ValueError, match=reason):
-        engine.set_state(state)
+    for call in (
+        lambda: Engine.from_state(MAIN, state),
+        lambda: engine.set_state(state),
+        lambda: oracle.act_on(state, engine.action_mask),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            call()
     assert (engine.state == before).all()
-    oracle = agents.make("oracle-hand", MAIN)
-    with pytest.raises(ValueError, match=reason):
-        oracle.act_on(state, engine.action_mask)
 
 
 def test_a_state_of_another_number_of_games_is_refused():
