@@ -90,9 +90,6 @@ def test_illegal_moves_leave_the_game_untouched():
     for action in (-1, 0, 40, 52, 104, 105):
         with pytest.raises(IllegalMove, match="is illegal; seat 0 may play 2C, play QC"):
             game.act(action)
-    for odd in (1.0, True, "play 2C", None, [], 10**30):
-        with pytest.raises(IllegalMove, match=r"action .* is illegal; seat 0 may play 2C, play QC"):
-            game.act(odd)
     assert game.position() == before
     assert game.actions == []
     play_out(game)

@@ -1,6 +1,5 @@
 """Every ruling of docs/rulings.md on Kasino, Överspader, Laistokasino and Mulle, played; each test bears its id."""
 
-import numpy as np
 import pytest
 from support.relatives import SPADES, captures, deal, finish, lay, mask, play, scores
 
@@ -48,18 +47,6 @@ def test_s3_points():
     assert scores(engine) == [4 + 2 + 1 + 2 + 1, 1]
     engine = finish(SWEDEN, "rest", "3C 3D", table="KD")
     assert scores(engine) == [4 + 2 + 1 + 2 + 1, 1 + 1]
-
-
-def test_s3_points_without_tabbar_and_ties_are_eleven():
-    for seed in range(5):
-        game = Game(Rules.preset("kasino-sweden", players=3), seed=seed)
-        rng = np.random.default_rng(seed)
-        while not game.is_over:
-            game.act(int(rng.choice(np.flatnonzero(game.action_mask()))))
-        won = [game.captured(seat) for seat in range(3)]
-        spades = [sum(card[1] == "S" for card in pile) for pile in won]
-        missing = 2 * (spades.count(max(spades)) > 1) + (list(map(len, won)).count(max(map(len, won))) > 1)
-        assert sum(game.scores()) - sum(game.sweeps(seat) for seat in range(3)) == 11 - missing
 
 
 def test_k3_tabbe_after_the_player_before_left_a_five():
