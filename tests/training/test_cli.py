@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,100 +13,61 @@ import typer
 from PIL import Image
 from support.commands import SETTINGS, krypenv
 from support.places import ROOT
-from typer.testing import CliRunner
 
 from krypenv import Game, Rules
 from krypenv.inputs.words import to_install
 from krypenv.pictures import draw_game
-from krypenv.training.cli.commands import COMMANDS
-from krypenv.training.cli.options import command_of
+from krypenv.training.cli.commands import COMMANDS, PANELS
 from krypenv.training.runs import panels
-from krypenv.training.runs.options import Command, Part, options_of, part, setting
+from krypenv.training.runs.options import options_of
 from krypenv.training.runs.tables import write_json
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
 
 
+def refusal(*words):
+    """What a refused command says after its name, in one line."""
+    done = krypenv(*words)
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), done.output
+    assert done.stderr.startswith("krypenv: ")
+    return done.stderr.removeprefix("krypenv: ")
+
+
 def test_help_begins_with_what_people_do():
     shown = re.split(r"^╭─ (.+?) ─+╮$", krypenv("--help").stdout, flags=re.MULTILINE)[1:]
-    panels_of = {
-        title: re.findall(r"^│ ([a-z]+)  ", text, re.MULTILINE)
-        for title, text in zip(shown[::2], shown[1::2], strict=True)
-    }
-    assert panels_of == {
-        "Help": [],
-        "Playing, training and measuring agents": [
-            "play",
-            "table",
-            "rules",
-            "show",
-            "analyze",
-            "train",
-            "evaluate",
-            "arena",
-            "score",
-        ],
-        "Research": ["solve", "exploit", "imitate", "data"],
-        "Upkeep": ["bench", "doctor"],
-    }
-    assert list(COMMANDS) == [name for names in panels_of.values() for name in names]
+    listed = [re.findall(r"^│ ([a-z]+)  ", text, re.MULTILINE) for text in shown[1::2]]
+    assert shown[::2] == ["Help", *PANELS.values()]
+    assert listed == [[], *([name for name in COMMANDS if COMMANDS[name].folder == folder] for folder in PANELS)]
+    assert list(COMMANDS) == [name for names in listed for name in names]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_ends_with_an_example(command):
-    done = krypenv(command, "--help")
-    assert done.exit_code == 0, done.output
-    assert done.stdout.strip().splitlines()[-1].strip().startswith(f"Example: krypenv {command}")
-
-
-@pytest.fixture
-def command_and_help(request, monkeypatch):
-    """A command as typer has it, and its help on lines so long that nothing is wrapped."""
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_every_option_by_panels_with_its_text_and_default_and_an_example(name, monkeypatch):
     made, get_command = [], typer.main.get_command
     monkeypatch.setattr(typer.main, "get_command", lambda app: made.append(get_command(app)) or made[-1])
-    done = krypenv(request.param, "--help", columns=400)
-    assert done.exit_code == 0, done.output
-    return made[-1], done.stdout
-
-
-@pytest.mark.parametrize("command_and_help", COMMANDS, indirect=True)
-def test_help_groups_all_options_by_panels(command_and_help):
-    command, shown = command_and_help
+    shown = krypenv(name, "--help", columns=400).stdout
+    assert shown.strip().splitlines()[-1].strip().startswith(f"Example: krypenv {name}")
     titles = re.findall(r"^╭─ (.+?) ─+╮", shown, re.MULTILINE)
-    assert titles[-1] == panels.HELP
-    assert len(set(titles)) == len(titles)
-    assert set(titles) <= {"Arguments", *panels.ORDER}, "no option is left in the panel `Options`"
-    visible = [option for option in command.params if not getattr(option, "hidden", False)]
-    shown_options = re.findall(r"^│ [ *]*(--[a-z-]+)", shown, re.MULTILINE)
-    assert sorted(shown_options) == sorted([each.opts[0] for each in visible if each.opts[0][0] == "-"] + ["--help"])
-
-
-@pytest.mark.parametrize("command_and_help", COMMANDS, indirect=True)
-def test_help_shows_every_default(command_and_help):
-    command, shown = command_and_help
-    for option in command.params:
-        default = option.default
+    order = ["Arguments", *panels.ORDER]
+    assert titles == [title for title in order if title in titles], "in order, each once, and none is `Options`"
+    rows = dict(re.findall(r"^│ [ *]*(--[a-z-]+)(.*)", shown, re.MULTILINE))
+    options = {
+        each.flag: each for each in options_of(SETTINGS[name]).values() if not (each.is_tuned or each.is_argument)
+    }
+    of_tuned = {"--set", "--settings"} if any(each.is_tuned for each in options_of(SETTINGS[name]).values()) else set()
+    assert set(rows) == {*options, *of_tuned, "--help"}
+    for option in made[-1].params:
+        if option.opts[0] not in options:
+            continue
+        row, default = rows[option.opts[0]], option.default
+        assert options[option.opts[0]].text in row
         is_switch = default is False and not option.secondary_opts  # off unless it is given
-        if default in (None, "", [], ()) or is_switch or "[default: " in (option.help or ""):  # which has words for it
+        if default in (None, "", [], ()) or is_switch or "[default: " in option.help:  # which has words for it
             continue
         value = ", ".join(map(str, default)) if isinstance(default, (list, tuple)) else str(default)
         if isinstance(default, bool):
             value = (option.opts if default else option.secondary_opts)[0].removeprefix("--")
-        row = re.search(rf"^│ [ *]*{option.opts[0]} .*", shown, re.MULTILINE)
-        assert f"[default: {value}]" in row[0]
-
-
-def test_help_says_what_a_missing_option_means():
-    shown = krypenv("analyze", "--help", columns=400).stdout
-    assert "[default: search; oracle-hand with --open]" in shown
-    assert "[default: the agent's own, or 200]" in shown
-
-
-def test_help_of_train_shows_the_parts_of_a_run():
-    titles = re.findall(r"^╭─ (.+?) ─+╮", krypenv("train", "--help").stdout, re.MULTILINE)
-    assert titles == [
-        "Rules", "Length and size", "Initial weights", "Opponents", "Hyperparameters", "Evaluation", "Output", "Help",
-    ]  # fmt: skip
+        assert f"[default: {value}]" in row
 
 
 def test_evaluate_prints_and_writes_the_same_figures(tmp_path):
@@ -150,16 +110,16 @@ def test_evaluate_plays_by_the_rules_given(tmp_path, options, rules):
         (["evaluate", "greedy", "--against", "random", "--rules", "whist"], "unknown preset 'whist'"),
         (["evaluate", "greedy", "--against", "random", "--rule", "packs"], "'packs' in the rules"),
         (["evaluate", "greedy", "--against", "random", "--deals", 1, "--json", "taken"], "taken: "),
+        (["show", "taken"], "taken: Is a directory"),
+        (["show", "missing"], "missing: No such file or directory"),
+        (["show", "no record"], ""),
     ],
 )
 def test_what_is_wrong_is_told_in_one_sentence(tmp_path, monkeypatch, arguments, sentence):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "taken").mkdir()
-    done = krypenv(*arguments)
-    assert done.exit_code == 2
-    assert done.stderr.startswith("krypenv: ")
-    assert sentence in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    Path("taken").mkdir()
+    Path("no record").write_text("no record", encoding="utf-8")
+    assert sentence in refusal(*arguments)
 
 
 @pytest.mark.parametrize(
@@ -174,62 +134,44 @@ def test_what_is_wrong_is_told_in_one_sentence(tmp_path, monkeypatch, arguments,
 )
 def test_a_wrong_word_is_told_in_one_sentence(arguments, wrong, command):
     """The words are those of the library that reads command lines, whose versions differ."""
-    done = krypenv(*arguments)
-    assert done.exit_code == 2
-    assert re.fullmatch(f"krypenv: {wrong}; see {command} --help\n", done.stderr)
+    assert re.fullmatch(f"{wrong}; see {command} --help\n", refusal(*arguments))
 
 
-def test_show_prints_a_record_and_refuses_what_is_none(tmp_path):
-    game = Game(Rules.preset("mini-high"), seed=1)
-    while not game.is_over:
-        game.push(game.legal_moves()[0])
-    record = tmp_path / "game.krk"
-    record.write_text(game.record(), encoding="utf-8")
-    done = krypenv("show", record)
-    assert done.exit_code == 0, done.output
-    assert done.stdout.strip()
-    record.write_text("no record", encoding="utf-8")
-    for path in (record, tmp_path / "missing"):
-        done = krypenv("show", path)
-        assert done.exit_code == 2
-        assert done.stderr.startswith("krypenv: ")
-        assert len(done.stderr.splitlines()) == 1
-
-
-def test_files_of_windows_are_read_or_refused_in_a_sentence(tmp_path):
-    """They begin with a byte order mark: of UTF-8, or of UTF-16 where PowerShell redirected."""
-    game = Game(Rules.preset("mini-low"), seed=7)
-    game.push(game.legal_moves()[0])
-    for name, text in (("game.krk", game.record()), ("position.txt", game.position())):
-        command = ["show", name] if name == "game.krk" else ["analyze", name, "--worlds", 2]
-        command[1] = tmp_path / name
-        command[1].write_text(text, encoding="utf-8-sig")
-        assert krypenv(*command).exit_code == 0
-        command[1].write_text(text, encoding="utf-16")
-        done = krypenv(*command)
-        assert done.exit_code == 2
-        assert re.fullmatch(rf"krypenv: .*{name} is in UTF-16; write it in UTF-8, .*\n", done.stderr)
-
-
-def test_show_draws_a_record(tmp_path, monkeypatch):
+@pytest.fixture
+def game(tmp_path, monkeypatch):
+    """A game of nine moves, and its record in the working folder."""
     monkeypatch.chdir(tmp_path)
     game = Game(Rules.preset("mini-high"), seed=1)
     for _ in range(9):
         game.push(game.legal_moves()[0])
-    (tmp_path / "game.krk").write_text(game.record(), encoding="utf-8")
+    Path("game.krk").write_text(game.record(), encoding="utf-8")
+    return game
+
+
+def test_show_prints_a_record_also_as_windows_writes_it(game):
+    """Its files begin with a byte order mark: of UTF-8, or of UTF-16 where PowerShell redirected."""
+    done = krypenv("show", "game.krk")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip()
+    Path("game.krk").write_text(game.record(), encoding="utf-8-sig")
+    assert krypenv("show", "game.krk").stdout == done.stdout
+    Path("game.krk").write_text(game.record(), encoding="utf-16")
+    assert re.fullmatch(r"krypenv: game.krk is in UTF-16; write it in UTF-8, .*\n", krypenv("show", "game.krk").stderr)
+
+
+def test_show_draws_a_record(game):
     done = krypenv("show", "game.krk", "--gif", "a.gif", "--png", "a.png", "--width", 200, "--hands", "none")
     assert done.exit_code == 0, done.output
     assert done.stdout == "wrote a.png\nwrote a.gif\n"
     assert Image.open("a.gif").n_frames == len(game.moves) + 1
-    narrator = Narrator(game.rules)
-    assert np.array_equal(np.asarray(Image.open("a.png")), draw_game(game, None, 200, said=said_of(game, narrator)))
+    said = said_of(game, Narrator(game.rules))
+    assert np.array_equal(np.asarray(Image.open("a.png")), draw_game(game, None, 200, said=said))
     for _ in range(5):
         game.pop()
     done = krypenv("show", "game.krk", "--png", "b.png", "--at", 4, "--width", 200, "--hands", 1, "--four-colours")
     assert done.exit_code == 0, done.output
-    assert np.array_equal(
-        np.asarray(Image.open("b.png")), draw_game(game, 1, 200, four_colours=True, said=said_of(game, narrator))
-    )
+    said = said_of(game, Narrator(game.rules))
+    assert np.array_equal(np.asarray(Image.open("b.png")), draw_game(game, 1, 200, four_colours=True, said=said))
 
 
 @pytest.mark.parametrize(
@@ -243,17 +185,15 @@ def test_show_draws_a_record(tmp_path, monkeypatch):
         (["--png", "game.krk"], "game.krk is what is read"),
     ],
 )
-def test_show_refuses_in_a_sentence(tmp_path, monkeypatch, options, sentence):
-    monkeypatch.chdir(tmp_path)
-    game = Game(Rules.preset("mini-high"), seed=1)
-    for _ in range(9):
-        game.push(game.legal_moves()[0])
-    (tmp_path / "game.krk").write_text(game.record(), encoding="utf-8")
-    done = krypenv("show", "game.krk", *options)
-    assert done.exit_code == 2
-    assert done.stderr.startswith("krypenv: ")
-    assert sentence in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["game.krk"]
+def test_show_refuses_in_a_sentence(game, options, sentence):
+    assert sentence in refusal("show", "game.krk", *options)
+    assert [path.name for path in Path().iterdir()] == ["game.krk"]
+
+
+def test_show_says_what_is_missing_to_draw(game, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    told = f"show needs pygame-ce, which is not installed; {to_install('render')}\n"
+    assert refusal("show", "game.krk", "--png", "a.png") == told
 
 
 def test_messages_tell_how_to_install_an_extra_that_there_is():
@@ -270,56 +210,6 @@ def test_messages_tell_how_to_install_an_extra_that_there_is():
     assert named == {"train", "render", "openspiel", "metagame", "data", "ray", "rllib", "torchrl", "tianshou"}
     assert all(re.search(rf"^{extra} = \[", extras, re.MULTILINE) for extra in named)
     assert to_install("train").endswith('pip install -c constraints.txt -e ".[train]"')
-
-
-def test_show_says_what_is_missing_to_draw(tmp_path, monkeypatch):
-    (tmp_path / "game.krk").write_text(Game(Rules.preset(), seed=1).record(), encoding="utf-8")
-    monkeypatch.setitem(sys.modules, "pygame", None)
-    done = krypenv("show", tmp_path / "game.krk", "--png", tmp_path / "a.png")
-    assert done.exit_code == 2
-    assert done.stderr == f"krypenv: show needs pygame-ce, which is not installed; {to_install('render')}\n"
-
-
-@dataclass(frozen=True)
-class Table(Part):
-    """Who plays, and by which rules."""
-
-    opponents: tuple[str, ...] = setting(("greedy", "random"), "who it plays")
-    rule: tuple[str, ...] = setting((), "a rule")
-    hidden: int = setting(3, "no option")
-
-
-@dataclass(frozen=True)
-class Options(Command):
-    """Settings as a trainer may have them."""
-
-    minutes: float = setting(2.0, "how long it lasts")
-    table: Table = part(Table(opponents=("greedy",)), rule="a rule of the table", hidden=None)
-    resume: bool = setting(False, "go on where it stopped")
-    folder: str | None = setting(None, "where it writes [default: here]")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "settings"),
-    [
-        ([], Options()),
-        (["--minutes", "0.5", "--resume", "--folder", "a"], Options(0.5, resume=True, folder="a")),
-        (["--opponents", "tactician"], Options(table=Table(("tactician",)))),
-    ],
-)
-def test_a_dataclass_is_a_command_line(arguments, settings):
-    seen = []
-    command = typer.Typer()
-    command.command()(command_of(Options, seen.append))
-    done = CliRunner().invoke(command, arguments)
-    assert done.exit_code == 0, done.output
-    assert seen == [settings]
-    shown = CliRunner(env={"COLUMNS": "160"}).invoke(command, ["--help"]).output
-    assert "how long it lasts" in shown
-    assert "[default: here]" in shown
-    assert "[default: greedy]" in shown
-    assert "a rule of the table" in shown
-    assert "hidden" not in shown
 
 
 def test_json_is_written_whole_or_not_at_all(tmp_path):
@@ -339,14 +229,13 @@ def test_an_empty_word_is_refused_in_one_sentence(tmp_path, monkeypatch, command
         if option.word in (str, Path) and not option.may_be_empty:
             others = [each for each in options if each.is_required and each is not option]
             needed = [word for each in others for word in each.words(("x",) if each.is_repeated else "x")]
-            done = krypenv(command, *needed, *option.words(("",) if option.is_repeated else ""))
-            assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), (option.name, done.output)
-            assert "is empty; give it a value, or leave it out" in done.stderr, option.name
+            told = refusal(command, *needed, *option.words(("",) if option.is_repeated else ""))
+            assert "is empty; give it a value, or leave it out" in told, option.name
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-@pytest.mark.parametrize("words", ["", "--help", "rules --help", "rules mini-low"])
+@pytest.mark.parametrize("words", ["--help", "rules mini-low"])
 def test_a_full_device_is_told_in_one_sentence(words):
     done = subprocess.run(
         f"{sys.executable} -m krypenv {words} > /dev/full", shell=True, cwd=ROOT, stderr=subprocess.PIPE, text=True
@@ -354,7 +243,7 @@ def test_a_full_device_is_told_in_one_sentence(words):
     assert (done.returncode, done.stderr) == (2, "krypenv: the standard output: No space left on device\n")
 
 
-@pytest.mark.parametrize("words", ["--help", "rules mini-low", "doctor"])
+@pytest.mark.parametrize("words", ["rules mini-low", "doctor"])
 def test_a_working_folder_that_was_deleted_is_told_in_one_sentence(tmp_path, words):
     own = {**os.environ, "PYTHONPATH": str(ROOT)}
     line = f"mkdir gone; cd gone; rmdir ../gone; {sys.executable} -m krypenv {words}"
