@@ -9,7 +9,7 @@ import pytest
 from support.arenas import HIGH, LOW, RELATIVES, RULES, Highest, Lowest, Raising, arena, has_fault, same_games, select
 from support.commands import krypenv
 
-from krypenv import Rules
+from krypenv import Rules, agents
 from krypenv.rewards import all_points, most_points
 from krypenv.training import ArenaSettings, duplicate_match, load_games, run_arena
 from krypenv.training.evaluation.arena import arena as arenas
@@ -22,7 +22,6 @@ from krypenv.training.evaluation.matches.mixed_table import Fault
 
 FAULTS = {  # what an agent makes of its lowest legal actions, given where something is amiss, and the masks
     "illegal": lambda actions, amiss, masks: np.where(amiss, 1000, actions),
-    "negative": lambda actions, amiss, masks: np.where(amiss, -1, actions),
     "unplayable": lambda actions, amiss, masks: np.where(amiss, masks.argmin(axis=1), actions),
     "ragged": lambda actions, amiss, masks: actions[~amiss],
     "floats": lambda actions, amiss, masks: actions * 1.0,
@@ -97,6 +96,14 @@ def test_all_matches_play_the_same_deals(tmp_path):
     assert not payoffs(games).margin[np.triu_indices(3, 1)].any()
 
 
+def test_an_agent_plays_each_chunk_as_it_was_passed(tmp_path):
+    own = agents.make("random", RULES, 1)
+    whole = arena(tmp_path / "whole", own, LOW, deals=8, chunk=4)
+    for deals in (4, 8):
+        parts = arena(tmp_path / "parts", own, LOW, deals=deals, chunk=4)
+    assert same_games(parts, whole)
+
+
 @pytest.mark.parametrize("text", ["krypkasino", *RELATIVES])
 def test_an_arena_keeps_what_decides_between_equal_scores(tmp_path, text):
     rules = Rules.parse(text)
@@ -133,7 +140,6 @@ def test_an_arena_keeps_what_decides_between_equal_scores(tmp_path, text):
     [
         ("illegal", 2, "lowest chose action 1000, which is illegal; legal is "),
         ("illegal", 4, "lowest chose action 1000, "),  # three agents, so one may hold several sides
-        ("negative", 2, "lowest chose action -1, which is illegal"),
         ("unplayable", 3, "lowest chose "),
         ("raising", 3, "lowest raised RuntimeError: two of a kind in hand (deal "),
         ("ragged", 2, "lowest gave int64 of shape (0,) for 1 decisions, and not whole numbers of shape (1,)"),
@@ -143,6 +149,8 @@ def test_a_faulty_agent_loses_its_games_and_nothing_else_changes(tmp_path, fault
     rules = Rules.preset("krypkasino", players=players)
     right = arena(tmp_path / "right", HIGH, LOW, ("third", Highest), rules=rules, deals=10)
     wrong = arena(tmp_path / "wrong", HIGH, faulty(fault), ("third", Highest), rules=rules, deals=10)
+    alike = arena(tmp_path / "alike", HIGH, faulty("illegal"), ("third", Highest), rules=rules, deals=10)
+    assert np.array_equal(wrong.forfeit, alike.forfeit)  # where a call fails as a whole, its other rows are asked again
     lost = wrong.forfeit == 1
     assert 0 < lost.sum() < (wrong.agents == 1).any(axis=1).sum()
     assert set(wrong.forfeit[~lost]) == {-1}
