@@ -30,6 +30,7 @@ PAGES = [
     if not any(page.is_relative_to(made) for made in MADE_BY_THE_SITE)
 ]
 STEPS = re.compile(r"^steps = [\d_]+$", re.MULTILINE)  # of a training that takes minutes
+DEALS = re.compile(r"\bdeals=[\d_]+")  # of a match whose figures nothing is compared with
 RUN = ("evaluate", "arena", "analyze", "bench", "score", "show")  # of other commands the options are checked
 TARGETS = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 PRINTED = "printed"  # in the namespace of a page: where the last block of Python ended, and what it printed
@@ -65,9 +66,11 @@ def skips(words: str, document: Document) -> Iterator[Region]:
 
 
 def run_python(example: Example) -> None:
-    """Run a block of Python; a line `steps = 600_000` is run as `steps = 4096`."""
+    """Run a block of Python: `steps = 600_000` as `steps = 4096`, and `deals=1000` as 20 if no output is shown."""
     code: Lexeme = example.parsed
-    example.parsed = Lexeme(STEPS.sub("steps = 4096", code), code.offset, code.line_offset)
+    is_shown = example.document.text[example.end :].lstrip().startswith("```text")
+    text = STEPS.sub("steps = 4096", code if is_shown else DEALS.sub("deals=20", code))
+    example.parsed = Lexeme(text, code.offset, code.line_offset)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         PythonEvaluator()(example)
     example.namespace[PRINTED] = example.end, printed.getvalue()
