@@ -50,6 +50,15 @@ def progress(console: Console) -> Iterator[Show]:
 
 
 @contextlib.contextmanager
+def bar_of(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that moves a bar in the terminal, called with how many are done and how many there are."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextlib.contextmanager
 def compiling(console: Console) -> Iterator[None]:
     """Show a notice if the block compiles kernels; show nothing if all of them are cached."""
     status = console.status(COMPILING) if console.is_terminal else None

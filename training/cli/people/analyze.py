@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from rich.console import Console
-from rich.progress import Progress
-
 from krypenv.inputs.files import write_whole
 from krypenv.notation import is_record
 from krypenv.one_game import Game
@@ -19,6 +16,7 @@ from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
 from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
 from krypenv.training.runs.parts import a_seed
+from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import write_json
 
 
@@ -72,10 +70,8 @@ def run(settings: AnalysisSettings) -> None:
         comments.print_position(position)
         return
     game = Game.replay(text)
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("plays", total=len(game.moves))
-        record = analyze(game, *how, it.seat, it.marks, lambda done, _: bar.update(task, completed=done))
+    with bar_of("plays") as show:
+        record = analyze(game, *how, it.seat, it.marks, show)
     if it.json:
         write_json(it.json, record.to_json())
     if it.annotate:

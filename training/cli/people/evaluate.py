@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import ClassVar
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from krypenv.training.cli.outputs import check_files
 from krypenv.training.evaluation.matches import duplicate
@@ -17,6 +15,7 @@ from krypenv.training.runs import limits
 from krypenv.training.runs.options import Command, a_json_file, setting
 from krypenv.training.runs.panels import AGENTS, LENGTH
 from krypenv.training.runs.parts import DEALS_FROM, GameRules, a_seed, luck_setting, rules_of_agents
+from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import write_json
 
 
@@ -46,12 +45,10 @@ def run(settings: EvaluationSettings) -> None:
     """Play duplicate matches of an agent against others and print the margins in points a game."""
     check_files(settings.json)
     agent, game = settings.agent, settings.game.of_agents([settings.agent])
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(agent)
+    with bar_of(agent) as show:
         results = duplicate.evaluate(
             agent, settings.against, game, settings.deals, settings.seed, settings.threads,
-            lambda done, games: bar.update(task, completed=done, total=games), settings.deals_from, settings.luck,
+            show, settings.deals_from, settings.luck,
         )  # fmt: skip
     if settings.json:
         write_json(settings.json, {"command": settings.line, "matches": [result.to_json() for result in results]})

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from krypenv.training.cli.outputs import check_files, check_folder
 from krypenv.training.evaluation.score import playing
 from krypenv.training.evaluation.score.board import make_board, print_score
 from krypenv.training.evaluation.score.playing import ScoreSettings
+from krypenv.training.runs.progress import bar_of
 
 
 def run(settings: ScoreSettings) -> None:
@@ -20,13 +19,7 @@ def run(settings: ScoreSettings) -> None:
     if settings.out is not None:
         check_files(settings.out)
         check_folder(playing.journal_of(settings.out))
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("games")
-
-        def show(done: int, games: int) -> None:
-            bar.update(task, completed=done, total=games)
-
+    with bar_of("games") as show:
         if settings.check is None:
             result = playing.score_agent(settings, show)
         else:
