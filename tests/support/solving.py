@@ -244,3 +244,20 @@ def values_of(reference: Reference) -> dict[Kinds, float]:
         move[:2]: margin(twin, side) if is_end else minimax(twin, side)
         for move, (twin, is_end) in zip(reference.legal_moves(), futures(reference), strict=True)
     }
+
+
+class Alternating:
+    """Plays the first legal action and the last one in turn, as it remembers, or by what is left of a hand of three."""
+
+    name = "alternating"
+
+    def __init__(self, rules: Rules, seed: int = 0, *, remembers: bool = True) -> None:
+        self.rules, self.remembers, self.calls = rules, remembers, 0
+
+    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
+        """The actions; the rows of a call are decisions of the same number."""
+        self.calls += 1
+        held = observations[:, self.rules.layout["hand"]].sum(axis=1)
+        is_first = self.calls % 2 == 1 if self.remembers else held % 2 == 1
+        last = action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(axis=1)
+        return np.where(is_first, action_masks.argmax(axis=1), last)

@@ -171,6 +171,18 @@ def test_exploitability_is_that_of_openspiel() -> None:
     assert even != pytest.approx(first, rel=0.01)
 
 
+def test_an_agent_that_remembers_makes_its_earlier_decisions_first() -> None:
+    rules = Rules.parse(
+        "mini-sweep ranks=(1,5,9) first_deal=((3,0),)"
+    )  # no card takes a sum, so each play is an action
+    first = measure(FirstAction(), rules)  # type: ignore[arg-type]
+    told, remembered = (
+        measure(agents.typed(f"support.solving:Alternating(remembers={remembers})"), rules)
+        for remembers in (False, True)
+    )
+    assert (remembered.value, remembered.best) == (told.value, told.best) != (first.value, first.best)
+
+
 def test_a_saved_equilibrium_is_an_agent_and_hardly_exploited(saved: Path) -> None:
     player = agents.make(str(saved), SWEEP)
     assert agents.rules_of(str(saved)) == SWEEP
