@@ -166,6 +166,14 @@ def test_lines_alone_and_their_ratio(other, monkeypatch):
     assert report["this"]["folder"] == str(other / "krypenv")
 
 
+def test_threads_are_compared_on_the_clock(other, monkeypatch):
+    monkeypatch.syspath_prepend(other)
+    rates = np.tile([[4, 9], [2, 3]], (bench.FEWEST_PAIRS, 1, 1))  # of each: by CPU time, by the clock
+    monkeypatch.setattr(bench, "take_turns", lambda processes, seconds: rates[:, : len(processes)])
+    report, _ = report_of("--only", "engine", "--only", THREADS)
+    assert report["lines"]["several threads / one, on the clock"]["ratio"] == 3
+
+
 def test_the_first_use_compiles_and_the_next_ones_do_not(other, monkeypatch):
     monkeypatch.syspath_prepend(other)
     report, printed = report_of("--first-use", "--only", "engine", "--only", "greedy*")
