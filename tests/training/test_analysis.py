@@ -202,6 +202,8 @@ def test_open_hands_are_labelled():
     game = cut(played_game(players=3), 50)
     analysis = analyze_position(game, worlds=5, open_hands=True)
     assert (analysis.open_hands, analysis.worlds, analysis.agent) == (True, 1, "oracle-hand")
+    own, others = game.scores()[game.turn], sum(game.scores()) - game.scores()[game.turn]
+    assert analysis.so_far == pytest.approx(others / 2 - own) != 0
     assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
     for value in analysis.moves:
         after = pushed(game, value.move)
