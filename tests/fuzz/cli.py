@@ -248,7 +248,7 @@ def tiny_work_there() -> Iterator[None]:
         yield
 
 
-@fuzzer(share=0.5, within=tiny_work_there, rng=seeded)
+@fuzzer(within=tiny_work_there, rng=seeded)
 def command_lines(tally: Tally, rng: random.Random) -> None:
     """Legal command lines with one or two words changed."""
     by_settings = rng.random() < 0.5

@@ -137,7 +137,7 @@ def quiet() -> Iterator[None]:
 
 
 @fuzzer(
-    share=2,
+    share=4,
     within=quiet,
     env_name=names,
     value=values,
@@ -173,7 +173,7 @@ def odd_arguments(name: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
     )
 
 
-@fuzzer(share=0.5, within=quiet, made=names.flatmap(odd_arguments))
+@fuzzer(within=quiet, made=names.flatmap(odd_arguments))
 def arguments(tally: Tally, made: tuple[str, dict[str, Any]]) -> None:
     """Make an environment with odd arguments; play it if it can be made."""
     make_env(*made, tally)

@@ -131,7 +131,7 @@ def change_lines(journal: bytes, rng: random.Random) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
-@fuzzer(home=st.deferred(lambda: st.sampled_from(arenas())), rng=seeded)
+@fuzzer(share=2, home=st.deferred(lambda: st.sampled_from(arenas())), rng=seeded)
 def arena(tally: Tally, home: tuple[Path, bytes], rng: random.Random) -> None:
     """A changed line is told; what is read is what was there, or a part of it by whole chunks."""
     folder = scratch() / "arena"
@@ -169,7 +169,7 @@ def use_model(folder: Path) -> Arrays:
     return arrays
 
 
-@fuzzer(rng=seeded)
+@fuzzer(share=4, rng=seeded)
 def model_card(tally: Tally, rng: random.Random) -> None:
     """Whatever is in model.json, the model that is loaded has the weights that were saved."""
     weights, card = model()
@@ -221,7 +221,7 @@ def change_arrays(arrays: Arrays, rng: random.Random) -> Arrays:
     return arrays
 
 
-@fuzzer(rng=seeded)
+@fuzzer(share=4, rng=seeded)
 def model_weights(tally: Tally, rng: random.Random) -> None:
     """Weights are as they are in the file, fit, and come to finite numbers; or they are refused."""
     weights, card = model()
@@ -240,7 +240,7 @@ def model_weights(tally: Tally, rng: random.Random) -> None:
 # ---------------------------------------------------------------------- a data set with right digests
 
 
-@fuzzer(rng=seeded)
+@fuzzer(share=4, rng=seeded)
 def data_set(tally: Tally, rng: random.Random) -> None:
     """A changed card is told; with right digests, rows are those of the file and of the columns that the card says."""
     rows, path = some_rows(), a_data_set() / data_card.CARD

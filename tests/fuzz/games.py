@@ -81,7 +81,7 @@ def go_on(engine: Engine, steps: int) -> None:
         engine.step(engine.sample_actions())
 
 
-@fuzzer(share=0.5, rng=seeded)
+@fuzzer(share=2, rng=seeded)
 def observations(tally: Tally, rng: random.Random) -> None:
     """A mutant of an observation is shown by the world that it is completed to, or refused."""
     rules, engine, row = draw_row(rng)
@@ -109,7 +109,7 @@ def player(name: str, rules: Rules) -> Any:
     return agents.make(name, rules)
 
 
-@fuzzer(rng=seeded)
+@fuzzer(share=2, rng=seeded)
 def handed(tally: Tally, rng: random.Random) -> None:
     """An agent that is handed a mutant answers with an action that the mask allows, or refuses it."""
     rules, engine, row = draw_row(rng, list(RULES))
@@ -147,7 +147,7 @@ def mutate_state(state: np.ndarray, rng: random.Random) -> np.ndarray:
     return state
 
 
-@fuzzer(rng=seeded)
+@fuzzer(share=2, rng=seeded)
 def states(tally: Tally, rng: random.Random) -> None:
     """A mutant of a state is played on with every invariant, or refused, and then nothing is changed."""
     rules, engine, row = draw_row(rng)

@@ -57,7 +57,7 @@ def some_message(hosted: Hosted, rng: random.Random) -> str:
     return mutate_text(text, rng, WORDS) if kind == 1 else text
 
 
-@fuzzer(share=0.2, rng=seeded)
+@fuzzer(share=0.5, rng=seeded)
 def messages(tally: Tally, rng: random.Random) -> None:
     """Messages of a page at a table, changed."""
     hosted = some_table(rng)
@@ -93,7 +93,7 @@ def finished() -> list[str]:
     return [played(rules, players=()).record() for rules in RULES]
 
 
-@fuzzer(rng=seeded)
+@fuzzer(share=4, rng=seeded)
 def visits(tally: Tally, rng: random.Random) -> None:
     """Messages of pages that study games: records and positions, changed, are opened or refused."""
     record = rng.choice(finished())
@@ -147,7 +147,7 @@ def some_change(editor: Editor, rng: random.Random) -> Any:
     return message
 
 
-@fuzzer(share=0.2, rng=seeded)
+@fuzzer(share=0.5, rng=seeded)
 def editor(tally: Tally, rng: random.Random) -> None:
     """Messages of a page that sets up positions: what is told of a text is what the package's parser says of it."""
     editor, rules = Editor("en"), Rules.parse(rng.choice(RULES))

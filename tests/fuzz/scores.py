@@ -63,7 +63,7 @@ def figures(score: Score) -> Any:
     return score.agent, score.weights, tables
 
 
-@fuzzer(within=tiny_protocol, good=st.deferred(lambda: st.sampled_from(scores())), rng=seeded)
+@fuzzer(share=4, within=tiny_protocol, good=st.deferred(lambda: st.sampled_from(scores())), rng=seeded)
 def score(tally: Tally, good: bytes, rng: random.Random) -> None:
     """A score that is read is what was written; a forged one with a right checksum has figures too."""
     path, whole = scratch() / "board" / "score.json", scratch() / "whole.json"

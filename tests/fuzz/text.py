@@ -226,7 +226,7 @@ def play_on(game: Game, rng: random.Random, text: str) -> None:
         assert Game.from_position(game.position()).scores() == game.scores(), text
 
 
-@fuzzer(rng=seeded)
+@fuzzer(share=2, rng=seeded)
 def begun_plays(tally: Tally, rng: random.Random) -> None:
     """Plays that were begun, as cards and what they took: a search through all orders says which can be."""
     game = rng.choice(some_games()).copy()
@@ -334,7 +334,7 @@ READING: tuple[Callable[[Game, Any], Any], ...] = (
 
 
 @fuzzer(
-    share=2,
+    share=4,
     game=st.deferred(lambda: st.sampled_from(some_games())),
     ask=st.sampled_from(CHANGING + READING),
     value=odd,
