@@ -233,4 +233,4 @@ def small_files() -> Iterator[None]:
 
 if hasattr(os, "fork"):
     for _name, _work in WORKS.items():
-        fuzzer(share=0.03, name=f"kills.{_name}", within=small_files, rng=seeded)(partial(kill, _work))
+        fuzzer(share=0.1, name=f"kills.{_name}", within=small_files, rng=seeded)(partial(kill, _work))

@@ -23,7 +23,8 @@ from krypenv.worlds.invariants import check_state
 ALL = [*PLAYABLE.values(), *map(Rules.preset, Rules.presets())]
 MOST_STEPS = 150  # of a session, which may be long
 OF_NUMPY = (np.int8(3), np.int64(-1), np.uint64(2**64 - 1), np.bool_(True), np.array(3), np.array([1]), np.float32(1))
-odd = st.integers(-60, 200) | st.integers() | st.sampled_from((*NASTY_VALUES, *OF_NUMPY))
+BOUNDS = (-1, 0, 51, 52, 53, 103, 104, 105, 121, 122, 138, 139)  # of the numbers of actions
+odd = st.sampled_from(BOUNDS) | st.integers(-60, 200) | st.integers() | st.sampled_from((*NASTY_VALUES, *OF_NUMPY))
 
 
 def actions_of(course: Course) -> list[int]:
@@ -45,7 +46,7 @@ def some_course(rng: random.Random) -> Course:
     return course
 
 
-@fuzzer(action=odd | st.none(), seat=st.sampled_from(range(4)) | odd, rng=seeded)
+@fuzzer(share=2, action=odd | st.none(), seat=st.sampled_from(range(4)) | odd, rng=seeded)
 def courses(tally: Tally, action: Any, seat: Any, rng: random.Random) -> None:
     """An odd action is carried out if it is legal, and a seat that there is gets other hands; or nothing is changed."""
     course = some_course(rng)
