@@ -1,17 +1,15 @@
 """The PettingZoo environment: the library's own tests, the game behind it, rewards, masks, its page."""
 
-import copy
 import re
 import warnings
-from itertools import islice
 
 import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
-from support.environments import every_environment, play, play_on, tie_breaks_of
+from support.environments import every_environment, play, tie_breaks_of
 
-from krypenv import Game, IllegalMove, Rules, features, kasino_v0, krypkasino_v0, mulle_v0, observation
+from krypenv import Game, Rules, features, kasino_v0, krypkasino_v0, mulle_v0, observation
 from krypenv.cards import parse_card
 from krypenv.families.variants import FAMILIES
 from krypenv.pictures import rendering
@@ -124,18 +122,6 @@ def test_masks_and_observations(module, arguments):
         assert not env.infos[agent]["action_mask"].any()
 
 
-def test_arrays_are_fresh():
-    env = krypkasino_v0.env()
-    env.reset(seed=0)
-    observation, _, _, _, info = env.last()
-    again = env.observe(env.agent_selection)
-    for array in (observation["observation"], observation["action_mask"], info["action_mask"]):
-        array[:] = 7
-    assert not (again["observation"] == 7).all()
-    np.testing.assert_array_equal(env.observe(env.agent_selection)["action_mask"], again["action_mask"])
-    np.testing.assert_array_equal(env.unwrapped.game.action_mask(), again["action_mask"])
-
-
 @pytest.mark.parametrize("reward", KINDS)
 @pytest.mark.parametrize("arguments", [{"players": 3}, {"players": 4, "teams": 2, "games": 2}], ids=["alone", "teams"])
 def test_rewards_sparse_and_dense(reward, arguments):
@@ -194,15 +180,6 @@ def test_an_illegal_action_costs_a_point_more_than_everything():
     assert illegal_reward(Rules.preset(), "points", dense=False) == -(42 + 10 * 50) - 1
 
 
-def test_the_raw_environment_raises_and_stays():
-    env = krypkasino_v0.raw_env()
-    env.reset(seed=0)
-    before = env.game.position()
-    with pytest.raises(IllegalMove):
-        env.step(104)
-    assert (env.game.position(), env.actions) == (before, [])
-
-
 def test_what_is_no_action_is_an_error():
     env = krypkasino_v0.env()
     with pytest.raises(AttributeError, match="before reset"):
@@ -213,19 +190,6 @@ def test_what_is_no_action_is_an_error():
             env.step(action)
 
 
-@every_environment
-def test_a_deep_copy_goes_its_own_way(module, arguments):
-    env = module.env(**arguments)
-    next(islice(play(env, 5, np.random.default_rng(1)), 3, None))
-    twin, raw = copy.deepcopy(env), env.unwrapped
-    before = raw.game.position()
-    *_, paid = play_on(twin, np.random.default_rng(2))
-    assert raw.game.position() == before
-    assert [*play_on(env, np.random.default_rng(2))][-1] == paid
-    assert twin.unwrapped.actions == raw.actions
-    assert twin.unwrapped.game.record() == raw.game.record()
-
-
 def test_stacked_deck():
     rules = Rules.preset("mini-low")
     deck = Game(rules, seed=8).deck
@@ -234,16 +198,6 @@ def test_stacked_deck():
         assert env.unwrapped.game.deck == deck
     with pytest.raises(ValueError, match="deck"):
         env.reset(options={"deck": deck[:-1]})
-
-
-def test_resets_without_a_seed_follow_from_the_last_seed():
-    env = krypkasino_v0.env()
-    decks = []
-    for seed in (4, None, None, 4, None, None):
-        env.reset(seed=seed)
-        decks.append(env.unwrapped.game.deck)
-    assert decks[:3] == decks[3:]
-    assert len({tuple(deck) for deck in decks}) == 3
 
 
 def test_the_wrappers_say_what_the_raw_environment_says():
@@ -280,30 +234,14 @@ def test_each_variant_is_a_preset():
 @pytest.mark.parametrize(
     ("module", "arguments", "sentence"),
     [
-        (krypkasino_v0, {"reward": "gold"}, "centred, points, win"),
-        (
-            kasino_v0,
-            {"variant": "norway"},
-            "unknown variant 'norway'; the variants of kasino_v0 are sweden, overspader",
-        ),
         (kasino_v0, {"variant": "fin"}, r"unknown variant 'fin'.* are sweden, overspader, finland"),
         (kasino_v0, {"variant": "kasino-sweden"}, "variants of kasino_v0"),
-        (kasino_v0, {"variant": 3}, "unknown variant 3; the variants of kasino_v0"),
-        (mulle_v0, {"variant": "sweden"}, "the variants of mulle_v0 are sassersson, glimne, mini"),
-        (
-            krypkasino_v0,
-            {"variant": "mulle"},
-            "unknown variant 'mulle'; the variants of krypkasino_v0 are krypkasino, ",
-        ),
+        (mulle_v0, {"variant": 3}, "unknown variant 3; the variants of mulle_v0 are sassersson, glimne, mini"),
+        (krypkasino_v0, {"variant": "mulle"}, "the variants of krypkasino_v0 are krypkasino, "),
         (kasino_v0, {"players": 5}, "kasino-sweden is not played by 5 players"),
-        (mulle_v0, {"players": 6}, "mulle is not played by 6 players"),
-        (kasino_v0, {"players": 3, "teams": 2}, "3 players can't form 2 equal teams"),
-        (kasino_v0, {"players": 3, "teams": 1}, "3 players can't form 1 equal teams"),
         (mulle_v0, {"players": 4, "teams": 3}, "4 players can't form 3 equal teams"),
         (kasino_v0, {"rules": Rules.preset("mulle")}, "kasino_v0 plays rules made from .* mulle are for mulle_v0"),
-        (mulle_v0, {"rules": Rules.preset()}, "from krypkasino are for krypkasino_v0"),
         (krypkasino_v0, {"rules": Rules.preset("overspader")}, "from overspader are for kasino_v0"),
-        (kasino_v0, {"rules": 3}, r"rules are those of Rules\.preset"),
     ],
 )
 def test_what_is_not_of_the_family_is_refused_in_a_sentence(module, arguments, sentence):

@@ -74,31 +74,6 @@ def test_a_copy_of_a_learner_s_environment_goes_on(mode, copied, opened):
 
 
 @every_copy
-def test_a_copy_of_many_watched_games_goes_on(copied):
-    envs = gymnasium.make_vec("Kasino-v0", num_envs=2, render_mode="ansi").unwrapped
-    _, infos = envs.reset(seed=5)
-    twin = copied(envs)
-    actions = infos["action_mask"].argmax(axis=1)
-    assert (envs.step(actions)[0] == twin.step(actions)[0]).all()
-    assert envs.render() == twin.render()
-
-
-@every_copy
-def test_a_copy_of_games_for_stable_baselines_goes_on(copied):
-    from krypenv.adapters import sb3
-
-    envs = sb3.KrypkasinoVecEnv(Rules.preset(players=3), 4, opponents="greedy", seed=2)
-    envs.reset()
-    envs.step(envs.action_masks().argmax(axis=1))
-    twin = copied(envs)
-    for _ in range(30):
-        actions = envs.action_masks().argmax(axis=1)
-        for one, other in zip(envs.step(actions)[:3], twin.step(actions)[:3], strict=True):
-            assert (one == other).all()
-    assert (envs.action_masks() == twin.action_masks()).all()
-
-
-@every_copy
 def test_a_window_that_a_person_closed_is_not_closed_for_the_copy(copied, opened):
     renderer = Renderer("human", "a title")
     renderer.close()

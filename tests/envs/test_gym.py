@@ -1,6 +1,5 @@
 """The Gymnasium environments of one learner, alone and in batches."""
 
-import dataclasses
 import functools
 import warnings
 
@@ -12,10 +11,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from support.games import FIELDS, Recorder, env_fields, pick, rules_of
 
-from krypenv import Rules, krypkasino_v0
-from krypenv.adapters.gym import KrypkasinoEnv
+from krypenv import Rules
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.adapters.vector import KrypkasinoVectorEnv
 from krypenv.agents.champion import MODELS
 from krypenv.envs.learner import LearnerGames
 from krypenv.one_game import Game
@@ -68,98 +65,11 @@ def test_opponents_by_name(opponents, pool):
         assert [(getattr(agent, "name", agent), weight) for agent, weight in one.pool] == pool
 
 
-def test_a_seeded_reset_begins_anew_with_named_opponents():
-    env = gym.make_vec("Krypkasino-v0", num_envs=2, opponents="greedy")
-    episodes = []
-    for _ in range(2):
-        observations, infos = env.reset(seed=3)
-        seen = [observations]
-        for _ in range(60):
-            observations, _, _, _, infos = env.step(pick(infos["action_mask"]))
-            seen.append(observations)
-        episodes.append(np.array(seen))
-    np.testing.assert_array_equal(*episodes)
-    pool = env.unwrapped.batch.pool
-    env.reset(options={"reset_mask": np.array([True, False])})
-    assert env.unwrapped.batch.pool is pool
-
-
-# ---------------------------------------------------------------------- arguments of the constructors
-
-MAKERS = {
-    "gymnasium.make": functools.partial(gym.make, "Krypkasino-v0"),
-    "gymnasium.make_vec": functools.partial(gym.make_vec, "Krypkasino-v0", num_envs=2),
-    "make_vec of single ones": functools.partial(gym.make_vec, "Krypkasino-v0", num_envs=2, vectorization_mode="sync"),
-    "KrypkasinoEnv": KrypkasinoEnv,
-    "KrypkasinoVectorEnv": KrypkasinoVectorEnv,
-    "env": krypkasino_v0.env,
-    "raw_env": krypkasino_v0.raw_env,
-}
-every_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-
-
-def rules_in(env):
-    """The rules that an environment plays by."""
-    if isinstance(env, gym.vector.SyncVectorEnv):
-        env = env.envs[0]
-    return getattr(env.unwrapped, "batch", env.unwrapped).rules
-
-
-@every_maker
-def test_whole_rules_in_place_of_fields(make):
-    rules = Rules.preset("howto", players=4, teams=2, games=3)
-    assert rules_in(make(rules=rules)) == rules
-    assert rules_in(make(rules=rules, teams=None)) == rules
-    assert rules_in(make(variant="howto", players=4, teams=2, games=3)) == rules
-    assert rules_in(make()) == Rules.preset()
-    for given in ({"players": 4}, {"variant": "howto"}, {"games": 1}, {"teams": 2}, {"players": 2, "packs": 1}):
-        with pytest.raises(ValueError, match=f"either them or {', '.join(given)}, not both"):
-            make(rules=rules, **given)
-    with pytest.raises(ValueError, match=r"rules are those of Rules\.preset"):
-        make(rules=3)
-
-
-@every_maker
-def test_whole_rules_as_a_text_and_by_their_fields(make):
-    rules = Rules.preset("howto", players=4, teams=2, games=3)
-    for given in (str(rules), dataclasses.asdict(rules), {"name": "howto", "players": 4, "teams": 2, "games": 3}):
-        assert rules_in(make(rules=given)) == rules
-    with pytest.raises(ValueError, match="unknown preset 'chess'"):
-        make(rules="chess")
-    with pytest.raises(ValueError, match="rules have no field 'player'"):
-        make(rules={"player": 3})
-
-
-@pytest.mark.parametrize("make", [LearnerGames, lambda rules, number: KrypkasinoVecEnv(rules, number).batch])
-def test_games_of_a_learner_take_rules_in_the_same_forms(make):
-    rules = Rules.preset("mini-low", players=3)
-    for given in (rules, str(rules), {"name": "mini-low", "players": 3}):
-        assert make(given, 2).rules == rules
-
-
 @pytest.mark.parametrize("rules", [Rules.preset(players=3), "krypkasino players=3"])
 def test_an_environment_is_made_again_from_its_spec_in_json(rules):
     spec = EnvSpec.from_json(gym.make("Krypkasino-v0", rules=rules, dense=True).spec.to_json())
     for again in (gym.make(spec), gym.make_vec(spec, num_envs=2)):
-        assert rules_in(again) == Rules.preset(players=3)
-
-
-@every_maker
-def test_unknown_keywords_are_a_type_error(make):
-    with pytest.raises(TypeError, match=r"\w+\(\) got an unexpected keyword argument 'frameskip'; it takes .*players"):
-        make(frameskip=4)
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'player' \(did you mean 'players'\?\)"):
-        make(player=4)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'name'"):
-        make(name="howto")
-    with pytest.raises(ValueError, match="set_aside is 'pictures'"):
-        make(set_aside="jokers")
-
-
-@pytest.mark.parametrize("name", ["gymnasium.make", "gymnasium.make_vec", "make_vec of single ones", "KrypkasinoEnv"])
-def test_one_learner_plays_one_seat(name):
-    with pytest.raises(ValueError, match=r"^one learner plays one seat, [^\n]*$"):
-        MAKERS[name](seat="all")
+        assert again.unwrapped.batch.rules == Rules.preset(players=3)
 
 
 # ---------------------------------------------------------------------- the single environment
@@ -222,15 +132,6 @@ def test_an_illegal_action_ends_the_episode():
     assert info["action_mask"].any()
 
 
-def test_resets_without_a_seed_follow_from_the_last_seed():
-    runs = []
-    for _ in range(2):
-        env = make()
-        runs.append(np.array([env.reset(seed=4)[0], *(env.reset()[0] for _ in range(3))]))
-    np.testing.assert_array_equal(runs[0], runs[1])
-    assert len(np.unique(runs[0], axis=0)) == 4
-
-
 # ---------------------------------------------------------------------- the vector environment
 
 
@@ -279,8 +180,11 @@ def assert_equal(left, right):
     """Compare what two environments returned, dtypes of infos and nested infos included."""
     if isinstance(left, dict):
         assert set(left) == set(right)
-        for key in set(left) - {"t"}:  # the time that an episode took
-            assert_equal(left[key], right[key])
+        for key in left:
+            if key == "t":  # the time that an episode took
+                np.testing.assert_array_equal(left[key] > 0, right[key] > 0)
+            else:
+                assert_equal(left[key], right[key])
     elif isinstance(left, tuple):
         for one, other in zip(left, right, strict=True):
             assert_equal(one, other)
@@ -309,23 +213,6 @@ def test_gymnasium_s_statistics_count_right_over_the_native_modes(mode):
     assert len(told[0]) > 3
     np.testing.assert_allclose(envs.return_queue, told[0])
     assert list(envs.length_queue) == told[1]
-
-
-def test_the_episode_s_figures_are_those_of_its_steps():
-    envs = gym.make_vec("Krypkasino-v0", num_envs=3, variant="mini-low", dense=True)
-    infos, totals, lengths, ended = envs.reset(seed=0)[1], np.zeros(3), np.zeros(3), 0
-    for _ in range(40):
-        _, rewards, over, _, infos = envs.step(pick(infos["action_mask"]))
-        totals, lengths = totals + rewards, lengths + 1
-        if over.any():
-            episode = infos["final_info"]["episode"]
-            np.testing.assert_array_equal(infos["final_info"]["_episode"], over)
-            np.testing.assert_allclose(episode["r"], np.where(over, totals, 0))
-            np.testing.assert_array_equal(episode["l"], np.where(over, lengths, 0))
-            assert (episode["t"][over] > 0).all()
-        totals[over] = lengths[over] = 0
-        ended += over.sum()
-    assert ended > 3
 
 
 @pytest.mark.parametrize(
@@ -371,10 +258,11 @@ def test_an_unknown_autoreset_mode_is_one_sentence():
 
 
 def test_vector_environment_takes_partial_resets():
-    vector = gym.make_vec("Krypkasino-v0", num_envs=3, variant="mini-low")
+    vector = gym.make_vec("Krypkasino-v0", num_envs=3, variant="mini-low", opponents="greedy")
     vector.reset(seed=0)
-    before = vector.batch.observation.copy()
+    before, pool = vector.batch.observation.copy(), vector.batch.pool
     after, _ = vector.reset(options={"reset_mask": np.array([False, True, False])})
+    assert vector.batch.pool is pool
     assert (before != after).any(axis=1).tolist() == [False, True, False]
 
 
@@ -386,27 +274,3 @@ def test_vector_environments_say_when_they_deal_anew(name):
         envs = gym.make_vec(name, num_envs=2, autoreset_mode=mode.value)
         assert envs.autoreset_mode is envs.metadata["autoreset_mode"] is mode
         assert envs.unwrapped.autoreset_mode is envs.autoreset_mode
-
-
-def test_gymnasium_s_own_vector_modes_show_an_empty_mask_at_the_end():
-    """The next action of the row is ignored, and its next episode begins."""
-    envs = gym.make_vec("Krypkasino-v0", num_envs=2, vectorization_mode="sync", variant="mini-low")
-    assert envs.metadata["autoreset_mode"] is gym.vector.AutoresetMode.NEXT_STEP
-    _, infos = envs.reset(seed=0)
-    over, ended = np.zeros(2, bool), 0
-    for _ in range(60):
-        before = over
-        _, rewards, over, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
-        assert (infos["action_mask"].any(axis=1) == ~over).all()
-        assert not (over | rewards.astype(bool))[before].any()
-        ended += over.sum()
-    assert ended > 2
-
-
-def test_returned_arrays_are_fresh():
-    env = gym.make_vec("Krypkasino-v0", num_envs=2)
-    observation, infos = env.reset(seed=0)
-    kept, kept_mask = observation.copy(), infos["action_mask"].copy()
-    env.step(pick(infos["action_mask"]))
-    np.testing.assert_array_equal(observation, kept)
-    np.testing.assert_array_equal(infos["action_mask"], kept_mask)

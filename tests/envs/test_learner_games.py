@@ -154,28 +154,6 @@ def test_another_pool_takes_over():
     assert second.seen
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"seat": 2}, "seat is 0 to 1"),
-        ({"seat": "left"}, "seat is 0 to 1"),
-        ({"opponents": "greddy"}, "did you mean 'greedy'"),
-        ({"opponents": ["random", "search(world=3)"]}, "did you mean 'worlds'"),
-        ({"opponents": "oracle-hand"}, "sees what is hidden"),
-        ({"opponents": 3}, "the name of an agent"),
-        ({"opponents": ["random", 3]}, "the name of an agent.* 3 is none"),
-        ({"opponents": [("random", 1, 2)]}, "a pair of one and its weight"),
-        ({"opponents": []}, "at least one"),
-        ({"opponents": [("random", -1)]}, "weight"),
-        ({"opponents": [("random", 0)]}, "no opponent has a weight"),
-        ({"reward": "money"}, "centred, points, win"),
-    ],
-)
-def test_what_can_not_be_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        LearnerGames(Rules.preset(), 2, **arguments)
-
-
 def test_every_row_needs_an_action():
     with pytest.raises(ValueError, match=r"3 games need one action each, not an array of shape \(2,\)"):
         LearnerGames(Rules.preset(), 3).step([0, 0])

@@ -25,10 +25,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormali
 from support.commands import krypenv
 from typer.testing import CliRunner
 
-from krypenv import Engine, Game, IllegalMove, Rules, adapters, agents
+from krypenv import Engine, Game, Rules, adapters, agents
 from krypenv.adapters.gym import KasinoEnv, KrypkasinoEnv, MulleEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv, PolicyAgent
-from krypenv.families.variants import KASINO
 from krypenv.training import duplicate_match
 from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.score.identity import identity_of
@@ -66,16 +65,6 @@ def test_attributes_and_methods():
     assert env.env_is_wrapped(VecMonitor, indices=0) == [False]
 
 
-def test_seeds_and_resets():
-    rules = Rules.preset("mini-low")
-    env, other = KrypkasinoVecEnv(rules, 4, seed=[7, 8, 9, 10]), KrypkasinoVecEnv(rules, 4)
-    first = env.reset()
-    assert other.seed(7) == [7, 8, 9, 10]
-    np.testing.assert_array_equal(first, other.reset())
-    np.testing.assert_array_equal(env.reset(), other.reset())
-    assert (env.reset() != first).any(axis=1).all()
-
-
 def test_steps_equal_those_of_the_single_environment():
     arguments = {"seat": 1, "dense": True}
     env = KrypkasinoVecEnv(Rules.preset("mini-double", players=3), 4, **arguments)
@@ -110,24 +99,6 @@ def test_steps_equal_those_of_the_single_environment():
     assert episodes > 8
 
 
-def test_returned_arrays_are_fresh():
-    env = KrypkasinoVecEnv(Rules.preset(), 2)
-    observation = env.reset()
-    kept = observation.copy()
-    _, rewards, dones, _ = env.step(first_legal(env))
-    np.testing.assert_array_equal(observation, kept)
-    assert rewards is not env.batch.reward
-    assert dones is not env.batch.done
-
-
-def test_an_illegal_action_is_an_error():
-    env = KrypkasinoVecEnv(Rules.preset(), 2)
-    observation = env.reset()
-    with pytest.raises(IllegalMove, match="row 0"):
-        env.step(env.action_masks().argmin(axis=1))
-    np.testing.assert_array_equal(env.batch.observation, observation)
-
-
 def test_all_seats():
     rules = Rules.preset("mini-high", players=2)
     env = KrypkasinoVecEnv(rules, 6, seat="all")
@@ -146,10 +117,7 @@ def test_all_seats():
     assert episodes > 6
 
 
-LEARNT = ["krypkasino", "kasino-sweden", "overspader", "kasino-finland players=3", "mulle players=4 teams=2"]
-
-
-@pytest.mark.parametrize("text", LEARNT)
+@pytest.mark.parametrize("text", ["krypkasino", "mulle players=4 teams=2"])
 def test_maskable_ppo_learns_and_is_evaluated(text):
     rules = Rules.parse(text)
     model = MaskablePPO("MlpPolicy", KrypkasinoVecEnv(rules, 64, seat="random"), seed=0, **SMALL)
@@ -177,7 +145,7 @@ def test_wrappers_of_sb3_fit():
     ("maker", "variant"),
     [
         (KrypkasinoEnv, None),
-        *((KasinoEnv, variant) for variant in KASINO.variants if variant != "mini"),
+        (KasinoEnv, "finland"),
         (MulleEnv, "sassersson"),
     ],
 )
@@ -235,25 +203,15 @@ class TestPolicyAgent:
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
         assert done.stderr.startswith("krypenv: 'krypkasino.zip' is a model of Stable-Baselines3")
 
-    @pytest.mark.parametrize("features", [False, True])
-    def test_it_plays_a_relative_and_no_other_game(self, features):
+    def test_it_plays_a_relative_and_no_other_game(self):
         rules = Rules.preset("kasino-finland", players=3)
-        model = MaskablePPO("MlpPolicy", KrypkasinoVecEnv(rules, 4, features=features), seed=3, **SMALL)
+        model = MaskablePPO("MlpPolicy", KrypkasinoVecEnv(rules, 4, features=True), seed=3, **SMALL)
         result = duplicate_match(PolicyAgent(model, rules), "random", rules, deals=4)
         assert result.games == 12
         with pytest.raises(ValueError, match="not the 433 entries of an observation"):
             PolicyAgent(model, self.RULES)
         with pytest.raises(ValueError, match="not the 451 entries of an observation"):
-            PolicyAgent(self.model(features), rules)
-
-    def test_what_is_no_decision_is_refused(self):
-        agent, engine = PolicyAgent(self.model(False), self.RULES), Engine(self.RULES, 4)
-        for seen, masks in (
-            (engine.observation[:, 1:], engine.action_mask),
-            (engine.observation, engine.action_mask[:3]),
-        ):
-            with pytest.raises(ValueError, match=r"an agent acts on observations \(B, 433 or more\) and action masks"):
-                agent.act(seen, masks)
+            PolicyAgent(self.model(True), rules)
 
     def test_drawn_actions_follow_from_torchs_seed_and_differ_from_the_best(self):
         agent = PolicyAgent(self.model(False), self.RULES, deterministic=False)

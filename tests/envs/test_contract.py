@@ -1,0 +1,241 @@
+"""What holds for every environment: its seed, arrays that stay, copies, rules in any form, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from krypenv import IllegalMove, Rules, krypkasino_v0
+from krypenv.adapters.gym import KrypkasinoEnv
+from krypenv.adapters.sb3 import KrypkasinoVecEnv
+from krypenv.adapters.vector import KrypkasinoVectorEnv
+from krypenv.envs.learner import LearnerGames
+
+Look = tuple[np.ndarray, np.ndarray]  # an observation and an action mask, of one game or of several
+OPPONENTS = ["random", "search(worlds=2)"]
+HOWTO = Rules.preset("howto", players=4, teams=2, games=3)
+
+
+class Kind(NamedTuple):
+    """How environments of a kind are made and played."""
+
+    make: Callable[..., Any]
+    begin: Callable[[Any, int | None], Look]
+    step: Callable[[Any, Any], Look]
+
+
+def look(env: Any) -> Look:
+    """What the agent to act sees in a PettingZoo environment."""
+    seen = env.observe(env.agent_selection)
+    return seen["observation"], seen["action_mask"]
+
+
+def begin_stable(env: Any, seed: int | None) -> Look:
+    """Seed and reset an environment of Stable-Baselines3, whose mask is documented to change."""
+    if seed is not None:  # else Stable-Baselines3 draws one
+        env.seed(seed)
+    return env.reset(), env.action_masks().copy()
+
+
+def restart(games: LearnerGames, seed: int | None) -> Look:
+    """Begin new episodes in all rows."""
+    games.restart(range(3), None if seed is None else seed + np.arange(3))
+    return games.observation.copy(), games.action_mask.copy()
+
+
+def told(result: tuple[Any, ...]) -> Look:
+    """What an environment of Gymnasium has returned."""
+    return result[0], result[-1]["action_mask"]
+
+
+PETTINGZOO = (
+    lambda env, seed: env.reset(seed=seed) or look(env),
+    lambda env, action: env.step(int(action)) or look(env),
+)
+GYMNASIUM = (lambda env, seed: told(env.reset(seed=seed)), lambda env, actions: told(env.step(actions)))
+make_many = functools.partial(gym.make_vec, "Krypkasino-v0", num_envs=3)
+KINDS = {
+    "env": Kind(krypkasino_v0.env, *PETTINGZOO),
+    "raw_env": Kind(krypkasino_v0.raw_env, *PETTINGZOO),
+    "gymnasium.make": Kind(functools.partial(gym.make, "Krypkasino-v0"), *GYMNASIUM),
+    "gymnasium.make_vec": Kind(make_many, *GYMNASIUM),
+    "make_vec of single ones": Kind(functools.partial(make_many, vectorization_mode="sync"), *GYMNASIUM),
+    "KrypkasinoEnv": Kind(KrypkasinoEnv, *GYMNASIUM),
+    "KrypkasinoVectorEnv": Kind(functools.partial(KrypkasinoVectorEnv, 3), *GYMNASIUM),
+    "KrypkasinoVecEnv": Kind(
+        lambda rules="krypkasino", **more: KrypkasinoVecEnv(rules, 3, **more),
+        begin_stable,
+        lambda env, actions: (env.step(actions)[0], env.action_masks().copy()),
+    ),
+    "LearnerGames": Kind(
+        lambda rules="krypkasino", **more: LearnerGames(rules, 3, **more),
+        restart,
+        lambda games, actions: games.step(actions) or (games.observation.copy(), games.action_mask.copy()),
+    ),
+}
+every_kind = pytest.mark.parametrize("name", KINDS)
+every_maker = pytest.mark.parametrize("name", list(KINDS)[:-2])  # those that take fields of rules
+every_learner = pytest.mark.parametrize("name", list(KINDS)[2:])
+
+
+def made(name: str, **arguments: Any) -> Any:
+    """An environment; where there is one learner, with opponents that draw and search."""
+    return KINDS[name].make(**({} if name.endswith("env") else {"opponents": OPPONENTS}), **arguments)
+
+
+def go_on(name: str, env: Any, shown: Look, steps: int = 60) -> Iterator[Look]:
+    """Play the first legal actions, from one look on; after an episode the next begins without a seed."""
+    yield shown
+    for _ in range(steps):
+        actions = shown[1].argmax(axis=-1)
+        shown = KINDS[name].step(env, actions) if shown[1].any() else KINDS[name].begin(env, None)
+        yield shown
+
+
+def played(name: str, env: Any, seed: int | None, steps: int = 60) -> list[Look]:
+    """All that an environment shows from a reset on."""
+    return list(go_on(name, env, KINDS[name].begin(env, seed), steps))
+
+
+def are_equal(some: list[Look], others: list[Look]) -> bool:
+    """Whether two plays have shown the same."""
+    return all(
+        np.array_equal(one, other) for pair in zip(some, others, strict=True) for one, other in zip(*pair, strict=True)
+    )
+
+
+def rules_in(env: Any) -> Rules:
+    """The rules that an environment plays by."""
+    env = getattr(env, "envs", [env])[0]
+    env = getattr(env, "unwrapped", env)
+    return getattr(env, "batch", env).rules
+
+
+# ---------------------------------------------------------------------- play
+
+
+@every_kind
+def test_the_seed_decides_all_episodes_that_follow(name: str) -> None:
+    env = made(name)
+    first = played(name, env, 4)
+    assert are_equal(first, played(name, env, 4))
+    assert are_equal(first, played(name, made(name), 4))
+    assert not are_equal(first, played(name, env, 5))
+    begun = [KINDS[name].begin(env, seed)[0].tobytes() for seed in (4, None, None, 4, None, None)]
+    assert begun[:3] == begun[3:]
+    assert len(set(begun)) == 3
+
+
+@every_kind
+def test_arrays_that_were_returned_stay_and_are_the_caller_s(name: str) -> None:
+    env, twin = made(name), made(name)
+    kept = [(array, array.copy()) for shown in played(name, env, 3, 20) for array in shown]
+    assert all(np.array_equal(array, before) for array, before in kept)
+    for (seen, mask), true in zip(
+        go_on(name, env, KINDS[name].begin(env, 5), 20), played(name, twin, 5, 20), strict=True
+    ):
+        assert are_equal([(seen, mask)], [true])
+        seen[:] = 7
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("name", [name for name in KINDS if "single" not in name])  # Gymnasium's can't be pickled
+def test_a_copy_goes_its_own_way(name: str, copied: Callable[[Any], Any]) -> None:
+    env = made(name)
+    *_, shown = go_on(name, env, KINDS[name].begin(env, 5), 7)
+    twin = copied(env)
+    its = list(go_on(name, twin, shown))
+    assert are_equal(its, list(go_on(name, env, shown)))
+
+
+@pytest.mark.parametrize("name", ["raw_env", "KrypkasinoVecEnv", "LearnerGames"])
+def test_an_illegal_action_is_an_error_and_changes_nothing(name: str) -> None:
+    env, twin = made(name), made(name)
+    shown = KINDS[name].begin(env, 1)
+    with pytest.raises(IllegalMove):
+        KINDS[name].step(env, shown[1].argmin(axis=-1))
+    assert are_equal(list(go_on(name, env, shown)), played(name, twin, 1))
+
+
+# ---------------------------------------------------------------------- arguments
+
+
+@every_kind
+def test_rules_are_given_whole_as_a_text_or_by_their_fields(name: str) -> None:
+    for given in (
+        HOWTO,
+        str(HOWTO),
+        dataclasses.asdict(HOWTO),
+        {"name": "howto", "players": 4, "teams": 2, "games": 3},
+    ):
+        assert rules_in(made(name, rules=given)) == HOWTO
+    assert rules_in(made(name)) == Rules.preset()
+    for wrong, sentence in (
+        (3, r"rules are those of Rules\.preset"),
+        ("chess", "unknown preset 'chess'"),
+        ({"player": 3}, "rules have no field 'player'"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            made(name, rules=wrong)
+
+
+@every_maker
+def test_rules_are_whole_or_by_keywords_and_not_both(name: str) -> None:
+    assert rules_in(made(name, variant="howto", players=4, teams=2, games=3)) == HOWTO
+    assert rules_in(made(name, rules=HOWTO, teams=None)) == HOWTO
+    for given in ({"players": 4}, {"variant": "howto"}, {"games": 1}, {"teams": 2}, {"players": 2, "packs": 1}):
+        with pytest.raises(ValueError, match=f"either them or {', '.join(given)}, not both"):
+            made(name, rules=HOWTO, **given)
+
+
+@every_maker
+def test_unknown_keywords_are_a_type_error(name: str) -> None:
+    for given, sentence in (
+        ({"frameskip": 4}, r"\w+\(\) got an unexpected keyword argument 'frameskip'; it takes .*players"),
+        ({"player": 4}, r"unexpected keyword argument 'player' \(did you mean 'players'\?\)"),
+        ({"name": "howto"}, "unexpected keyword argument 'name'"),
+    ):
+        with pytest.raises(TypeError, match=sentence):
+            KINDS[name].make(**given)
+
+
+@every_kind
+@pytest.mark.parametrize(("given", "sentence"), [({"reward": "gold"}, "centred, points, win"), ({"dense": 2}, "dense")])
+def test_a_wrong_value_is_refused_in_one_sentence(name: str, given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence) as refused:
+        KINDS[name].make(**given)
+    assert "\n" not in str(refused.value)
+
+
+@every_learner
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"seat": 2}, "seat is 0 to 1"),
+        ({"seat": "left"}, "seat is 0 to 1"),
+        ({"opponents": "greddy"}, "did you mean 'greedy'"),
+        ({"opponents": "oracle-hand"}, "sees what is hidden"),
+        ({"opponents": ["random", 3]}, "the name of an agent.* 3 is none"),
+        ({"opponents": [("random", 1, 2)]}, "a pair of one and its weight"),
+        ({"opponents": []}, "at least one"),
+        ({"opponents": [("random", -1)]}, "weight"),
+        ({"opponents": [("random", 0)]}, "no opponent has a weight"),
+    ],
+)
+def test_a_wrong_learner_s_seat_or_opponent_is_refused(name: str, given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        KINDS[name].make(**given)
+
+
+@pytest.mark.parametrize("name", list(KINDS)[2:-2])
+def test_one_learner_plays_one_seat(name: str) -> None:
+    with pytest.raises(ValueError, match=r"^one learner plays one seat, [^\n]*$"):
+        made(name, seat="all")
