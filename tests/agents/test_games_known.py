@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 
 from krypenv import Rules, agents
@@ -74,14 +73,3 @@ def test_a_network_for_krypkasino_too_and_studies_of_krypkasino_refuse_a_relativ
     with pytest.raises(ValueError, match=f"the study x knows only games like Krypkasino, and {name} with"):
         lab.run_study(lab.compare("x", "Which?", {}), lab.Setup(rules, "greedy", 1), tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_they_are_opponents_of_a_learner_too():
-    import gymnasium as gym
-
-    gym.make("Mulle-v0", opponents="champion(worlds=1)").reset(seed=1)
-    env = gym.make_vec("Kasino-v0", num_envs=4, opponents=["random", "greedy"])
-    _, infos = env.reset(seed=1)
-    for _ in range(60):
-        _, _, _, _, infos = env.step(infos["action_mask"].argmax(axis=1))
-    assert np.isfinite(env.unwrapped.batch.rewards).all()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from support.games import some_arrays
@@ -11,7 +9,6 @@ from support.games import some_arrays
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import ROWS_A_THREAD, LearnedAgent
-from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.observation import LAYOUT
 
@@ -110,16 +107,3 @@ def test_threads_change_nothing(temperature: float) -> None:
         actions = alone.act(engine.observation, engine.action_mask)
         assert np.array_equal(actions, shared.act(engine.observation, engine.action_mask))
         engine.step(actions)
-
-
-def test_a_learned_agent_has_a_name_with_options(tmp_path: Path) -> None:
-    rules = Rules.preset("krypkasino", players=2)
-    folder = str(save_model(tmp_path / "model", ARRAYS, rules))
-    assert agents.make(folder, rules).name == folder
-    assert agents.make(f"learned(model={folder!r})", rules).name == folder
-    assert agents.make(f"learned(model={folder!r}, threads=2)", rules).name == folder
-    for options, same in (("solver=False", "solver=False"), ("temperature=2, solver=True", "temperature=2.0")):
-        agent = agents.make(f"learned(model={folder!r}, {options})", rules)
-        assert agents.make(agent.name, rules).name == agent.name
-        assert agent.name.startswith("learned(")
-        assert same.partition("=")[0] in agent.name

@@ -146,9 +146,7 @@ def test_cards_that_it_does_not_see_change_nothing(text: str) -> None:
     assert (one != two).any()
 
 
-def test_observations_are_not_enough() -> None:
+def test_actions_are_not_valued() -> None:
     engine = with_choices(MAIN, games=1)
-    with pytest.raises(TypeError, match="oracle-cards cheats: it needs whole games"):
-        agents.make("oracle-cards", MAIN).act(engine.observation, engine.action_mask)
     with pytest.raises(ValueError, match="oracle-cards does not value actions"):
         agents.make("oracle-cards", MAIN).action_values(engine.observation, engine.action_mask)
