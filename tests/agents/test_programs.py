@@ -39,28 +39,6 @@ ALL_RULES = (
     "mulle-glimne players=4 teams=2",
     "kasino-sweden players=2 goal=low",  # hardly anybody takes anything: the table grows
 )
-# Plays as the tactician, by the numbers that it is told.
-TACTICIAN = """
-import json, sys
-import numpy as np
-from krypenv import Rules, agents
-from krypenv.game.core import Core
-from krypenv.ui.table import decided
-from krypenv.worlds.determinize import determinize
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        rules = Rules.parse(message["rules"])
-        agent = agents.make("tactician", rules, message["seed"])
-        answer = {"name": "mirror"}
-    elif message["type"] == "decide":
-        game = Core.at_row(rules, determinize(np.array(message["numbers"], np.int8), 1, rules)[0])
-        answer = {"id": message["id"], "move": str(decided(agent, game))}
-    else:
-        break
-    print(json.dumps(answer), flush=True)
-"""
 
 
 def fewest_points(game):
@@ -107,25 +85,12 @@ def test_it_plays_whole_games_as_the_program_says(text):
     assert agent.title == "fewest points"
 
 
-@pytest.mark.parametrize("text", ["krypkasino players=4", "mulle-glimne players=2"])
-def test_a_program_that_mirrors_an_agent_chooses_as_it_does(text, tmp_path):
-    path = tmp_path / "mirror.py"
-    path.write_text(TACTICIAN)
-    rules = Rules.parse(text)
-    mine, mirror = agents.make("tactician", rules, seed=9), agents.make(of_command(path), rules, seed=9)
-    game, others = Game(rules, seed=4), agents.make("greedy", rules, seed=1)
-    while not game.is_over:
-        move = decided(others, game)
-        if game.turn == 1:
-            move = decided(mine, game)
-            assert decided(mirror, game) == move
-        game.push(move)
-
-
 @pytest.mark.parametrize("text", ALL_RULES)
 def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
     """Whatever is made up in the world that it is told from, the message is the same; and it is true."""
     rules, rng = Rules.parse(text), np.random.default_rng(0)
+    greeting = messages.hello(rules, 9, 2.0)
+    assert (Rules.parse(greeting["rules"]), greeting["seed"]) == (rules, 9)
     game = Game(rules, seed=3)
     for _ in range(30):
         if game.is_over:
@@ -276,17 +241,11 @@ def test_what_it_does_wrong_is_one_sentence(how, sentence, tmp_path, monkeypatch
     assert has_ended(tmp_path)
 
 
-def test_a_byte_order_mark_is_no_part_of_its_answer(tmp_path):
-    engine = Engine(RULES, 1, seed=1)
-    agent = agents.make(odd(tmp_path, "begins as Windows does"), RULES)
+@pytest.mark.parametrize("how", ["begins as Windows does", "floods its errors", "long name"])
+def test_what_does_not_matter_is_let_pass(how, tmp_path):
+    """A byte order mark before its answer, much on its standard error, and a long name."""
+    agent, engine = agents.make(odd(tmp_path, how), RULES), Engine(RULES, 1, seed=1)
     assert engine.action_mask[0, agent.act(engine.observation, engine.action_mask)[0]]
-
-
-def test_much_on_the_standard_error_holds_nothing_up(tmp_path):
-    agent = agents.make(odd(tmp_path, "floods its errors"), RULES)
-    engine = Engine(RULES, 1, seed=1)
-    assert engine.action_mask[0, agent.act(engine.observation, engine.action_mask)[0]]
-    agents.make(odd(tmp_path, "long name"), RULES)
 
 
 def test_who_does_not_answer_as_it_should_is_ended_and_who_names_an_illegal_move_is_not(tmp_path):

@@ -14,7 +14,7 @@ from support.solving import twins, values_of
 
 from krypenv import Engine, agents
 from krypenv.agents.search import sampler
-from krypenv.cards import TAKE, action_name
+from krypenv.cards import action_name
 from krypenv.training import duplicate_match
 
 MAIN = RULES["krypkasino players=2"]
@@ -59,19 +59,6 @@ def test_a_time_limit_cuts_worlds_off_and_changes_nothing_else(
 
 
 # ---------------------------------------------------------------------- what they are worth
-
-
-def test_examine_shows_the_margins_that_search_goes_by() -> None:
-    engine = with_choices(MAIN)
-    for row in range(engine.num_games):
-        seen, mask = engine.observation[row], engine.action_mask[row]
-        moves, margins, *_ = agents.make("search(worlds=5)", MAIN, 7).examine(seen, mask)
-        assert margins.shape == (5, len(moves))
-        assert margins.std(axis=0).max() > 0
-        best = moves[np.argmax(margins.sum(axis=0))]
-        action = int(agents.make("search(worlds=5)", MAIN, 7).act(seen[None], mask[None])[0])
-        is_play = action < TAKE
-        assert best["card"] == action if is_play else int(best["once"]) >> (action - TAKE) & 1
 
 
 def test_where_nothing_is_hidden_search_does_what_oracle_hand_does() -> None:

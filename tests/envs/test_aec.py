@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pettingzoo
 import pytest
-from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
+from pettingzoo.test import api_test, render_test, seed_test
 from support.environments import every_environment, play, tie_breaks_of
 
 from krypenv import Game, Rules, features, kasino_v0, krypkasino_v0, mulle_v0, observation
@@ -45,12 +45,6 @@ def test_renders(module, monkeypatch):
     render_test(lambda **mode: module.env(players=4, teams=2, **mode))
 
 
-@pytest.mark.slow
-def test_pettingzoo_s_benchmark_runs(capsys):
-    performance_benchmark(krypkasino_v0.env(players=6, teams=3, games=2))  # five seconds
-    assert "turns per second" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("render_seat", ["turn", "all", None, 0, 2, np.int64(1)])
 def test_texts_hold_only_the_cards_that_are_asked_for(render_seat, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
@@ -78,8 +72,6 @@ def test_whose_hand_is_shown_is_checked():
     for wrong in (2, -1, True, 1.0, "left", (0,)):
         with pytest.raises(ValueError, match="render_seat is 'turn', 'all', None or a seat from 0 to 1"):
             krypkasino_v0.env(render_seat=wrong)
-    with pytest.raises(ValueError, match="human, rgb_array, ansi"):
-        krypkasino_v0.env(render_mode="rgb")
 
 
 @every_environment

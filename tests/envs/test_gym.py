@@ -12,57 +12,12 @@ from gymnasium.vector import AutoresetMode
 from support.games import FIELDS, Recorder, env_fields, pick, rules_of
 
 from krypenv import Rules
-from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.agents.champion import MODELS
-from krypenv.envs.learner import LearnerGames
 from krypenv.one_game import Game
 from krypenv.rewards import returns_of
 from krypenv.rules import FIELDS as OF_RULES
 
 RULE_FIELDS = {"variant", *OF_RULES}
 every_rules = pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
-
-
-# ---------------------------------------------------------------------- opponents by name
-
-
-def learner_environments(opponents, seed):
-    """Every learner environment with some opponents and one seed, as its batch."""
-    single = gym.make("Krypkasino-v0", players=3, seat="random", opponents=opponents).unwrapped
-    single.reset(seed=seed)
-    vector = gym.make_vec("Krypkasino-v0", num_envs=3, players=3, seat="random", opponents=opponents)
-    vector.reset(seed=seed)
-    rules = Rules.preset(players=3)
-    stable = KrypkasinoVecEnv(rules, 3, seat="random", opponents=opponents, seed=seed)
-    return single.batch, vector.batch, stable.batch, LearnerGames(rules, 3, "random", opponents, seed=seed)
-
-
-MINE = Recorder()
-MODEL = str(MODELS / "two")
-
-
-@pytest.mark.parametrize(
-    ("opponents", "pool"),
-    [
-        ("tactician", [("tactician", 1)]),
-        (["random", "greedy"], [("random", 1), ("greedy", 1)]),
-        ([("search(worlds=2)", 2), (MINE, 1), "random"], [("search(worlds=2)", 2), (MINE, 1), ("random", 1)]),
-        ([MINE], [(MINE, 1)]),
-        (MODEL, [(MODEL, 1)]),
-    ],
-    ids=["name", "names", "pairs", "object", "model"],
-)
-def test_opponents_by_name(opponents, pool):
-    if opponents == MODEL:  # which is for two players
-        batches = [[LearnerGames(Rules.preset(), 3, "random", opponents, seed=5)] for _ in range(2)]
-    else:
-        batches = [learner_environments(opponents, 5) for _ in range(2)]
-    for one, other in zip(*batches, strict=True):
-        for _ in range(15):
-            np.testing.assert_array_equal(one.observation, other.observation)
-            for batch in (one, other):
-                batch.step(pick(batch.action_mask))
-        assert [(getattr(agent, "name", agent), weight) for agent, weight in one.pool] == pool
 
 
 @pytest.mark.parametrize("rules", [Rules.preset(players=3), "krypkasino players=3"])
@@ -264,6 +219,9 @@ def test_vector_environment_takes_partial_resets():
     after, _ = vector.reset(options={"reset_mask": np.array([False, True, False])})
     assert vector.batch.pool is pool
     assert (before != after).any(axis=1).tolist() == [False, True, False]
+    for wrong in ([0, 1, 0], [True, False], "all"):
+        with pytest.raises(ValueError, match=r"^reset_mask is an array of 3 bools, not [^\n]+$"):
+            vector.reset(options={"reset_mask": wrong})
 
 
 @pytest.mark.parametrize("name", ["Krypkasino-v0", "Kasino-v0", "Mulle-v0"])

@@ -5,6 +5,7 @@ import pytest
 from support.games import FIELDS, Recorder, pick, rules_of
 
 from krypenv import Engine, Rules
+from krypenv.agents.champion import MODELS
 from krypenv.envs.learner import LEARNER, LearnerGames
 from krypenv.observation import LAYOUT
 from krypenv.rewards import KINDS, illegal_reward, returns_of
@@ -139,6 +140,27 @@ def test_opponents_are_drawn_by_weight_and_see_their_own_seat():
         assert (observations[:, LAYOUT["turn"].start] == 1).all()  # place 0 is the seat that sees
         plays = masks[:, :52].astype(bool)
         assert (observations[:, LAYOUT["hand"]][plays] > 0).all()
+
+
+MINE, MODEL = Recorder(), str(MODELS / "two")
+
+
+@pytest.mark.parametrize(
+    ("opponents", "pool"),
+    [
+        ("tactician", [("tactician", 1)]),
+        ([("search(worlds=2)", 2), (MINE, 1), "random"], [("search(worlds=2)", 2), (MINE, 1), ("random", 1)]),
+        (MODEL, [(MODEL, 1)]),
+    ],
+    ids=["name", "pairs", "model"],
+)
+def test_opponents_are_named_or_objects_and_follow_from_the_seed(opponents, pool):
+    one, other = (LearnerGames(Rules.preset(), 3, "random", opponents, seed=5) for _ in range(2))
+    assert [(getattr(agent, "name", agent), weight) for agent, weight in one.pool] == pool
+    for _ in range(15):
+        np.testing.assert_array_equal(one.observation, other.observation)
+        for batch in (one, other):
+            batch.step(pick(batch.action_mask))
 
 
 def test_another_pool_takes_over():

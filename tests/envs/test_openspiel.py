@@ -166,14 +166,10 @@ def test_solvers_learn_a_game():
     game = openspiel.load(TINY, sorted_deals=True)
     uniform = conv(game, UniformRandomPolicy(game))
     assert uniform > 1
-    for solver in (cfr.CFRSolver(game), cfr.CFRPlusSolver(game)):
+    for solver, measure in ((cfr.CFRPlusSolver(game), conv), (pyspiel.CFRPlusSolver(game), pyspiel.nash_conv)):
         for _ in range(6):
             solver.evaluate_and_update_policy()
-        assert conv(game, solver.average_policy()) < uniform / 2
-    for solver in (pyspiel.CFRSolver(game), pyspiel.CFRPlusSolver(game)):
-        for _ in range(6):
-            solver.evaluate_and_update_policy()
-        assert pyspiel.nash_conv(game, solver.average_policy()) < uniform / 2
+        assert measure(game, solver.average_policy()) < uniform / 2
     for sampling in (
         external_sampling_mccfr.ExternalSamplingSolver(game),
         outcome_sampling_mccfr.OutcomeSamplingSolver(game),
