@@ -157,14 +157,14 @@ def test_models_of_other_games_and_versions_are_refused_in_one_sentence(tmp_path
         with pytest.raises(ModelError, match="was trained for 'kasino-sweden players=2' and can't play"):
             agents.make(model, other)
     main = str(save_model(tmp_path / "main", some_arrays(SHAPE), Rules.preset()))
-    with pytest.raises(ModelError, match="was trained for 'krypkasino players=2' and can't play 'kasino-sweden"):
-        agents.make(main, SWEDEN)
+    for spec in (main, f"learned(model={main!r})", f"guided(model={main!r})"):
+        with pytest.raises(ModelError, match="was trained for 'krypkasino players=2' and can't play 'kasino-sweden"):
+            agents.make(spec, SWEDEN)
     path = Path(model) / "model.json"
     card = json.loads(path.read_text())
-    for version in (1, "further 0", None, True):
-        path.write_text(json.dumps({**card, "features_version": version}))
-        with pytest.raises(ModelError, match=r"was trained on action features of version .*, and this krypenv gives"):
-            load_model(model)
+    path.write_text(json.dumps({**card, "features_version": "further 0"}))
+    with pytest.raises(ModelError, match=r"was trained on action features of version .*, and this krypenv gives"):
+        load_model(model)
     path.write_text(json.dumps({**card, "features_version": 1, "rules": "krypkasino players=2"}))
     with pytest.raises(ModelError, match="don't fit"):
         load_model(model)

@@ -7,7 +7,7 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
-from support.environments import every_environment, play, tie_breaks_of
+from support.environments import every_environment, play, some_environments, tie_breaks_of
 
 from krypenv import Game, Rules, features, kasino_v0, krypkasino_v0, mulle_v0, observation
 from krypenv.cards import parse_card
@@ -26,7 +26,7 @@ def session_of(rules, seed, actions):
     return games
 
 
-@every_environment
+@some_environments
 def test_pettingzoo_s_own_tests(module, arguments, capsys):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

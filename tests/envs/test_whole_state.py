@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from support.environments import every_environment, play
+from support.environments import every_environment, play, some_environments
 
 from krypenv import Engine, Game, Rules, krypkasino_v0
 from krypenv.cards import NUM_KINDS, card_name, card_names
@@ -37,7 +37,7 @@ def random_game(rules, seed):
     yield game
 
 
-@every_environment
+@some_environments
 def test_pettingzoo_s_own_test(module, arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

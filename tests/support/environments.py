@@ -59,6 +59,12 @@ ENVIRONMENTS = {
 
 
 every_environment = pytest.mark.parametrize(("module", "arguments"), ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+SOME = (  # whose spaces, episodes or payments differ
+    "2 players", "4 in 2 teams", "2 games", "threshold", "features", "points", "howto of 4", "mini-choice",
+    "kasino, teams", "overspader", "finland to 16", "finland, teams", "laistokasino of 3 to 16", "mulle, 3 players",
+    "mulle, session",
+)  # fmt: skip
+some_environments = pytest.mark.parametrize(("module", "arguments"), [ENVIRONMENTS[name] for name in SOME], ids=SOME)
 
 
 def play(env, seed, rng, options=None):
