@@ -27,7 +27,7 @@ play: $(VENV)  ## play against the champion in the terminal
 table: $(VENV)  ## play against the champion in the browser
 	$(BIN)/krypenv table
 
-test: $(VENV)  ## run the tests but those that are slow by nature or need a browser: ten minutes
+test: $(VENV)  ## run the tests but those that are slow by nature or need a browser: six minutes, eight the first time
 	$(BIN)/python -m pytest $(PARALLEL)
 	@echo "Left out: tests in chromium (make browser), slow tests (make slow), other toolboxes (make toolboxes). To run the first two and all checks: make check"
 

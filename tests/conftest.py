@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections import defaultdict
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open nowhere
@@ -44,6 +46,25 @@ def pytest_collection_modifyitems(config, items):
                 left |= set(each) - {each[place * (len(each) - 1) // max(most - 1, 1)] for place in range(most)}
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes():
+    """Compile what most tests need once, on two processors, before each worker would do it for itself."""
+    if JIT_IS_OFF:
+        return
+    agents = [
+        "champion(worlds=1)",
+        *(f"--against={name}" for name in ("tactician", "search(worlds=1)", "rollout(worlds=1)", "ismcts(worlds=1)")),
+    ]
+    for process in [
+        subprocess.Popen(
+            [sys.executable, "-m", "krypenv", "evaluate", *agents, "--rules", rules, "--deals", "1"],
+            stdout=subprocess.DEVNULL,
+        )
+        for rules in ("krypkasino", "kasino-sweden")
+    ]:
+        process.wait()
 
 
 @pytest.fixture(autouse=True, scope="session")
