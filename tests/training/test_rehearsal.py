@@ -114,7 +114,7 @@ def test_nothing_is_left_to_compile(tmp_path):
 import gc
 from rich.console import Console
 from krypenv.runtime.lean import Kernel
-from krypenv.training.learn import selfplay
+from krypenv.training.learn.selfplay import selfplay
 from krypenv.training.learn.selfplay.settings import Settings
 
 def compiled():
