@@ -45,7 +45,7 @@ def test_help_begins_with_what_people_do():
 def test_help_shows_every_option_by_panels_with_its_text_and_default_and_an_example(name, monkeypatch):
     made, get_command = [], typer.main.get_command
     monkeypatch.setattr(typer.main, "get_command", lambda app: made.append(get_command(app)) or made[-1])
-    shown = krypenv(name, "--help", columns=400).stdout
+    shown = krypenv(name, "--help", columns=400).stdout.replace("\\[", "[")  # as the lowest typer shows a bracket
     assert shown.strip().splitlines()[-1].strip().startswith(f"Example: krypenv {name}")
     titles = re.findall(r"^╭─ (.+?) ─+╮", shown, re.MULTILINE)
     order = ["Arguments", *panels.ORDER]
