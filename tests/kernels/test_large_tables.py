@@ -50,15 +50,17 @@ def has_union(groups: list[Counter[int]], least: Counter[int], most: Counter[int
     matrix = np.array([[group[rank] for group in groups] for rank in kept])
     low, high = ([counts[rank] for rank in kept] for counts in (least, most))
     given = {"integrality": np.ones(len(groups)), "bounds": Bounds(0, 26)}
-    for presolve in (True, False):  # now and then the first one fails
+    for presolve in (True, False):  # now and then the first one fails, or calls solved what is none
         solution = milp(
             np.zeros(len(groups)),
             **given,
             constraints=[LinearConstraint(matrix, low, high)],
             options={"presolve": presolve},
         )
-        if solution.status in (0, 2):  # solved, or infeasible
-            return bool(solution.status == 0)
+        if solution.status == 2:  # infeasible
+            return False
+        if solution.status == 0 and ((low <= (sums := matrix @ solution.x.round())) & (sums <= high)).all():
+            return True
     raise AssertionError(solution.message)
 
 
