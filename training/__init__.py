@@ -1,6 +1,7 @@
 """Training, evaluation and exact solving; imported as `krypenv.training`.
 
-runs        long work that can be stopped, resumed and distributed; the options of commands
+runs        long work that can be stopped, resumed and distributed
+settings    settings of commands, as typed models
 learn       how agents are trained
 evaluation  how strong agents are
 solving     small games solved exactly

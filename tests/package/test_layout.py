@@ -51,6 +51,7 @@ FLOORS = [
     {"krypenv.ui.study"},
     {"krypenv.training", "krypenv.training.evaluation", "krypenv.training.learn"},
     {"krypenv.training.runs"},
+    {"krypenv.training.settings"},
     {"krypenv.training.evaluation.luck"},
     {"krypenv.training.evaluation.matches"},
     {"krypenv.training.evaluation.arena", "krypenv.training.evaluation.analysis"},
@@ -86,7 +87,10 @@ LOOKED_UP = {
 
 # What `[train]` installs, and what a bare package has but does not import before it is needed.
 OF_TRAINING = {"torch", "stable_baselines3", "sb3_contrib", "tensorboard"}
-HEAVY = {"numba", "scipy", "matplotlib", "openskill", "jinja2", "filelock", "ray", "typer", "rich", "pygame", "PIL"}
+HEAVY = {
+    "numba", "scipy", "matplotlib", "openskill", "jinja2", "filelock", "ray", "typer", "pydantic", "rich", "pygame",
+    "PIL",
+}  # fmt: skip
 
 
 def source_modules() -> dict[str, Path]:

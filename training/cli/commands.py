@@ -137,7 +137,11 @@ def _add(name: str, entry: Entry) -> None:
     )
     def start(ctx: typer.Context) -> None:
         run = run_of(name)
-        hand_over(ctx, command_of(typing.get_type_hints(run)["settings"], run), f"Example: {entry.example}")
+        kind = typing.get_type_hints(run)["settings"]
+        from krypenv.training.cli import bridge
+
+        of = bridge.command_of if hasattr(kind, "model_fields") else command_of
+        hand_over(ctx, of(kind, run), f"Example: {entry.example}")
 
 
 for _name, _entry in COMMANDS.items():

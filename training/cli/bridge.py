@@ -1,0 +1,121 @@
+"""From settings to typer: the command line of a settings class."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic.fields import FieldInfo
+from rich.markup import escape
+from typer.core import TyperCommand
+
+from krypenv.training.settings.base import (
+    Settings,
+    about,
+    bounds_of,
+    choices_of,
+    flag_of,
+    group_of,
+    kind_of,
+    options_of,
+)
+from krypenv.training.settings.groups import ORDER
+
+HELP = "Help"  # the panel of `--help`
+
+
+class HelpPanel:
+    """A command or group with `--help` in a panel of its own."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option `--help`."""
+        found = super().get_help_option(ctx)  # type: ignore[misc]  # of typer's class
+        if found is not None:
+            found.metavar, found.rich_help_panel = "", HELP
+        return found
+
+
+class Page(HelpPanel, TyperCommand):
+    """A command whose help page ends with the panel of `--help`."""
+
+
+def command_of(settings: type[Settings], run: Callable[[Any], None]) -> Callable[..., None]:
+    """Return a function for typer whose options are those of some settings; it calls `run` with an instance."""
+    fields = options_of(settings)
+    usual = {name: field.default for name, field in fields.items()} | settings.defaults({})
+
+    def command(ctx: typer.Context, **values: Any) -> None:
+        is_given = {name: getattr(ctx.get_parameter_source(name), "name", "") != "DEFAULT" for name in values}
+        run(settings(**{name: _typed(fields[name], word) for name, word in values.items() if is_given[name]}))
+
+    command.__doc__ = run.__doc__
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    names = sorted(fields, key=lambda name: _place(settings, name))
+    parameters = [context, *(_parameter(settings, name, usual[name]) for name in names)]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command
+
+
+def _typed(field: FieldInfo, word: Any) -> Any:
+    """Return the value of a field for what typer has read."""
+    if isinstance(word, list):
+        return tuple(word)
+    return Path(word) if word and kind_of(field)[0] is Path else word
+
+
+def _place(settings: type[Settings], name: str) -> int:
+    """Return where an option stands on the page: arguments first, then panel by panel."""
+    return -1 if about(settings.model_fields[name])["is_argument"] else ORDER.index(group_of(settings, name))
+
+
+def _parameter(settings: type[Settings], name: str, default: Any) -> inspect.Parameter:
+    """Return the parameter from which typer makes an option or argument."""
+    field = settings.model_fields[name]
+    more, (kind, is_repeated) = about(field), kind_of(field)
+    text, has_default = str(field.description), " [default: " not in str(field.description)
+    metavar = more["metavar"] or "|".join(choices_of(field.annotation)) or ("PATH" if kind is Path else None)
+    word: Any = str if kind is Path else kind
+    if more["is_argument"]:
+        metavar = metavar or flag_of(name, field)[2:].upper()
+    if is_repeated:
+        word, default = list[word], [] if field.is_required() else list(default)
+        if not more["is_argument"]:
+            words, marker, rest = text.partition(" [default: ")
+            metavar, text = metavar or f"<{kind.__name__}>", words if "repeat" in words else f"{words}; repeatable"
+            text += marker + rest
+    if name != "seed" and (bounds := bounds_of(field)):
+        words, marker, rest = text.partition(" [default: ")
+        text = f"{words} ({bounds}){marker}{rest}"
+    flags = [] if more["is_argument"] else [flag_of(name, field)]
+    if kind is bool and default:
+        flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
+    make = typer.Argument if more["is_argument"] else typer.Option
+    told = make(
+        *flags,
+        help=escape(text),
+        rich_help_panel=None if more["is_argument"] else group_of(settings, name),
+        show_default=has_default,
+        metavar="" if kind is bool else metavar,
+    )
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if field.is_required() else default,
+        annotation=Annotated[word | None if default is None else word, told],
+    )
+
+
+def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:
+    """Run a command through another function, with the words of the command line; that function also gives its help.
+
+    So a command imports what defines its options only when it is called.
+    """
+    app = typer.Typer(add_completion=False)
+    app.command(cls=Page, epilog=epilog)(function)
+    command = typer.main.get_command(app)
+    with command.make_context(ctx.info_name, ctx.args, parent=ctx.parent) as own:
+        command.invoke(own)

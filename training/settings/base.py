@@ -1,0 +1,202 @@
+"""Settings of a command: typed fields with bounds and a sentence, from which its command line and files follow."""
+
+from __future__ import annotations
+
+import re
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, ValidationInfo
+from pydantic.fields import FieldInfo
+
+from krypenv.agents.own import typed
+from krypenv.inputs.words import command_line, did_you_mean, shown
+
+Of = TypeVar("Of", bound="Settings")
+FROM_FILE = {"is_from_file": True}  # validation context: nobody has typed these values
+
+
+def option(
+    default: Any,
+    text: str,
+    group: str = "",
+    *,
+    flag: str = "",
+    metavar: str = "",
+    is_argument: bool = False,
+    decides: bool = True,
+    **bounds: Any,
+) -> Any:
+    """Declare a field that is an option of the command line.
+
+    Args:
+        default: its default, `...` if it must be given. None stands for "not given".
+        text: its sentence in `--help`.
+        group: its panel in `--help`; that of its class if empty.
+        flag: its name on the command line, where that can't be the field's.
+        metavar: what `--help` calls its value.
+        is_argument: it is a word at its place, without a name.
+        decides: it decides the results, and not only where they are computed and shown.
+        bounds: `ge`, `gt`, `le` and the like, as in `pydantic.Field`.
+    """
+    extra: dict[str, Any] = {
+        "group": group,
+        "flag": flag,
+        "metavar": metavar,
+        "is_argument": is_argument,
+        "decides": decides,
+    }
+    return Field(default, description=text, json_schema_extra=extra, **bounds)
+
+
+def output(default: Any, text: str, metavar: str = "", **more: Any) -> Any:
+    """Declare an option that says where or how results are written."""
+    return option(default, text, "Output", metavar=metavar, decides=False, **more)
+
+
+def _check_agent(value: Any, info: ValidationInfo) -> Any:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{info.field_name} is the name of an agent, not {shown(value)}")
+    return value if info.context == FROM_FILE else typed(value)
+
+
+AgentName = Annotated[str, PlainValidator(_check_agent)]  # typed by a person, unless the settings come from a file
+File = Annotated[Path, Field(strict=False)]
+
+
+class Settings(BaseModel):
+    """The settings of a command, or a group of settings that several commands inherit. They can't be changed.
+
+    A field with a sentence is an option; others are for Python only. Raises ValueError with one sentence for a value
+    that is invalid, and TypeError for an unknown name.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, str_min_length=1, allow_inf_nan=False)
+
+    command: ClassVar[str] = ""  # its name
+    group: ClassVar[str] = ""  # the panel of the options declared in this class
+
+    def __init__(self, **given: Any) -> None:
+        for name in given:
+            if name not in type(self).model_fields:
+                near = did_you_mean(name, list(type(self).model_fields))
+                raise TypeError(f"{type(self).__name__} has no setting {shown(name)}{near}")
+        given = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
+        try:
+            super().__init__(**{**self.defaults(given), **given})
+        except ValidationError as error:
+            raise ValueError(sentence_of(error)) from None
+
+    @classmethod
+    def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values for settings that are not given, where others than the fields' defaults fit what is given."""
+        return {}
+
+    @classmethod
+    def from_file(cls: type[Of], fields: Mapping[str, Any]) -> Of:
+        """Return settings from the JSON values of a file, whose agents nobody has typed."""
+        plain = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+        try:
+            return cls.model_validate(plain, context=FROM_FILE)
+        except ValidationError as error:
+            raise ValueError(sentence_of(error)) from None
+
+    def changed(self: Of, **given: Any) -> Of:
+        """Return these settings with some values changed."""
+        return type(self)(**{**dict(self), **given})
+
+    def identity(self) -> dict[str, Any]:
+        """Return the values that decide the results, by name."""
+        return {name: getattr(self, name) for name, field in options_of(type(self)).items() if about(field)["decides"]}
+
+    @property
+    def line(self) -> str:
+        """The command line that makes these settings."""
+        fields, own = options_of(type(self)), dict(self)
+        usual = {name: field.default for name, field in fields.items()}
+        usual |= self.defaults({name: own[name] for name in fields if own[name] != usual[name]})
+        given = [name for name, field in fields.items() if own[name] != usual[name] or field.is_required()]
+        given.sort(key=lambda name: not about(fields[name])["is_argument"])
+        return command_line(["krypenv", self.command, *(w for name in given for w in words_of(self, name))])
+
+
+def options_of(command: type[Settings]) -> dict[str, FieldInfo]:
+    """Return the fields of a command that are options, by name."""
+    return {name: field for name, field in command.model_fields.items() if field.description}
+
+
+def about(field: FieldInfo) -> dict[str, Any]:
+    """Return what `option` says of a field beside its type, default, bounds and text."""
+    return typing.cast("dict[str, Any]", field.json_schema_extra)
+
+
+def flag_of(name: str, field: FieldInfo) -> str:
+    """Return the name of an option on the command line."""
+    return "--" + (about(field)["flag"] or name).replace("_", "-")
+
+
+def group_of(command: type[Settings], name: str) -> str:
+    """Return the panel of an option: its own, or that of the class that declares it."""
+    holder = next(each for each in command.__mro__ if name in vars(each).get("__annotations__", {}))
+    return str(about(command.model_fields[name])["group"] or getattr(holder, "group", ""))
+
+
+def kind_of(field: FieldInfo) -> tuple[type, bool]:
+    """Return the type of an option's value as a word of the command line, and whether it can be repeated."""
+    is_repeated = typing.get_origin(field.annotation) is tuple
+    kinds = _parts(field.annotation)
+    return next((kind for kind in (bool, Path, str, int, float) if kind in kinds), str), is_repeated
+
+
+def choices_of(kind: Any) -> list[str]:
+    """Return the words that are the only values of an option; an empty list if it may have others."""
+    return [value for value in _parts(kind) if isinstance(value, str)]
+
+
+def _parts(kind: Any) -> list[Any]:
+    """Return the plain types in an annotation, and the values of its literals."""
+    inner = [each for each in typing.get_args(kind) if each is not Ellipsis]
+    if typing.get_origin(kind) is Annotated:
+        inner = inner[:1]
+    return [found for each in inner for found in _parts(each)] or [kind]
+
+
+def words_of(settings: Settings, name: str) -> list[str]:
+    """Return the words of a command line that give an option the value it has."""
+    field, value = type(settings).model_fields[name], getattr(settings, name)
+    kind, is_repeated = kind_of(field)
+    values = [str(each) for each in (value if is_repeated else (value,)) if each is not None]
+    if about(field)["is_argument"]:
+        return values
+    flag = flag_of(name, field)
+    if kind is bool:
+        return [flag if value else f"--no-{flag[2:]}"]
+    return [word for each in values for word in (flag, each)]
+
+
+def bounds_of(field: FieldInfo) -> str:
+    """Return the bounds of a number, as in "0 to 1" or "above 0"; an empty text if it has none."""
+    limits = {
+        name: getattr(each, name) for each in field.metadata for name in ("ge", "gt", "le") if hasattr(each, name)
+    }
+    low = f"{limits['ge']:,g}" if "ge" in limits else f"above {limits['gt']:,g}" if "gt" in limits else ""
+    high = f"{limits['le']:,}" if isinstance(limits.get("le"), int) else f"{limits['le']:,g}" if "le" in limits else ""
+    return f"{low} to {high}" if low and high else f"{low} or more" if "ge" in limits else low or high
+
+
+def sentence_of(error: ValidationError) -> str:
+    """Return the first thing that is wrong, as a sentence."""
+    first = error.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else "the settings"
+    if first["type"] == "value_error":  # raised by a check of ours
+        return first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing":
+        return f"{name} must be given"
+    if first["type"] == "extra_forbidden":
+        return f"there is no setting {shown(name)}"
+    if first["type"] == "string_too_short":
+        return f"{name} is empty; give it a value, or leave it out"
+    return f"{re.sub(r'^.*? should be', f'{name} should be', first['msg'])}, not {shown(first['input'])}"

@@ -1,0 +1,178 @@
+"""Groups of settings that several commands inherit, with the titles and the order of their panels in `--help`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import field_validator
+
+from krypenv.rules import Rules
+from krypenv.runtime.threads import count_threads
+from krypenv.training.runs.executors import Executor, executor_of
+from krypenv.training.settings.base import AgentName, File, Settings, option, output
+
+if TYPE_CHECKING:
+    from krypenv.agents.neural.network import Shape
+
+RULES, AGENTS, LENGTH, DEALS, OPPONENTS = "Rules", "Agents", "Length and size", "Deals", "Opponents"
+START, PPO, REWARDS, NETWORK, EVALUATION = "Initial weights", "PPO", "Rewards", "Network", "Evaluation"
+RECORDS, GAME_RECORDS, MEASURED = "Checkpoints and curve", "Game records", "What to measure"
+SEARCHES, RAY, INPUT, OUTPUT = "Policy-aware search", "Ray", "Input", "Output"
+ORDER = (
+    RULES, AGENTS, MEASURED, LENGTH, DEALS, START, OPPONENTS, PPO, REWARDS, NETWORK, SEARCHES, RECORDS, EVALUATION,
+    GAME_RECORDS, RAY, INPUT, OUTPUT,
+)  # fmt: skip
+
+KRYPKASINO = "krypkasino"
+MOST_DEALS = 1_000_000  # whose scores fit into memory and resolve a hundredth of a point
+LARGEST_SEED = 2**64 - 2
+LARGEST_SMALL_SEED = 2**32 - 1  # NumPy's older generators take no larger one
+MOST_WORKERS = 1024
+DEALS_FROM = "dev|test|SEED"
+Luck = Literal["auto", "on", "off"]
+Language = Literal["en", "sv"] | None
+
+
+class GameSettings(Settings):
+    """The rules of the game. In Python, `rules` may be a `Rules` object."""
+
+    group: ClassVar[str] = RULES
+
+    rules: str | None = option(KRYPKASINO, "preset of the rules", decides=False)  # a header has the rules in full
+    players: int | None = option(None, "number of players [default: 2]", decides=False)
+    teams: int | None = option(None, "number of teams [default: none, everyone plays alone]", decides=False)
+    rule: tuple[str, ...] = option(
+        (), "change a field of the rules, as in forced_sweep=False", metavar="KEY=VALUE", decides=False
+    )
+
+    @field_validator("rules", mode="before")
+    @classmethod
+    def _as_text(cls, rules: Any) -> Any:
+        return str(rules) if isinstance(rules, Rules) else rules
+
+    @property
+    def changes(self) -> str:
+        """The fields of the rules that are given beside the preset, as text."""
+        given = [f"{name}={value}" for name in ("players", "teams") if (value := getattr(self, name)) is not None]
+        return " ".join([*given, *(word.replace(" ", "") for word in self.rule)])
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether any of these options is given, where the default is to give none."""
+        return self.rules is not None or bool(self.changes)
+
+    def game_rules(self) -> Rules:
+        """Return the rules; raises ValueError if they are invalid."""
+        return Rules.parse(f"{self.rules or KRYPKASINO} {self.changes}")
+
+
+class RulesOfAgents(GameSettings):
+    """The rules of the game: unless given, those of the first model among the agents."""
+
+    rules: str | None = option(
+        None, "preset of the rules [default: the rules of the first model named, or krypkasino]", RULES, decides=False
+    )
+
+    def rules_for(self, agents: Sequence[Any]) -> Rules:
+        """Return the rules; if none are given, those of the first model among the agents, or Krypkasino's."""
+        from krypenv.agents import rules_of
+
+        named = [] if self.has_rules else [agent for agent in agents if isinstance(agent, str)]
+        return next(filter(None, map(rules_of, named)), None) or self.game_rules()
+
+
+def rules_given(kind: type[GameSettings], given: Mapping[str, Any]) -> Rules:
+    """Return the rules of settings that are not made yet."""
+    return kind.model_construct(
+        **{name: given[name] for name in GameSettings.model_fields if name in given}
+    ).game_rules()
+
+
+class Place(Settings):
+    """Where tasks are done, on which their results do not depend."""
+
+    group: ClassVar[str] = LENGTH
+
+    workers: int = option(
+        1, "processes; the figures don't depend on their number", decides=False, ge=1, le=MOST_WORKERS
+    )
+    ray: bool = option(False, "work on a Ray cluster", RAY, decides=False)
+    ray_address: str | None = option(
+        None,
+        "address of the cluster; implies --ray [default: what Ray finds, or a new one]",
+        RAY,
+        metavar="ADDRESS",
+        decides=False,
+    )
+
+    @property
+    def executor(self) -> Executor:
+        """The executor that is asked for."""
+        return executor_of(count_threads(self.workers), self.ray, self.ray_address)
+
+
+class Length(Settings):
+    """How long training lasts."""
+
+    group: ClassVar[str] = LENGTH
+
+    minutes: float = option(2.0, "length of the run in minutes, intermediate evaluations included", gt=0, le=1e6)
+    frames: int = option(
+        0, "length in decisions of the learner instead, the same on every machine; 0 to use minutes", ge=0, le=10**12
+    )
+
+
+class NetworkSettings(Settings):
+    """The sizes of a network."""
+
+    group: ClassVar[str] = NETWORK
+
+    context: int = option(128, "units of the layer that reads the whole observation", ge=1, le=8192)
+    card: int = option(64, "units of the layers that score an action", ge=1, le=8192)
+    embedding: int = option(8, "size of the learned embedding of each action", ge=1, le=8192)
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes as a network's `Shape`."""
+        from krypenv.agents.neural.network import Shape
+
+        return Shape(self.context, self.card, self.embedding)
+
+
+def language_option() -> Any:
+    """Declare the language of what people read; a `Language`."""
+    return output(None, "language of the texts [default: that of the locale, or en]")
+
+
+class AtTable(GameSettings):
+    """Who plays with a person at a table, and the file of the game."""
+
+    group: ClassVar[str] = AGENTS
+
+    rules: str | None = option(None, "preset of the rules [default: krypkasino]", RULES)
+    against: tuple[AgentName, ...] = option(
+        (), "another player; repeatable, from your left on [default: champion at every other seat]", metavar="AGENT"
+    )
+    hint: AgentName = option("champion", "who gives hints", metavar="AGENT")
+    seed: int | None = option(None, "seed of the deal [default: a random one]", LENGTH, ge=0, le=LARGEST_SEED)
+    load: str | None = option(None, "go on with the game of a text record", GAME_RECORDS, metavar="FILE")
+    save: File | None = output(None, "file to save the game to", "FILE")
+    language: Language = language_option()
+
+
+def json_output() -> Any:
+    """Declare the option `--json`, a file of the results."""
+    return output(None, "also write the results to this file, as JSON", "FILE", flag="json")
+
+
+def seed_option(text: str = "seed; the same seed gives the same figures", most: int = LARGEST_SEED) -> Any:
+    """Declare a command's seed."""
+    return option(0, text, LENGTH, ge=0, le=most)
+
+
+def luck_option() -> Any:
+    """Declare in which matches luck is taken out of the margins; a `Luck`."""
+    return option(
+        "auto", "take luck out of the margins by a control variate; auto: if an agent takes long to decide", LENGTH
+    )
