@@ -5,12 +5,13 @@ if __name__ != "krypenv.agents":
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from krypenv.agents.base import (
     RECORDED_LIMITS,
     Agent,
+    BaseAgent,
     check_options,
     check_seed,
     format_spec,
@@ -30,11 +31,12 @@ from krypenv.agents.search.rollout import Rollout
 from krypenv.agents.search.search import Search
 from krypenv.agents.solved import StrategyPlayer, is_strategy, load_strategy
 from krypenv.inputs.words import did_you_mean, shown
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import Rules, RulesLike, as_rules
 from krypenv.runtime.lazy import lister
 
 __all__ = [
     "Agent",
+    "BaseAgent",
     "check_recorded",
     "format_spec",
     "is_known",
@@ -44,6 +46,7 @@ __all__ = [
     "make_known",
     "names",
     "parse_spec",
+    "rules_for",
     "rules_of",
     "typed",
 ]
@@ -52,13 +55,13 @@ __dir__ = lister(__name__)
 
 def _make_learned(
     rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solver: bool = True, threads: int = 1
-) -> Agent:
+) -> BaseAgent:
     if not model:
         raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
     return load_agent(model, rules, seed, temperature=temperature, solver=solver, threads=threads)
 
 
-_AGENTS: dict[str, Callable[..., Agent]] = {
+_AGENTS: dict[str, Callable[..., BaseAgent]] = {
     "random": Random,
     "greedy": Greedy,
     "tactician": Tactician,
@@ -73,7 +76,10 @@ _AGENTS: dict[str, Callable[..., Agent]] = {
     "oracle-deck": OracleDeck,
 }
 
-_OWN: dict[str, Callable[..., Agent]] = {PROGRAM: Program, SB3: load_sb3}  # of one's own, only as a person types them
+_OWN: dict[str, Callable[..., BaseAgent]] = {
+    PROGRAM: Program,
+    SB3: load_sb3,
+}  # of one's own, only as a person types them
 
 
 def names() -> list[str]:
@@ -81,29 +87,30 @@ def names() -> list[str]:
     return [name for name, agent in _AGENTS.items() if "model" not in options_of(agent)]
 
 
-def make(spec: str, rules: Rules, seed: int = 0) -> Agent:
+def make(spec: str, rules: RulesLike | None = None, seed: int = 0) -> BaseAgent:
     """Return the agent that a string names: a name with its options, a model's folder, or one of your own.
 
-    All randomness of the agent comes from `seed`. `module:Class` is imported and called as
-    `Class(rules, seed, **options)`, `process(command='...')` starts a program, and `sb3(path='...')` unpickles a model:
-    use `make_known` for strings that come from files. Raises ValueError for an unknown name or option, and for a
-    folder, file, module, class or program that does not exist.
+    The rules may be their text, or left out for those of the model's folder, or else Krypkasino's for two. All
+    randomness of the agent comes from `seed`. `module:Class` is imported and called as `Class(rules, seed, **options)`,
+    `process(command='...')` starts a program, and `sb3(path='...')` unpickles a model: use `make_known` for strings
+    that come from files. Raises ValueError for an unknown name or option, and for a folder, file, module, class or
+    program that does not exist.
 
-    >>> make("tactician(shed=True)", Rules.preset("krypkasino")).name
-    'tactician(shed=True)'
+    >>> make("tactician(shed=True)", "krypkasino players=4")
+    <tactician(shed=True) for krypkasino players=4>
     """
     return make_known(typed(spec), rules, seed)
 
 
-def make_known(spec: str, rules: Rules, seed: int = 0) -> Agent:
+def make_known(spec: str, rules: RulesLike | None = None, seed: int = 0) -> BaseAgent:
     """Return the agent that a string from a file names: as `make`, but import and start nothing.
 
     Only what a string names that `typed` has marked as typed by a person is imported or started.
     """
-    check_rules(rules)
     seed = check_seed(seed)
     if not isinstance(spec, str) or not spec.isprintable():
         raise ValueError(f"an agent is named by a printable text, as in 'greedy', not by {shown(spec)}")
+    rules = rules_for([spec], rules)
     if spec not in _AGENTS and (_is_path(spec) or _is_folder(spec)):
         if not _is_folder(spec):
             refuse_zip(spec)
@@ -164,11 +171,24 @@ def is_known(spec: str) -> bool:
         return False
 
 
-def rules_of(spec: str) -> Rules | None:
-    """Return the rules of a model or a strategy, or None if the string does not name its folder."""
-    if isinstance(spec, str) and _is_folder(spec) and is_strategy(spec):
-        return Rules.parse(load_strategy(spec)[1]["rules"])
-    return trained_rules(spec) if isinstance(spec, str) and _is_folder(spec) else None
+def rules_of(agent: object) -> Rules | None:
+    """Return the rules that an agent has: an object, or the folder of a model or a strategy; None for any other."""
+    if not isinstance(agent, str):
+        rules = getattr(agent, "rules", None)
+        return rules if isinstance(rules, Rules) else None
+    if agent in _AGENTS or not _is_folder(agent):
+        return None
+    return Rules.parse(load_strategy(agent)[1]["rules"]) if is_strategy(agent) else trained_rules(agent)
+
+
+def rules_for(players: Iterable[object], rules: RulesLike | None = None) -> Rules:
+    """Return rules, from their text too; without them, those of the first of some agents that has any.
+
+    Where none has, they are Krypkasino's for two. Raises ValueError for what is no rules.
+    """
+    if rules is not None:
+        return as_rules(rules)
+    return next(filter(None, map(rules_of, players)), None) or Rules.preset("krypkasino", players=2)
 
 
 def _is_folder(spec: str) -> bool:

@@ -13,12 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.cards import NUM_KINDS
+from krypenv.game.base_agent import BaseAgent, check_game, sight_of
+from krypenv.game.core import Core
 from krypenv.inputs.words import did_you_mean, is_whole, one_line, shown
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.state import MAX_DECK, State
 
 IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 MAX_PLIES = 32  # plays that a search looks ahead, at most
 MAX_SPEC = 10_000  # characters of the string that names an agent
@@ -68,9 +71,10 @@ class Agent(Protocol):
 
     An agent may also have `remembers`, False if earlier calls change nothing; `needs_features` and `needs_history`,
     True if it reads these blocks, which come after the observation; and `probabilities(observations, action_masks)`,
-    which returns those of its actions, (B, A) float64.
+    which returns those of its actions, (B, A) float64, with `draws`, False if it does not draw its actions by them.
 
-    Several threads may call an agent of the package at once: its calls take turns (`krypenv.runtime.threads.in_turn`).
+    All that `make` returns also have `move(game)`, of `BaseAgent`. Several threads may call an agent of the package at
+    once: its calls take turns (`krypenv.runtime.threads.in_turn`).
     """
 
     name: str
@@ -83,6 +87,30 @@ class Agent(Protocol):
         (`krypenv.features.observation_for`), and `action_masks` (B, 105) int8.
         """
         ...
+
+
+class Policy(BaseAgent):
+    """An agent that tells the probabilities of its actions."""
+
+    def probabilities(
+        self, observations: npt.ArrayLike | Core, action_masks: npt.ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the probability of each action: (B, A) float64 from (B, N) and (B, A) int8, or (A,) for a `Game`.
+
+        Raises ValueError as `act` does, and as `move` does for a game.
+
+        >>> agent = agents.make("random")
+        >>> len(agent.probabilities(Game(agent.rules, seed=7)))
+        105
+        """
+        if isinstance(observations, Core):
+            check_game(self, observations)
+            return self._probabilities(*sight_of(self, observations))[0]
+        return self._probabilities(np.asarray(observations), np.asarray(action_masks))
+
+    def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:
+        """Return the probability of each action, (B, A)."""
+        raise NotImplementedError
 
 
 class Cheater(Agent, Protocol):

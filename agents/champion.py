@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.base import Agent, IntArray, knows_krypkasino
+from krypenv.agents.base import Agent, BaseAgent, IntArray, knows_krypkasino
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent
 from krypenv.agents.search.rollout import Rollout
@@ -62,7 +62,7 @@ def label_of(name: str, rules: Rules, cheats: bool = False) -> str:
     return f"{name} (cheats)" if cheats else name
 
 
-class Champion:
+class Champion(BaseAgent):
     """Plays with the package's network for its rules, where there is one, and searches.
 
     If the package has a model for the rules, it is `Guided` with this model. In games like Krypkasino it weights worlds
@@ -88,6 +88,16 @@ class Champion:
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         return self.player.act(observations, action_masks)
+
+    @property
+    def probabilities(self) -> Any:
+        """The method `probabilities` of a network alone; a search has none."""
+        return self.player.probabilities  # type: ignore[attr-defined]  # AttributeError where there is none
+
+    @property
+    def draws(self) -> bool:
+        """Whether who plays draws by its probabilities."""
+        return bool(getattr(self.player, "draws", True))
 
     @property
     def examine(self) -> Any:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.base import IntArray, check_seed
+from krypenv.agents.base import BaseAgent, IntArray, check_seed
 from krypenv.agents.judgement.decision import has_choice
 from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.people import add_move
@@ -83,7 +83,7 @@ def best_knowing(
     return int(next_action(workspace.worlds[0].game, best))
 
 
-class _Oracle:
+class _Oracle(BaseAgent):
     """A search of one world, the true one."""
 
     name: str

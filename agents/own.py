@@ -6,14 +6,16 @@ They are made if a person typed them, never because a file does. A class is impo
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
-from krypenv.agents.base import WORDS, Agent, check_known, format_spec, parse_spec
+from krypenv.agents.base import WORDS, BaseAgent, check_known, format_spec, parse_spec
+from krypenv.game.base_agent import move_of
 from krypenv.inputs.words import describe_error, did_you_mean, one_line, shown, to_install
 from krypenv.rules import Rules
 
@@ -48,10 +50,10 @@ def refuse_import(spec: str, how: str = "name it yourself, where you start this"
     )
 
 
-def make_own(spec: Typed, rules: Rules, seed: int) -> Agent:
+def make_own(spec: Typed, rules: Rules, seed: int) -> BaseAgent:
     """Import the class of a custom agent and return `Class(rules, seed, **options)`.
 
-    If the agent lacks `name` or `rules`, it gets them. Raises ValueError if any of that fails.
+    If the agent lacks `name`, `rules` or `move`, it gets them. Raises ValueError if any of that fails.
     """
     name, options = parse_spec(spec)
     made_by = _import_class(name)
@@ -60,14 +62,17 @@ def make_own(spec: Typed, rules: Rules, seed: int) -> Agent:
         inspect.signature(made_by).bind(rules, seed, **options)
     except TypeError as error:
         raise ValueError(f"{name} can't be made by Class(rules, seed, **options): {error}") from None
-    agent = _tried(name, lambda: made_by(rules, seed, **options), "can't be made")
+    agent: Any = _tried(name, lambda: made_by(rules, seed, **options), "can't be made")
     for key, value in (("name", format_spec(name, options)), ("rules", rules)):
         if not _tried(name, partial(hasattr, agent, key), "is no agent"):
             _tried(name, partial(setattr, agent, key, value), f"has no {key} and takes none")
-    return agent
+    if not hasattr(agent, "move"):
+        with contextlib.suppress(AttributeError):  # of a class with slots, say
+            agent.move = partial(move_of, agent)
+    return cast(BaseAgent, agent)
 
 
-def load_sb3(rules: Rules, seed: int = 0, *, path: str = "") -> Agent:
+def load_sb3(rules: Rules, seed: int = 0, *, path: str = "") -> BaseAgent:
     """Return the MaskablePPO model in a file as an agent, which plays the most probable action."""
     if not path:
         raise ValueError("sb3 plays with a model that MaskablePPO has saved: name its file, as in sb3(path='mine.zip')")

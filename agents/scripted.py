@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
+from krypenv.agents.base import BaseAgent, FloatArray, IntArray, Policy, check_options, check_seed, format_spec
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.judgement.judge import judge_decision
 from krypenv.agents.moves.cuts import JUDGED_CAPTURES
@@ -173,7 +172,7 @@ def best_move(
     return best
 
 
-class _Scripted:
+class _Scripted(BaseAgent):
     """A workspace, and a stream of random numbers for ties; threads take turns with both."""
 
     remembers = False  # whether what it does depends on earlier calls
@@ -202,7 +201,7 @@ class _Scripted:
         return out
 
 
-class Random:
+class Random(Policy):
     """Plays a uniformly random legal action."""
 
     remembers = False
@@ -212,11 +211,8 @@ class Random:
         self._legal = np.empty(NUM_BUILDING_ACTIONS, np.int64)
         self._rng = np.random.default_rng(check_seed(seed))
 
-    @staticmethod
-    def probabilities(observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
-        """Return the probability of each action, (B, A) to (B, A) float64."""
-        masks = np.asarray(action_masks, np.float64)
-        return np.asarray(masks / masks.sum(axis=1, keepdims=True))
+    def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:
+        return np.asarray(action_masks / action_masks.sum(axis=1, keepdims=True))
 
     @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:

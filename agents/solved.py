@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_seed
+from krypenv.agents.base import FloatArray, IntArray, Policy, check_seed
 from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.observation import VERSION, history_size
 from krypenv.rules import Rules
@@ -106,7 +106,7 @@ def load_strategy(folder: str | Path) -> tuple[Strategy, dict[str, Any]]:
     return strategy, facts
 
 
-class StrategyPlayer:
+class StrategyPlayer(Policy):
     """Plays a strategy that `krypenv solve` has saved: draws each action by its probability.
 
     It needs the history block (`needs_history`), for the plays of the current deal.
@@ -140,8 +140,7 @@ class StrategyPlayer:
         found: IntArray = (rising > luck).argmax(axis=1)
         return found
 
-    def probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
-        """Return the probability of each action, (B, A)."""
+    def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:
         size = self.rules.observation_size + history_size(self.rules)
         if observations.shape[1] < size:
             raise ValueError(

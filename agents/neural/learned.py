@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_limit, check_seed, format_spec
+from krypenv.agents.base import FloatArray, IntArray, Policy, check_limit, check_seed, format_spec
 from krypenv.agents.judgement.decision import find_open
 from krypenv.agents.neural.inference import Weights, draw_action, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
@@ -73,8 +73,10 @@ def value_rows(
             logits[row, network_scratch.legal[at]] = network_scratch.logits[at]
 
 
-class NetworkPlayer(ABC):
+class NetworkPlayer(Policy, ABC):
     """Plays a network's choices, and solves the last deal of a two-player game, with nothing hidden, as `Search` does.
+
+    Its `probabilities` are the network's in every deal: the softmax of the scores, divided by a temperature above 0.
 
     Args:
         rules, name, seed: as for every agent.
@@ -82,6 +84,8 @@ class NetworkPlayer(ABC):
     """
 
     remembers = False  # whether what it does depends on earlier calls
+    draws = False  # it plays the best action or, with a temperature or where it solves, by other probabilities
+    temperature = 0.0
     is_quick = True  # so matches take luck out only if asked
 
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
@@ -103,9 +107,19 @@ class NetworkPlayer(ABC):
                 chosen[is_open] = self._solver.act(observations[is_open], action_masks[is_open])
         return chosen
 
+    def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:
+        observations, masks = check_decisions(self.rules, observations, action_masks)
+        scores = np.where(masks > 0, self._score(observations, masks) / (self.temperature or 1.0), -np.inf)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
     @abstractmethod
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
         """Return the network's action for each row, (B,) int64; there is at least one row."""
+
+    @abstractmethod
+    def _score(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> FloatArray:
+        """Return the network's score of each legal action, (B, A); those of others mean nothing."""
 
 
 class LearnedAgent(NetworkPlayer):
@@ -140,6 +154,9 @@ class LearnedAgent(NetworkPlayer):
         given = observations, masks, seeds, self._network_scratch[:parts], borrow_scratch(parts), chosen
         share(lambda part, parts: choose_rows(self._compiled, self.weights, *cut(given, part, parts)), parts)
         return chosen
+
+    def _score(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> FloatArray:
+        return self.evaluate(observations, masks)[0].astype(np.float64)
 
     @in_turn
     def evaluate(

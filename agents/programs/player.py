@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.base import IntArray, check_options, check_seed, format_spec
+from krypenv.agents.base import BaseAgent, IntArray, check_options, check_seed, format_spec
 from krypenv.agents.own import PROGRAM
 from krypenv.agents.programs.messages import BYE, MOVE, NAME, Answer, decide, hello, read_answer
 from krypenv.agents.programs.peer import Peer, ProgramFailed, split_command
@@ -26,7 +26,7 @@ TO_START = 60.0  # seconds for the first answer, at least
 MOST_PLANS = 100_000  # plays that were begun, of which the rest is kept
 
 
-class Program:
+class Program(BaseAgent):
     """Plays what another program answers, in the protocol of docs/programs.md.
 
     The program is started when this object is made, and ended with it. It is asked for one decision after another, each

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import Agent, IntArray, check_options, check_seed, format_spec, options_of
+from krypenv.agents.base import Agent, BaseAgent, IntArray, check_options, check_seed, format_spec, options_of
 from krypenv.agents.moves.people import add_move
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job, list_root
@@ -56,7 +56,7 @@ def check_memory(worlds: int, threads: int) -> None:
         )
 
 
-class Sampler:
+class Sampler(BaseAgent):
     """An agent that samples worlds: deals of the unseen cards that agree with what the seat has seen.
 
     Args:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from krypenv.cards import action_name
 from krypenv.features import observation_for
+from krypenv.game.base_agent import BaseAgent
 from krypenv.inputs.words import one_line, shown
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules, check_rules
@@ -19,7 +20,7 @@ from krypenv.runtime.threads import Lock, in_turn
 Function = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], Any]
 
 
-class PolicyFunction:
+class PolicyFunction(BaseAgent):
     """A function as an agent: for `duplicate_match`, `evaluate`, the arena, a score, and as an opponent.
 
     Args:

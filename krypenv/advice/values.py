@@ -11,7 +11,7 @@ from krypenv.advice.estimates import Estimate
 from krypenv.advice.sweeps import sample_worlds, sweep_chances
 from krypenv.agents.moves.people import as_move
 from krypenv.agents.search.sampler import Examined
-from krypenv.features import observation_for, want_history
+from krypenv.game.base_agent import sight_of
 from krypenv.game.moves import Move
 from krypenv.one_game import Game
 from krypenv.state import allocate
@@ -88,9 +88,7 @@ def examined(
         state[0] = game.state
         found = Examined(*agent.examine_on(state, *also))
     else:
-        mask = game.action_mask()
-        seen = game.observation(history=want_history([agent]))[None]
-        seen = observation_for(agent, game.rules, seen, mask[None])[0]
+        (seen,), (mask,) = sight_of(agent, game)
         found = Examined(*agent.examine(seen, mask, *also))
     return [_made(game, row) for row in found.moves], found
 

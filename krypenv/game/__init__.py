@@ -11,6 +11,7 @@ moves            whole plays as people write them
 positions        a position as a text
 position_parser  a game from the text of a position
 records          a game as a text, and back
+base_agent       an agent's move in a game
 display          a game drawn as text
 view             what one seat may see of a game, as text
 """

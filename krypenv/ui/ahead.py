@@ -93,14 +93,15 @@ def mark_of(rules: Rules, opponents: Sequence[str], helper: str, has_remark: boo
 def warm(agent: Agent, rules: Rules, *, helps: bool = False) -> None:
     """Have an agent decide once in a new game, or value its moves if it `helps`, which compiles what that takes."""
     from krypenv.advice.values import gives_values, values_of
+    from krypenv.game.base_agent import move_of
     from krypenv.one_game import Game
-    from krypenv.ui.table import SWEEP_WORLDS, decided
+    from krypenv.ui.table import SWEEP_WORLDS
 
     game = Game(rules, seed=0)
     if helps and gives_values(agent):
         values_of(game, agent, SWEEP_WORLDS, 0)
     else:
-        decided(agent, game)
+        move_of(agent, game)
 
 
 # ---------------------------------------------------------------------- in the process

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from krypenv import agents
 from krypenv.advice.values import Values, gives_values, values_of
 from krypenv.agents.base import Agent
-from krypenv.features import observation_for, want_history
+from krypenv.game.base_agent import move_of
 from krypenv.game.moves import Move
 from krypenv.game.starts import secret_deck
 from krypenv.inputs.words import is_whole, short_name, shown
@@ -75,7 +75,7 @@ class Table:
         """
         while not self.game.is_over and not self.is_yours:
             try:
-                move = decided(self._agents[self.game.turn], self.game)
+                move = move_of(self._agents[self.game.turn], self.game)
             except Exception as error:
                 raise CantGoOn(f"{starting(self.names[self.game.turn])} can't go on") from error
             self.game.push(move)
@@ -97,7 +97,7 @@ class Table:
 
     def hint(self, spec: str) -> Move:
         """Return what an agent would do in the person's place."""
-        return decided(self._ask(spec), self.game)
+        return move_of(self._ask(spec), self.game)
 
     def values(self, spec: str) -> Values | None:
         """Return what the person's moves are worth by an agent; None if it does not value moves."""
@@ -180,16 +180,3 @@ def seated(spec: str, rules: Rules, seed: int) -> Agent:
     if getattr(agent, "cheats", False):
         raise ValueError(f"{agent.name} sees what is hidden, so it can't play here")
     return agent
-
-
-def decided(agent: Agent, game: Game) -> Move:
-    """Return the whole move that an agent chooses in a game, which is left as it is."""
-    twin = game.copy()
-    seat, before = twin.turn, len(twin.moves)
-    while len(twin.moves) == before:
-        masks = twin.action_mask(seat)[None]
-        seen = twin.observation(seat, history=want_history([agent]))[None]
-        actions = agent.act(observation_for(agent, game.rules, seen, masks), masks)
-        twin.act(int(actions[0]))
-    assert twin.last_move
-    return twin.last_move

@@ -179,3 +179,19 @@ def test_evaluate_checks_and_then_plays_each_opponent_and_counts_the_games_of_al
 def test_a_bad_match_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def first_legal(observations, masks):
+    """A policy: the first legal action."""
+    return masks.argmax(axis=1)
+
+
+@pytest.mark.parametrize("rules", [None, "krypkasino players=2"])
+def test_agents_are_names_objects_and_functions_and_rules_their_own_or_text(rules):
+    """A single opponent needs no list; agents without rules play Krypkasino for two."""
+    given = [first_legal, Lowest(RULES), "random"]
+    results = [evaluate(agent, "greedy", rules, deals=4, luck="off") for agent in given]
+    assert [result.agent for (result,) in results] == ["first_legal", "lowest", "random"]
+    assert figures(results[0][0])["margin"] == results[1][0].margin  # the same play
+    assert duplicate_match("greedy", lambda seen, masks: masks, rules, deals=2, luck="off").opponent == "policy"
+    assert evaluate(Highest(Rules.preset("mini-low")), "random", deals=2, luck="off")[0].rules.startswith("mini-low")

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, check_seed, format_spec
+from krypenv.agents.base import IntArray, Policy, check_seed, format_spec
 from krypenv.agents.champion import Champion
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.neural.belief import BELIEF, look_back
@@ -30,7 +30,7 @@ KEPT = 4  # solved deals
 _HAND_SIZE = LAYOUT["hand_size"].start
 
 
-class Equilibrium:
+class Equilibrium(Policy):
     """Solves the deal before the last one as a game of its own, and plays `Champion` elsewhere.
 
     That game begins with the deal, as far as the history block tells its plays. Each seat holds one of some hands,
@@ -79,8 +79,7 @@ class Equilibrium:
         actions: IntArray = (rising > luck).argmax(axis=1)
         return actions
 
-    def probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
-        """Return the probability of each action, (B, A)."""
+    def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
         found = np.eye(self.rules.num_actions)[self._elsewhere.act(observations, action_masks)]
         is_late = observations[:, LAYOUT["deals_left"]].ravel() == 1
         is_whole = observations[:, LAYOUT["pending"]].max(axis=1) == 0

@@ -22,14 +22,14 @@ BATCH = 4096  # decisions in one call of an agent
 def policies_of(spec: str | Agent, trees: Trees, seeds: int = 1) -> list[FloatArray]:
     """Return the probabilities of an agent's choices on both seats, (choices,) for the deals of each number.
 
-    An agent's method `probabilities` is used if it has one; an agent that is given as an object must have it. Any other
-    agent is made with each of `seeds` seeds, and the probabilities are the shares of their choices. An agent that
+    An agent's method `probabilities` is used if it draws by them; an agent given as an object must have it. Any other
+    is made with each of `seeds` seeds, and the probabilities are the shares of their choices. An agent that
     remembers is made anew for each decision, and first makes its own earlier decisions of the deal.
 
     Raises ValueError for an agent that can't be made, and `Fault`, one too, for an illegal action.
     """
     agent = agents.make_known(spec, trees.rules) if isinstance(spec, str) else spec
-    if isinstance(spec, str) and not hasattr(agent, "probabilities"):
+    if isinstance(spec, str) and not (hasattr(agent, "probabilities") and getattr(agent, "draws", True)):
         return [_observed_policy(spec, trees.rules, forest, seeds) for forest in trees.forests]
     return [_told_policy(agent, trees.rules, forest) for forest in trees.forests]
 

@@ -153,10 +153,10 @@ def _prepare_advice(spec: Spec, rules: Rules, seed: int, seat: int) -> None:
 
 def _decide(spec: Spec, seed: int, seat: int, game: Game) -> tuple[bool, str]:
     """Return an agent's move, or why it has none."""
-    from krypenv.ui.table import decided
+    from krypenv.game.base_agent import move_of
 
     try:
-        return True, str(decided(_agent(spec, game.rules, seed, seat), game))
+        return True, str(move_of(_agent(spec, game.rules, seed, seat), game))
     except Exception as error:
         _agent.cache_clear()  # a program that has ended is started again, if it is asked again
         return False, describe_error(error)
@@ -165,12 +165,13 @@ def _decide(spec: Spec, seed: int, seat: int, game: Game) -> tuple[bool, str]:
 def _advise(spec: Spec, seed: int, seat: int, game: Game) -> tuple[bool, Advice | str]:
     """Return what an agent advises in a game, or why it can't."""
     from krypenv.advice.values import MOST_ADVISED, gives_values, values_of
-    from krypenv.ui.table import SWEEP_WORLDS, decided
+    from krypenv.game.base_agent import move_of
+    from krypenv.ui.table import SWEEP_WORLDS
 
     try:
         agent = _agent(spec, game.rules, seed, seat)
         if not gives_values(agent):
-            return True, Advice((Advised(str(decided(agent, game))),))
+            return True, Advice((Advised(str(move_of(agent, game))),))
         values = values_of(game, agent, SWEEP_WORLDS, seed)
         best = list(values.values)
         best.insert(0, best.pop(values.preferred))

@@ -6,14 +6,15 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from krypenv import agents
+from krypenv.adapters.policy import Function, PolicyFunction
 from krypenv.agents import Agent
 from krypenv.kernels.scoring import are_best, points_of_sweeps
-from krypenv.rules import Rules
+from krypenv.rules import Rules, RulesLike
 from krypenv.training.evaluation.luck.control import Control, control_for
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
@@ -74,10 +75,13 @@ class MatchResult:
         return format_table([self])
 
 
+AnyAgent: TypeAlias = Agent | str | Function  # an agent, its string, or a policy as a function
+
+
 def duplicate_match(
-    agent: Agent | str,
-    opponent: Agent | str,
-    rules: Rules,
+    agent: AnyAgent,
+    opponent: AnyAgent,
+    rules: RulesLike | None = None,
     deals: int = 1000,
     seed: int = 0,
     threads: int = 1,
@@ -88,9 +92,11 @@ def duplicate_match(
     """Play each deal once from every side of the table, and return the agent's results against the opponent.
 
     In rotation k the agent plays side k (a seat, or all seats of a team, R16) and the opponent plays all others. The
-    margins of a deal's rotations are averaged, and the 95% interval is over deals (Student's t). Agents are objects, or
-    strings for `krypenv.agents.make`. The deals are those of `seed`, or of the list named by `deals_from` ("dev",
-    "test" or a seed; see `deal_seeds`). All figures but the times depend only on the arguments, and not on `threads`.
+    margins of a deal's rotations are averaged, and the 95% interval is over deals (Student's t). Agents are objects,
+    strings for `krypenv.agents.make`, or functions that `krypenv.adapters.PolicyFunction` takes. The rules may be text,
+    or left out for those of the agents (`krypenv.agents.rules_for`). The deals are those of `seed`, or of the list
+    named by `deals_from` ("dev", "test" or a seed; see `deal_seeds`). All figures but the times depend only on the
+    arguments, and not on `threads`.
 
     `luck` is "on" to take out of the margin what the cards brought, which narrows its interval, "off", or "auto" for
     where this costs little beside the agents (docs/evaluation.md).
@@ -102,9 +108,9 @@ def duplicate_match(
 
 
 def evaluate(
-    agent: Agent | str,
-    opponents: Sequence[Agent | str],
-    rules: Rules,
+    agent: AnyAgent,
+    opponents: AnyAgent | Sequence[AnyAgent],
+    rules: RulesLike | None = None,
     deals: int = 1000,
     seed: int = 0,
     threads: int = 1,
@@ -112,16 +118,18 @@ def evaluate(
     deals_from: str | int | None = None,
     luck: str = "auto",
 ) -> list[MatchResult]:
-    """Return the duplicate matches of an agent against each opponent, all over the same deals.
+    """Return the duplicate matches of an agent against each opponent, all over the same deals; see `duplicate_match`.
 
-    All of them are checked before the first is played. `progress` counts the games of all.
+    A single opponent needs no list. All are checked before the first is played. `progress` counts the games of all.
     """
     limits.check("deals", deals, limits.MATCH_DEALS)
     source = seed if deals_from is None else deals_from
     seeds = deal_seeds(source, deals)
     limits.check("seed", seed, limits.SEED)
     limits.check("threads", threads, limits.THREADS_OR_ALL)
-    pairs = [[make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)] for opponent in opponents]
+    many = list(opponents) if isinstance(opponents, Sequence) and not isinstance(opponents, str) else [opponents]
+    rules = agents.rules_for([agent, *many], rules)
+    pairs = [[make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)] for opponent in many]
     controls = [control_for(luck, players, rules) for players in pairs]
     results = []
     for at, (players, control) in enumerate(zip(pairs, controls, strict=True)):
@@ -135,13 +143,17 @@ def evaluate(
     return results
 
 
-def make_player(agent: Agent | str, rules: Rules, seed: int) -> Agent:
-    """Return the agent for a string, or an agent object unchanged.
+def make_player(agent: AnyAgent, rules: Rules, seed: int) -> Agent:
+    """Return the agent for a string or a function, or an agent object unchanged.
 
     Raises ValueError if it is not an agent, or made for other rules.
     """
     if isinstance(agent, str):
         return agents.make(agent, rules, seed)
+    is_agent = isinstance(agent, type) or any(hasattr(type(agent), name) for name in ("act", "act_on"))
+    if callable(agent) and not is_agent:
+        name = getattr(agent, "__name__", type(agent).__name__)
+        return PolicyFunction(agent, rules, name if name.isidentifier() else "policy")
     return check_agent(agent, rules)
 
 

@@ -152,9 +152,20 @@ class NetworkAgent(NetworkPlayer):
         self._generator = torch.Generator(self._device).manual_seed(seed)
 
     @torch.no_grad()
-    def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
+    def _logits(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> tuple[Choices, Tensor]:
         choices = Choices.of(gather_action_features(self.rules, observations, masks), self._device)
-        logits = self.network(torch.from_numpy(observations[:, : self._size]).to(self._device), choices).logits
+        return choices, self.network(torch.from_numpy(observations[:, : self._size]).to(self._device), choices).logits
+
+    def _score(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+        choices, logits = self._logits(observations, masks)
+        found = np.zeros(masks.shape)
+        row, place, actions = (each.cpu().numpy() for each in (choices.row, choices.place, choices.actions))
+        found[row, actions] = logits.double().cpu().numpy()[row, place]
+        return found
+
+    @torch.no_grad()
+    def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
+        choices, logits = self._logits(observations, masks)
         if self.temperature > 0:
             noise = torch.empty_like(logits).exponential_(generator=self._generator).log_()
             logits = logits / self.temperature - noise

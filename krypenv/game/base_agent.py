@@ -1,0 +1,79 @@
+"""The base of agents: the move that an agent chooses in one game, and how it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.features import observation_for, want_history
+from krypenv.inputs.words import one_line
+from krypenv.state import allocate
+
+if TYPE_CHECKING:
+    from krypenv.game.core import Core
+    from krypenv.game.moves import Move
+    from krypenv.rules import Rules
+
+Rows = npt.NDArray[np.int8]
+
+
+class BaseAgent:
+    """An agent that can be asked for its move in one game; see `krypenv.agents.Agent`.
+
+    Attributes:
+        name: the string that makes it, which `repr` shows with the rules.
+        rules: the rules that it plays by.
+    """
+
+    name: str
+    rules: Rules
+
+    def act(self, observations: Rows, action_masks: Rows) -> npt.NDArray[np.int64]:
+        """Return a legal action for each row, (B,) int64, from (B, N) and (B, A) int8."""
+        raise NotImplementedError
+
+    def move(self, game: Core) -> Move:
+        """Return the whole move of the seat to act in a game, which stays as it is: the decision of `act`.
+
+        Raises ValueError for a game that is over or has other rules.
+
+        >>> agent = agents.make("greedy", seed=1)
+        >>> print(agent.move(Game(agent.rules, seed=7)))
+        JD
+        """
+        return move_of(self, game)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} for {self.rules}>"
+
+
+def move_of(agent: Any, game: Core) -> Move:
+    """Return the whole move that any agent chooses in a game; see `BaseAgent.move`."""
+    check_game(agent, game)
+    twin, before = game.copy(), len(game.moves)
+    while len(twin.moves) == before:
+        if getattr(agent, "cheats", False):
+            state = allocate(1)
+            state[0] = twin.state
+            actions = agent.act_on(state, twin.action_mask()[None])
+        else:
+            actions = agent.act(*sight_of(agent, twin))
+        twin.act(int(actions[0]))
+    return twin.moves[-1]
+
+
+def sight_of(agent: Any, game: Core) -> tuple[Rows, Rows]:
+    """Return what an agent sees as the seat to act: the observation with its blocks, (1, N), and the mask, (1, A)."""
+    masks = game.action_mask()[None]
+    seen = game.observation(history=want_history([agent]))[None]
+    return observation_for(agent, game.rules, seen, masks), masks
+
+
+def check_game(agent: Any, game: Core) -> None:
+    """Raise ValueError for a game that is over, or has other rules than an agent."""
+    if game.rules != agent.rules:
+        raise ValueError(f"{one_line(agent.name)} was made for other rules: {agent.rules}, not {game.rules}")
+    if game.is_over:
+        raise ValueError("the game is over, so there is no move to choose")

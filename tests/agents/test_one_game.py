@@ -1,0 +1,100 @@
+"""One game: an agent's move, its probabilities, and how it is shown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from krypenv import Game, Rules, agents
+from krypenv.features import observation_for
+
+TWO = Rules.preset("krypkasino", players=2)
+SPECS = [
+    "random", "tactician(shed=True)", "search(worlds=3)", "ismcts(worlds=4)", "champion(worlds=0)",
+    "champion(worlds=2)", "oracle-hand", "oracle-cards(worlds=2)", f"{__name__}:Counting",
+]  # fmt: skip
+
+
+class Counting:
+    """Plays by the number of earlier calls and, where it is told, of the plays of the deal."""
+
+    needs_features = needs_history = True
+
+    def __init__(self, rules, seed=0):
+        self.calls = 0
+
+    def act(self, observations, action_masks):
+        self.calls += 1
+        legal = np.flatnonzero(action_masks[0])
+        return legal[[(self.calls + np.abs(observations[0].astype(int)).sum()) % len(legal)]]
+
+
+def some_games(rules: Rules) -> list[Game]:
+    """Games with a choice, at different points; some in the middle of a play."""
+    rng, found = np.random.default_rng(3), []
+    game = Game(rules, seed=5)
+    while not game.is_over:
+        if rng.random() < 0.15 and len(game.legal_actions()) > 1:
+            found.append(game.copy())
+        game.act(int(rng.choice(game.legal_actions())))
+    return [*found[:8], *(game for game in found if game.pending)]
+
+
+def acted(agent, game: Game) -> str:
+    """The move that an agent makes by its actions."""
+    game, before = game.copy(), len(game.moves)
+    while len(game.moves) == before:
+        masks = game.action_mask()[None]
+        if getattr(agent, "cheats", False):
+            action = agent.act_on(np.array([game.state]).view(np.recarray), masks)[0]
+        else:
+            seen = game.observation(features=True, history=True)[None]
+            action = agent.act(observation_for(agent, game.rules, seen, masks), masks)[0]
+        game.act(int(action))
+    return str(game.last_move)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_move_is_the_decision_of_act(spec):
+    agent, twin = (agents.make(spec, TWO, seed=4) for _ in range(2))
+    for game in some_games(TWO):
+        before = game.position() if game.pending is None else game.actions
+        move = agent.move(game)
+        assert move in game.legal_moves()
+        assert str(move) == acted(twin, game)
+        assert before == (game.position() if game.pending is None else game.actions)
+
+
+@pytest.mark.parametrize("spec", ["greedy", "oracle-deck", f"{__name__}:Counting"])
+def test_a_game_that_is_over_or_of_other_rules_is_refused(spec):
+    rules = Rules.preset("mini-low")
+    agent, game = agents.make(spec, rules), Game(rules, seed=1)
+    with pytest.raises(ValueError, match=r"was made for other rules: mini-low.*, not krypkasino players=2"):
+        agent.move(Game(TWO, seed=1))
+    while not game.is_over:
+        game.push(game.legal_moves()[0])
+    with pytest.raises(ValueError, match="the game is over"):
+        agent.move(game)
+
+
+@pytest.mark.parametrize("spec", ["random", "champion(worlds=0)"])
+def test_probabilities_are_those_of_legal_actions(spec):
+    agent = agents.make(spec)
+    games = some_games(TWO)
+    seen, masks = (np.array([call(game) for game in games]) for call in (Game.observation, Game.action_mask))
+    found = agent.probabilities(seen, masks)
+    assert (found > 0).sum() == (found[masks > 0] > 0).sum()
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    np.testing.assert_array_equal(found, [agent.probabilities(game) for game in games])
+    if spec != "random":
+        is_early = [game.deal_number < 12 for game in games]  # the last deal is solved
+        np.testing.assert_array_equal(found.argmax(axis=1)[is_early], agent.act(seen, masks)[is_early])
+    with pytest.raises(ValueError, match="other rules"):
+        agent.probabilities(Game(Rules.preset("howto"), seed=1))
+
+
+def test_rules_are_text_or_the_main_games_and_are_shown():
+    assert repr(agents.make("tactician( shed=True )")) == "<tactician(shed=True) for krypkasino players=2>"
+    assert repr(agents.make("search", "mulle players=3")) == "<search for mulle players=3>"
+    with pytest.raises(ValueError, match=r"rules are those of Rules.preset or Rules.parse, not 3"):
+        agents.make("greedy", 3)
