@@ -17,10 +17,12 @@ import pytest
 from krypenv.agents.own import typed
 from krypenv.inputs.artifacts import digest_of, encode_artifact, read_artifact, write_artifact
 from krypenv.training.runs import HERE, Executor, Header, Task, executor_of, open_run, processes
+from krypenv.training.runs import journal as journals
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
 
 HEADER = Header("sum", {"rules": "krypkasino players=2", "seed": 3}, {"command": "krypenv sum"})
+RIGHT = {f"number {number}": number * number for number in range(6)}
 
 
 def square(number: int) -> int:
@@ -29,11 +31,8 @@ def square(number: int) -> int:
 
 def mortal(number: int, file: Path) -> int:
     """Square a number; the first process that is asked for 3 dies of it."""
-    if number == 3:
-        try:
-            file.touch(exist_ok=False)
-        except FileExistsError:
-            return number * number
+    if number == 3 and not file.exists():
+        file.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.01)
     return number * number
@@ -53,7 +52,7 @@ def some_bytes(number: int) -> bytes:
 
 
 def squares(count: int = 6) -> list[Task]:
-    return [Task(f"number {number}", square, {"number": number}) for number in range(count)]
+    return [Task(f"number {number}", square, {"number": number}, size=10) for number in range(count)]
 
 
 def sums(folder: Path, tasks: list[Task], executor: Executor = HERE) -> dict[str, Any]:
@@ -61,136 +60,25 @@ def sums(folder: Path, tasks: list[Task], executor: Executor = HERE) -> dict[str
         return run.do_all(tasks)
 
 
-RIGHT = {f"number {number}": number * number for number in range(6)}
+# ---------------------------------------------------------------------- where tasks are done
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_results_are_the_same_wherever_tasks_are_done(tmp_path: Path, workers: int) -> None:
+def test_results_are_the_same_wherever_tasks_are_done_and_are_not_done_again(tmp_path: Path, workers: int) -> None:
     seen: list[tuple[int, int]] = []
-    tasks = [Task(each.key, each.function, each.arguments, size=10) for each in squares()]
+    assert sums(tmp_path, squares(2)) == {"number 0": 0, "number 1": 1}
     with open_run(tmp_path, HEADER, Executor(workers)) as run:
-        assert run.do_all(tasks, lambda done, of: seen.append((done, of))) == RIGHT
-    assert seen == [(10 * done, 60) for done in range(7)]
+        assert run.do_all(squares(), lambda done, of: seen.append((done, of))) == RIGHT
+    assert seen == [(10 * done, 60) for done in range(2, 7)]
     assert read_journal(tmp_path, "sum").results == RIGHT
-    assert read_journal(tmp_path, "sum").header == HEADER
+    assert sums(tmp_path, [Task(each.key, wrong, each.arguments) for each in squares()]) == RIGHT
 
 
-def test_what_is_finished_is_not_done_again(tmp_path: Path) -> None:
-    sums(tmp_path, squares(3))
-    with open_run(tmp_path, HEADER) as run:
-        assert [task.key for task in run.do(squares())] == ["number 3", "number 4", "number 5"]
-        assert run.results == RIGHT
-    failing = [Task(each.key, wrong, each.arguments) for each in squares()]
-    assert sums(tmp_path, failing) == RIGHT
-
-
-def test_an_address_implies_ray() -> None:
-    assert executor_of(2) == executor_of(2, False, "") == Executor(2)
-    found = executor_of(1, False, typed("head:6379"))
-    assert (found.ray, found.address) == (True, "head:6379")
-    assert type(found.address) is str  # Ray refuses any other
-
-
-def test_a_torn_last_line_is_done_again(tmp_path: Path) -> None:
-    sums(tmp_path, squares())
-    journal = tmp_path / JOURNAL
-    whole = journal.read_bytes()
-    for cut in range(1, 46, 4):
-        journal.write_bytes(whole[:-cut])
-        assert len(read_journal(tmp_path, "sum").results) in (4, 5)
-        assert sums(tmp_path, squares()) == RIGHT
-        assert read_journal(tmp_path, "sum").results == RIGHT
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda lines: [*lines[:2], lines[2].replace(b":1,", b":7,"), *lines[3:]], "line 3 .* with its checksum"),
-        (lambda lines: [lines[0], lines[1].partition(b',"crc"')[0] + b"}", *lines[2:]], "line 2 .* has no checksum"),
-        (lambda lines: [*lines[:4], b"", *lines[4:]], "line 5 .* has no checksum"),
-        (lambda lines: [lines[0].replace(b'"seed":3', b'"seed":4'), *lines[1:]], "line 1 .* with its checksum"),
-        (lambda lines: [lines[0] + lines[1], *lines[2:]], "line 1 .* with its checksum"),
-        (lambda lines: [*lines, *lines], "line 8 .* is no result"),
-        (lambda lines: [lines[1], lines[0], *lines[2:]], "a sum in format 1 is wanted"),
-        (lambda lines: [encode({"kind": "sum", "format": 9})[:-1], *lines[1:]], "of 'sum' in format 9, and a sum"),
-        (lambda lines: [b"a table"], "line 1 .* has no checksum"),
-    ],
-)
-def test_a_journal_that_was_changed_is_refused_and_left_as_it_is(
-    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]], reason: str
-) -> None:
-    sums(tmp_path, squares())
-    journal = tmp_path / JOURNAL
-    data = b"\n".join(change(journal.read_bytes().splitlines())) + b"\n"
-    journal.write_bytes(data)
-    for read in (lambda: read_journal(tmp_path, "sum"), lambda: sums(tmp_path, squares(9))):
-        with pytest.raises(ValueError, match=reason):
-            read()
-    assert journal.read_bytes() == data
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda lines: [*lines[:3], lines[2], *lines[3:]],
-        lambda lines: [lines[0], *reversed(lines[1:])],
-        lambda lines: lines[:2] + lines[3:],
-        lambda lines: lines[:1],
-    ],
-)
-def test_lines_that_were_moved_or_lost_come_to_the_same_results(
-    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]]
-) -> None:
-    sums(tmp_path, squares())
-    journal = tmp_path / JOURNAL
-    journal.write_bytes(b"\n".join(change(journal.read_bytes().splitlines())) + b"\n")
-    assert sums(tmp_path, squares()) == RIGHT
-    assert read_journal(tmp_path, "sum").results == RIGHT
-
-
-@pytest.mark.parametrize(
-    ("header", "sentence"),
-    [
-        (
-            HEADER._replace(identity={**HEADER.identity, "seed": 4}),
-            "holds a sum with seed 3, not 4; give another --out",
-        ),
-        (HEADER._replace(kind="product"), "is of 'sum' in format 1, and a product in format 1 is wanted"),
-    ],
-)
-def test_another_run_is_refused_and_left_as_it_is(tmp_path: Path, header: Header, sentence: str) -> None:
-    sums(tmp_path, squares())
-    before = (tmp_path / JOURNAL).read_bytes()
-    with pytest.raises(ValueError, match=sentence), open_run(tmp_path, header):
-        pass
-    assert (tmp_path / JOURNAL).read_bytes() == before
-
-
-def test_a_run_without_results_gives_way_to_another(tmp_path: Path) -> None:
-    sums(tmp_path, [])
-    other = HEADER._replace(identity={"seed": 9})
-    with open_run(tmp_path, other) as run:
-        run.do_all(squares())
-    assert read_journal(tmp_path, "sum").header == other
-
-
-def test_what_readers_are_told_is_brought_up_to_date_but_for_the_machine_of_the_beginning(tmp_path: Path) -> None:
-    for number, (tasks, here, begun) in enumerate(
-        (([], "other", "other"), (squares(), "one", "one"), (squares(), "other", "one"))
-    ):
-        told = {"command": f"krypenv sum --workers {number}", "machine": here}
-        with open_run(tmp_path, HEADER._replace(about=told)) as run:
-            run.do_all(tasks)
-        found = read_journal(tmp_path, "sum")
-        assert run.about == found.header.about == {**told, "machine": begun}
-        assert found.results == (RIGHT if tasks else {})
-
-
-def test_only_one_process_writes(tmp_path: Path) -> None:
-    with writing_to(tmp_path), pytest.raises(ValueError, match="another run is writing to"):
-        sums(tmp_path, squares())
-    assert not (tmp_path / JOURNAL).exists()
-    sums(tmp_path, squares())
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_in_a_task_is_raised_as_it_is(tmp_path: Path, workers: int) -> None:
+    with pytest.raises(ValueError, match="7 is no number"):
+        sums(tmp_path, [*squares(2), Task("seven", wrong, {"number": 7})], Executor(workers))
+    assert workers > 1 or read_journal(tmp_path, "sum").results == {"number 0": 0, "number 1": 1}
 
 
 def test_a_dead_worker_s_task_is_done_again(tmp_path: Path) -> None:
@@ -207,15 +95,14 @@ def test_workers_that_always_die_end_the_run_and_keep_what_is_finished(
     tasks = [*squares(2), Task("deadly", deadly, {"number": 1})]
     with pytest.raises(ChildProcessError, match=r"worker processes have died 2 times .* the same command resumes"):
         sums(tmp_path, tasks, Executor(2))
-    assert set(read_journal(tmp_path, "sum").results) <= {"number 0", "number 1"}
     assert sums(tmp_path, squares()) == RIGHT
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_an_error_in_a_task_is_raised_as_it_is(tmp_path: Path, workers: int) -> None:
-    with pytest.raises(ValueError, match="7 is no number"):
-        sums(tmp_path, [*squares(2), Task("seven", wrong, {"number": 7})], Executor(workers))
-    assert workers > 1 or read_journal(tmp_path, "sum").results == {"number 0": 0, "number 1": 1}
+def test_an_address_implies_ray() -> None:
+    assert executor_of(2) == executor_of(2, False, "") == Executor(2)
+    found = executor_of(1, False, typed("head:6379"))
+    assert (found.ray, found.address) == (True, "head:6379")
+    assert type(found.address) is str  # Ray refuses any other
 
 
 def test_files_are_kept_with_their_hash_and_made_again_where_they_are_gone(tmp_path: Path) -> None:
@@ -258,24 +145,124 @@ def test_killed_at_any_moment_nothing_finished_is_lost(tmp_path: Path, workers: 
                 told = int(process.stdout.readline())
             process.kill()
         assert len(read_journal(folder, "sum").results) >= told
-    with open_run(folder, HEADER) as run:
-        assert len(run.do_all(squares(400))) == 400
-        assert run.results == {f"number {n}": n * n for n in range(400)}
+    assert sums(folder, squares(400)) == {f"number {n}": n * n for n in range(400)}
 
 
-# ---------------------------------------------------------------------- lines and artifacts
+# ---------------------------------------------------------------------- the journal
+
+
+def test_a_torn_last_line_is_done_again(tmp_path: Path) -> None:
+    sums(tmp_path, squares())
+    journal = tmp_path / JOURNAL
+    whole = journal.read_bytes()
+    for cut in range(1, 46, 4):
+        journal.write_bytes(whole[:-cut])
+        assert len(read_journal(tmp_path, "sum").results) in (4, 5)
+        assert sums(tmp_path, squares()) == RIGHT
+
+
+Change = Callable[[list[bytes]], list[bytes]]
+
+
+def changed(folder: Path, change: Change) -> bytes:
+    """Finish a run, change the lines of its journal, and return what the journal then holds."""
+    sums(folder, squares())
+    data = b"\n".join(change((folder / JOURNAL).read_bytes().splitlines())) + b"\n"
+    (folder / JOURNAL).write_bytes(data)
+    return data
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda lines: [*lines[:2], lines[2].replace(b":1,", b":7,"), *lines[3:]], "line 3 .* with its checksum"),
+        (lambda lines: [lines[0], lines[1].partition(b',"crc"')[0] + b"}", *lines[2:]], "line 2 .* has no checksum"),
+        (lambda lines: [*lines[:4], b"", *lines[4:]], "line 5 .* has no checksum"),
+        (lambda lines: [lines[0].replace(b'"seed":3', b'"seed":4'), *lines[1:]], "line 1 .* with its checksum"),
+        (lambda lines: [lines[0] + lines[1], *lines[2:]], "line 1 .* with its checksum"),
+        (lambda lines: [*lines, *lines], "line 8 .* is no result"),
+        (lambda lines: [lines[1], lines[0], *lines[2:]], "a sum in format 1 is wanted"),
+        (lambda lines: [encode({"kind": "sum", "format": 9})[:-1], *lines[1:]], "of 'sum' in format 9, and a sum"),
+        (lambda lines: [b"a table"], "line 1 .* has no checksum"),
+    ],
+)
+def test_a_journal_that_was_changed_is_refused_and_left_as_it_is(tmp_path: Path, change: Change, reason: str) -> None:
+    data = changed(tmp_path, change)
+    for read in (lambda: read_journal(tmp_path, "sum"), lambda: sums(tmp_path, squares(9))):
+        with pytest.raises(ValueError, match=reason):
+            read()
+    assert (tmp_path / JOURNAL).read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: [*lines[:3], lines[2], *lines[3:]],
+        lambda lines: [lines[0], *reversed(lines[1:])],
+        lambda lines: lines[:2] + lines[3:],
+        lambda lines: lines[:1],
+    ],
+)
+def test_lines_that_were_moved_or_lost_come_to_the_same_results(tmp_path: Path, change: Change) -> None:
+    changed(tmp_path, change)
+    assert sums(tmp_path, squares()) == RIGHT
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (
+            HEADER._replace(identity={**HEADER.identity, "seed": 4}),
+            "holds a sum with seed 3, not 4; give another --out",
+        ),
+        (HEADER._replace(kind="product"), "is of 'sum' in format 1, and a product in format 1 is wanted"),
+    ],
+)
+def test_another_run_is_refused_and_left_as_it_is(tmp_path: Path, header: Header, sentence: str) -> None:
+    before = changed(tmp_path, lambda lines: lines)
+    with pytest.raises(ValueError, match=sentence), open_run(tmp_path, header):
+        pass
+    assert (tmp_path / JOURNAL).read_bytes() == before
+
+
+def test_a_run_without_results_gives_way_to_another(tmp_path: Path) -> None:
+    sums(tmp_path, [])
+    with open_run(tmp_path, HEADER._replace(identity={"seed": 9})) as run:
+        run.do_all(squares())
+    assert read_journal(tmp_path, "sum").header.identity == {"seed": 9}
+
+
+def test_what_readers_are_told_is_brought_up_to_date_but_for_the_machine_of_the_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for command, tasks, here, begun in (
+        ("first", [], "other", "other"), ("second", squares(), "one", "one"), ("third", squares(), "other", "one"),
+    ):  # fmt: skip
+        monkeypatch.setattr(journals, "machine", lambda here=here: {"cpu": here})
+        with open_run(tmp_path, HEADER._replace(about={"command": command})) as run:
+            run.do_all(tasks)
+        assert run.about == read_journal(tmp_path, "sum").header.about
+        assert run.about == {"command": command, "machine": {"cpu": begun}}
+
+
+def test_only_one_process_writes(tmp_path: Path) -> None:
+    with writing_to(tmp_path), pytest.raises(ValueError, match="another run is writing to"):
+        sums(tmp_path, squares())
+    assert not (tmp_path / JOURNAL).exists()
 
 
 def test_a_line_agrees_with_its_checksum() -> None:
     values = {"key": "å", "result": [1.5, None, {"a": "b"}]}
-    line = encode(values)
-    assert parse(line[:-1]) == values
-    for at in range(len(line) - 1):
-        changed = bytearray(line[:-1])
+    line = encode(values)[:-1]
+    assert parse(line) == values
+    for at in range(len(line)):
+        changed = bytearray(line)
         changed[at] ^= 1
         with pytest.raises(ValueError, match="checksum"):
             parse(bytes(changed))
 
+
+# ---------------------------------------------------------------------- artifacts
 
 ARRAYS = {
     "weights": np.linspace(0, 1, 6, dtype=np.float32).reshape(2, 3), "seeds": np.array([2**63], np.uint64),
@@ -284,20 +271,16 @@ ARRAYS = {
 ABOUT = {"rules": "krypkasino players=2", "curve": [1.0, float("inf")], "names": ["a"]}
 
 
-def test_an_artifact_gives_back_what_was_written(tmp_path: Path) -> None:
+def test_an_artifact_gives_back_what_was_written_and_equal_contents_are_equal_bytes(tmp_path: Path) -> None:
     path = tmp_path / "some.safetensors"
     write_artifact(path, "model", 3, ARRAYS, ABOUT)
     arrays, about = read_artifact(path, "model", 3)
     assert about == ABOUT
     assert arrays.keys() == ARRAYS.keys()
     for name, array in ARRAYS.items():
-        assert (arrays[name].dtype, arrays[name].shape) == (array.dtype, array.shape)
-        assert (arrays[name] == array).all()
-
-
-def test_the_same_contents_are_the_same_bytes() -> None:
-    turned = dict(reversed(ARRAYS.items()))
-    assert encode_artifact("model", 3, ARRAYS, ABOUT) == encode_artifact("model", 3, turned, ABOUT)
+        assert arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(arrays[name], array, strict=True)
+    assert path.read_bytes() == encode_artifact("model", 3, dict(reversed(ARRAYS.items())), ABOUT)
     assert digest_of(ARRAYS, ABOUT) != digest_of({**ARRAYS, "one": np.array(3)}, ABOUT)
 
 
@@ -316,9 +299,9 @@ def test_a_changed_byte_of_an_artifact_is_told(tmp_path: Path) -> None:
             read_artifact(path, "model", 3)
 
 
-def test_an_artifact_of_another_kind_or_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "version"), [("checkpoint", 3), ("model", 4)])
+def test_an_artifact_of_another_kind_or_version_is_refused(tmp_path: Path, kind: str, version: int) -> None:
     path = tmp_path / "some.safetensors"
     write_artifact(path, "model", 3, ARRAYS, ABOUT)
-    for kind, version in (("checkpoint", 3), ("model", 4)):
-        with pytest.raises(ValueError, match=f"a {kind!r} of version {version} is wanted"):
-            read_artifact(path, kind, version)
+    with pytest.raises(ValueError, match=f"a {kind!r} of version {version} is wanted"):
+        read_artifact(path, kind, version)

@@ -26,7 +26,6 @@ from krypenv.training.evaluation.arena.shards import make_agent, name_of
 from krypenv.training.evaluation.luck.of_game import control_of_game
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.runs import Header, Progress, Task, limits, open_run, panels
-from krypenv.training.runs.machine import machine
 from krypenv.training.runs.options import Command, an_output, part, setting
 from krypenv.training.runs.parts import GameRules, Place, a_seed, rules_of_agents
 
@@ -145,7 +144,7 @@ def _header(settings: DataSettings) -> Header:
         "seatings": [list(each) for each in settings.seatings], "analysts": analysts,
         "control": str(control_of_game(rules)) if settings.luck else None, "chunk": CHUNK,
     }  # fmt: skip
-    return Header(KIND, identity, {"command": settings.line, "machine": machine()})
+    return Header(KIND, identity, {"command": settings.line})
 
 
 def _tasks(settings: DataSettings, identity: dict[str, Any]) -> Iterator[Task]:

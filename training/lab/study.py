@@ -17,7 +17,6 @@ from krypenv import agents
 from krypenv.agents import label_of, typed
 from krypenv.agents.base import check_krypkasino
 from krypenv.agents.champion import shipped_model
-from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import command_line, one_line
 from krypenv.rules import Rules
 from krypenv.runtime import stopping
@@ -25,9 +24,8 @@ from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.luck.control import control_for, control_of
 from krypenv.training.lab.effects import draw_bars, table_of
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task, executor_of, limits, open_run
-from krypenv.training.runs.figures import png_of
+from krypenv.training.runs.figures import save_figure
 from krypenv.training.runs.journal import JOURNAL
-from krypenv.training.runs.machine import machine
 from krypenv.training.runs.progress import progress
 from krypenv.training.runs.tables import print_table, write_json
 
@@ -112,17 +110,17 @@ def run_study(
     tasks = study.tasks(setup)
     weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
     identity = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
-    with open_run(folder, Header("study", identity, {"command": command, "machine": machine()}), executor) as run:
+    with open_run(folder, Header("study", identity, {"command": command}), executor) as run:
         answer = study.answer(setup, run.do_all(tasks, progress))
         columns, rows = answer.table
         told = {**identity, **run.about, "columns": columns, "rows": rows, "figures": answer.figures}
         write_json(folder / RESULT, {"question": study.question, "runs": [told]})
-        write_whole(folder / FIGURE, picture(study.question, answer))
+        draw_picture(folder / FIGURE, study.question, answer)
     return answer
 
 
-def picture(question: str, answer: Answer) -> bytes:
-    """Return the figure of an answer as PNG, as high as its labels need."""
+def draw_picture(path: Path, question: str, answer: Answer) -> None:
+    """Write the figure of an answer as PNG, as high as its labels need."""
     figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.subplots()
     if answer.draw:
@@ -132,7 +130,7 @@ def picture(question: str, answer: Answer) -> bytes:
     if axes.patches:
         figure.set_figheight(max(figure.get_figheight(), 0.45 * len(axes.get_yticks())))
     figure.suptitle(question, fontsize=11)
-    return png_of(figure, dpi=110)
+    save_figure(path, figure, dpi=110)
 
 
 # ---------------------------------------------------------------------- the command line

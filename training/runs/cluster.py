@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from krypenv.inputs.words import to_install
-from krypenv.training.runs.processes import use_one_thread
+from krypenv.training.runs.processes import RETRIES, use_one_thread
 
-RETRIES = 5  # of an item whose worker died
 AHEAD = 4  # items submitted per processor
 
 
@@ -27,22 +26,21 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # use the cluster's Python, and upload nothing
-    check_cluster(address)
-    ray = _ray()
+    ray = check_cluster(address)
     is_ours = not ray.is_initialized()
     if is_ours:
         ray.init(address, include_dashboard=False, logging_level=logging.ERROR)
     task, here = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone), os.getcwd()
+    most = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        waiting = iter(items)
-        room = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
         running: list[Any] = []
-        while True:
-            more = zip(range(room - len(running)), waiting, strict=False)
-            running += [task.remote(function, item, here) for _, item in more]
-            if not running:
-                return
+        for item in items:
+            running.append(task.remote(function, item, here))
+            if len(running) >= most:
+                done, running = ray.wait(running)
+                yield from ray.get(done)
+        while running:
             done, running = ray.wait(running)
             yield from ray.get(done)
 
@@ -59,17 +57,22 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
             ray.shutdown()
 
 
-def check_cluster(address: str | None = None) -> None:
-    """Raise ValueError if Ray is not installed, or nothing answers where the cluster should be."""
-    if not _ray().is_initialized():
-        _check_reachable(address or os.environ.get("RAY_ADDRESS", ""))
+def check_cluster(address: str | None = None) -> Any:
+    """Return Ray; raise ValueError if it is not installed, or nothing answers where the cluster should be.
 
-
-def _ray() -> Any:
+    Ray itself would try for many minutes to reach a cluster that is not there.
+    """
     try:
         import ray
     except ImportError:
         raise ValueError(f"work on Ray needs ray, which is not installed; {to_install('ray')}") from None
+    place = address or os.environ.get("RAY_ADDRESS", "")
+    host, _, port = place.removeprefix("ray://").rpartition(":")
+    if port.isdecimal() and not ray.is_initialized():
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise ValueError(f"no Ray cluster answers at {place}: {error.strerror or error}") from None
     return ray
 
 
@@ -79,13 +82,3 @@ def _alone(function: Callable[[Any], Any], item: Any, folder: str) -> Any:
     with contextlib.suppress(FileNotFoundError):  # a node may lack it, and only some items name files
         os.chdir(folder)
     return function(item)
-
-
-def _check_reachable(address: str) -> None:
-    """Raise ValueError if nothing answers at a HOST:PORT; Ray itself would try for many minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if port.isdecimal():
-        try:
-            socket.create_connection((host, int(port)), timeout=10).close()
-        except OSError as error:
-            raise ValueError(f"no Ray cluster answers at {address}: {error.strerror or error}") from None

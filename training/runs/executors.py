@@ -8,8 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from krypenv.training.runs import limits
-
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]  # yields results as they are ready
 
 
@@ -21,8 +19,10 @@ class Executor:
     ray: bool = False  # on a Ray cluster instead
     address: str | None = None  # of the cluster; None for the one that Ray finds, else a new one on this machine
 
-    def __post_init__(self) -> None:
-        limits.check("workers", self.workers, limits.WORKERS)
+    @property
+    def sends(self) -> bool:
+        """Whether tasks are sent to other processes."""
+        return self.ray or self.workers > 1
 
     def check(self, names: Any = None) -> None:
         """Raise ValueError where there is no Ray or no cluster, or an agent's name means nothing to other processes.
@@ -54,16 +54,13 @@ class Executor:
             return process_map(self.workers)
         return nullcontext(map)
 
-    @property
-    def sends(self) -> bool:
-        """Whether items are sent to other processes."""
-        return self.ray or self.workers > 1
-
 
 HERE = Executor()  # one task after another, in this process
 
 
 def executor_of(workers: int = 1, ray: bool = False, ray_address: str | None = None) -> Executor:
     """Return the executor that a command's options ask for; an address implies Ray."""
+    if workers < 1:
+        raise ValueError(f"workers is at least 1, not {workers}")
     address = str(ray_address) if ray_address else None  # Ray takes no subclass of str, such as `typed` makes
     return Executor(workers, ray or address is not None, address)

@@ -1,4 +1,4 @@
-"""What all figures share: how they become files, and where labels stand that would lie upon each other."""
+"""Figures as files, and where their labels stand."""
 
 from __future__ import annotations
 
@@ -14,17 +14,11 @@ from krypenv.inputs.files import write_whole
 DPI = 120
 
 
-def png_of(figure: Figure, description: str = "", dpi: int = DPI) -> bytes:
-    """Return a figure as a PNG file, which names no version of any software; so equal figures give equal files."""
+def save_figure(path: Path, figure: Figure, dpi: int = DPI) -> None:
+    """Write a figure as a PNG file, which names no version of any software; so equal figures give equal files."""
     data = io.BytesIO()
-    metadata = {"Software": None} | ({"Description": description} if description else {})
-    figure.savefig(data, format="png", dpi=dpi, metadata=metadata)
-    return data.getvalue()
-
-
-def save_figure(path: Path, figure: Figure, description: str = "") -> None:
-    """Write a figure as a PNG file."""
-    write_whole(path, png_of(figure, description))
+    figure.savefig(data, format="png", dpi=dpi, metadata={"Software": None})
+    write_whole(path, data.getvalue())
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:

@@ -23,10 +23,10 @@ def writing_to(folder: Path, file: str = "") -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
-    with naming(folder):
-        folder.mkdir(parents=True, exist_ok=True)
     path = folder / (f".{file}{LOCK}" if file else LOCK)
     lock = FileLock(path, thread_local=False)  # a block may be left in another thread than it was entered in
+    with naming(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     with naming(path):
         try:
             lock.acquire(timeout=0)

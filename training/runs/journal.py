@@ -10,12 +10,13 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from krypenv.inputs.files import append_whole, check_unlinked, naming, open_unlinked, parse_json, read_file, write_whole
+from krypenv.inputs.files import check_unlinked, naming, open_unlinked, parse_json, read_file, write_whole
 from krypenv.inputs.words import shown
+from krypenv.training.runs.machine import machine
 
 JOURNAL = "journal.jsonl"
 FORMAT = 1
-MACHINE = "machine"  # what a header tells of the machine
+MACHINE = "machine"  # what a header tells of the machine on which its run was begun
 _CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"}\Z')
 
 
@@ -64,56 +65,6 @@ def read_journal(folder: Path, kind: str) -> Journal:
     return _parse(read_file(path), path, kind)
 
 
-def _parse(data: bytes, path: Path, kind: str) -> Journal:
-    first, *lines = data.split(b"\n")[:-1] or [b""]
-    fields = _line(first, path, 1)
-    found = fields.get("kind"), fields.get("format")
-    if found != (kind, FORMAT):
-        raise ValueError(
-            f"{path} is of {shown(found[0])} in format {shown(found[1])}, "
-            f"and {one(kind)} in format {FORMAT} is wanted; name another folder"
-        )
-    results = {}
-    for number, line in enumerate(lines, 2):
-        entry = _line(line, path, number)
-        if entry.keys() != {"key", "result"}:  # a second header
-            raise ValueError(f"line {number} of {path} is no result; remove the file to begin anew")
-        results[entry["key"]] = entry["result"]
-    return Journal(Header(kind, fields["identity"], fields["about"]), results)
-
-
-def _line(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        return parse(line)
-    except ValueError as error:
-        raise ValueError(f"line {number} of {path} {error}; remove the file to begin anew") from None
-
-
-def check_same(folder: Path, there: Header, here: Header) -> None:
-    """Raise ValueError, with the first value that differs, unless two headers have the same identity."""
-    for name, old, new in differences("", there.identity, here.identity):
-        raise ValueError(
-            f"{folder} holds {one(here.kind)} with {name} {shown(old)}, not {shown(new)}; give another --out"
-        )
-
-
-def differences(name: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield where two plain values differ, as in ("agents 2 name", "greedy", "random")."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in new | old:
-            yield from differences(f"{name} {key.replace('_', ' ')}".strip(), old.get(key), new.get(key))
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for number, pair in enumerate(zip(old, new, strict=True), 1):
-            yield from differences(f"{name} {number}", *pair)
-    elif old != new:
-        yield name, old, new
-
-
-def one(kind: str) -> str:
-    """Return a kind of run with its article, as in "an arena"; "demonstrations" has none."""
-    return kind if kind.endswith("s") else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
-
-
 def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
     """Open the journal of a folder to append to, new or resumed; return the file, and what it holds.
 
@@ -123,25 +74,68 @@ def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
     folder must be locked.
     """
     path = folder / JOURNAL
-    journal = Journal(header, {})
     check_unlinked(path)
     data = read_file(path) if path.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
-    lines = whole.partition(b"\n")[2]
-    if whole:
-        there = _parse(whole, path, header.kind)
-        if there.results:
-            check_same(folder, there.header, header)
-            begun = {name: told for name, told in there.header.about.items() if name == MACHINE}
-            journal = Journal(header._replace(about={**header.about, **begun}), there.results)
-    about = journal.header.about
-    kept = encode({"kind": header.kind, "format": FORMAT, "identity": header.identity, "about": about}) + lines
+    there = _parse(whole, path, header.kind) if whole else Journal(header, {})
+    begun = {}
+    if there.results:
+        check_same(folder, there.header, header)
+        begun = there.header.about
+    about = {**header.about, MACHINE: begun.get(MACHINE) or machine()}
+    first = encode({"kind": header.kind, "format": FORMAT, "identity": header.identity, "about": about})
+    kept = first + whole.partition(b"\n")[2]
     if kept != data:
         write_whole(path, kept)
     with naming(path):
-        return open(path, "ab", buffering=0, opener=open_unlinked), journal
+        return open(path, "ab", buffering=0, opener=open_unlinked), Journal(header._replace(about=about), there.results)
 
 
-def append(file: FileIO, key: str, result: Any) -> None:
-    """Append a result; when this returns, it is on the disk. Raises OSError, and appends nothing, if it has no room."""
-    append_whole(file, encode({"key": key, "result": result}))
+def check_run(folder: Path, header: Header) -> None:
+    """Raise ValueError if a folder holds another run; for refusing it before any work."""
+    if (folder / JOURNAL).exists() and (there := read_journal(folder, header.kind)).results:
+        check_same(folder, there.header, header)
+
+
+def check_same(folder: Path, there: Header, here: Header) -> None:
+    """Raise ValueError, with the first value that differs, unless two headers have the same identity."""
+    for name, old, new in _differences("", there.identity, here.identity):
+        raise ValueError(
+            f"{folder} holds {one(here.kind)} with {name} {shown(old)}, not {shown(new)}; give another --out"
+        )
+
+
+def one(kind: str) -> str:
+    """Return a kind of run with its article, as in "an arena"; "demonstrations" has none."""
+    return kind if kind.endswith("s") else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
+
+
+def _differences(name: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield where two plain values differ, as in ("agents 2 name", "greedy", "random")."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in new | old:
+            yield from _differences(f"{name} {key.replace('_', ' ')}".strip(), old.get(key), new.get(key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, pair in enumerate(zip(old, new, strict=True), 1):
+            yield from _differences(f"{name} {number}", *pair)
+    elif old != new:
+        yield name, old, new
+
+
+def _parse(data: bytes, path: Path, kind: str) -> Journal:
+    lines = data.split(b"\n")[:-1] or [b""]
+    entries = []
+    for number, line in enumerate(lines, 1):
+        try:
+            entries.append(parse(line))
+        except ValueError as error:
+            raise ValueError(f"line {number} of {path} {error}; remove the file to begin anew") from None
+        if number == 1 and (found := (entries[0].get("kind"), entries[0].get("format"))) != (kind, FORMAT):
+            raise ValueError(
+                f"{path} is of {shown(found[0])} in format {shown(found[1])}, "
+                f"and {one(kind)} in format {FORMAT} is wanted; name another folder"
+            )
+        if number > 1 and entries[-1].keys() != {"key", "result"}:  # a second header
+            raise ValueError(f"line {number} of {path} is no result; remove the file to begin anew")
+    first, *results = entries
+    return Journal(Header(kind, first["identity"], first["about"]), {each["key"]: each["result"] for each in results})

@@ -29,19 +29,14 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
     Where a worker dies, the items without a result are given to new workers. Raises ChildProcessError if workers die
     again and again without a result. Workers ignore Ctrl-C; this process ends them then, as for any other exception.
     """
-    pools: list[ProcessPoolExecutor] = []
-
-    def begin() -> ProcessPoolExecutor:
-        pools.append(ProcessPoolExecutor(workers, WORKERS, _begin_worker))
-        return pools[-1]
+    pools = [ProcessPoolExecutor(workers, WORKERS, _begin_worker)]
 
     def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         left, deaths = dict(enumerate(items)), 0
         while left:
-            pool = pools[-1] if pools and not deaths else begin()
-            with _interrupts_held_back():  # the new processes inherit this and keep it
-                places = {pool.submit(_do, _Sent(function, item)): place for place, item in left.items()}
             try:
+                with _interrupts_held_back():  # the new processes inherit this and keep it
+                    places = {pools[-1].submit(_do, _Sent(function, item)): place for place, item in left.items()}
                 for future in as_completed(places):
                     result = future.result()
                     del left[places[future]]
@@ -53,13 +48,13 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
                     raise ChildProcessError(
                         f"worker processes have died {deaths} times in a row; the same command resumes where it stopped"
                     ) from None
+                pools.append(ProcessPoolExecutor(workers, WORKERS, _begin_worker))
 
     try:
         yield work
     except BaseException:
-        for pool in pools:
-            for process in list((pool._processes or {}).values()):
-                process.terminate()
+        for process in [process for pool in pools for process in (pool._processes or {}).values()]:
+            process.terminate()
         raise
     finally:
         for pool in pools:
@@ -95,12 +90,6 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def use_one_thread() -> None:
-    """Limit this process to one thread, as one of several workers."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is imported
-    numba.set_num_threads(1)
-
-
 def _begin_worker() -> None:
     use_one_thread()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it ends it
@@ -113,3 +102,9 @@ def _end_with_parent() -> None:
     if parent:
         parent.join()
         os._exit(1)
+
+
+def use_one_thread() -> None:
+    """Limit this process to one thread, as one of several workers."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is imported
+    numba.set_num_threads(1)

@@ -35,9 +35,9 @@ def progress(console: Console) -> Iterator[Show]:
         line = f"{done:4.0%}  {text}"
         if time.monotonic() - last >= PAUSE:
             last = time.monotonic()
-            write_line()
+            write()
 
-    def write_line() -> None:
+    def write() -> None:
         nonlocal line
         if line:
             console.print(line, highlight=False, soft_wrap=True)
@@ -46,7 +46,7 @@ def progress(console: Console) -> Iterator[Show]:
     try:
         yield show
     finally:
-        write_line()
+        write()
 
 
 @contextlib.contextmanager
@@ -60,21 +60,13 @@ def bar_of(what: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextlib.contextmanager
 def compiling(console: Console) -> Iterator[None]:
-    """Show a notice if the block compiles kernels; show nothing if all of them are cached."""
-    status = console.status(COMPILING) if console.is_terminal else None
-    told = False
+    """Print a notice if the block compiles kernels, and nothing if all of them are cached."""
+    told: list[str] = []
 
     def tell() -> None:
-        nonlocal told
-        if not told and status:
-            status.start()
-        elif not told:
+        if not told:
+            told.append(COMPILING)
             console.print(COMPILING)
-        told = True
 
-    try:
-        with compilations(tell):
-            yield
-    finally:
-        if status:
-            status.stop()
+    with compilations(tell):
+        yield

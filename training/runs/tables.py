@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -23,73 +23,55 @@ INTERVAL = "95% interval"  # a column that goes below the figure before it where
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table with all columns but the first right-aligned. Names and headings may wrap; figures don't.
 
-    Figures that don't fit beside the names go to a further table below.
+    Where the figures don't fit beside the names, intervals go below their figures, and the last figures to a further
+    table below.
     """
     console = Console()
-    if _width(columns, rows) > console.width:
+    if _width(map(_longest, zip(*rows, strict=True))) > console.width:
         columns, rows = _with_intervals_below(columns, rows)
-    table = _Columns(columns, rows)
-    for shown in table.parts(console.width):
-        console.print(table.drawn(shown))
-
-
-class _Columns:
-    """The columns of a table: names, which may wrap, and figures, which don't."""
-
-    def __init__(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        self._rows = rows
-        self._is_name = [number == 0 or column in NAME_COLUMNS for number, column in enumerate(columns)]
-        widths = [max([0, *(_longest(row[number]) for row in rows)]) for number in range(len(columns))]
-        self._headings = [
-            column if is_name else textwrap.fill(column, max(NARROWEST, width))
-            for column, width, is_name in zip(columns, widths, self._is_name, strict=True)
-        ]
-        whole = [max(width, _longest(text)) for width, text in zip(widths, self._headings, strict=True)]
-        self._least = [min(NARROWEST, width) if self._is_name[number] else width for number, width in enumerate(whole)]
-
-    def parts(self, width: int) -> list[list[int]]:
-        """Return which columns stand side by side in a table of some width; the first names stand in each."""
-        first = next((number for number, is_name in enumerate(self._is_name) if not is_name), len(self._is_name))
-        names = list(range(first))
-        found = [[*names]]
-        for number in range(first, len(self._is_name)):
-            if 1 + sum(3 + self._least[each] for each in (*found[-1], number)) > width and len(found[-1]) > first:
-                found.append([*names])
-            found[-1].append(number)
-        return found
-
-    def drawn(self, shown: Sequence[int]) -> Table:
-        """Return some columns as a table."""
+    names = [at for at, column in enumerate(columns) if at == 0 or column in NAME_COLUMNS]
+    widths = [_longest(cells) for cells in zip(*rows, strict=True)] or [0] * len(columns)
+    headings = [
+        column if at in names else textwrap.fill(column, max(NARROWEST, widths[at]))
+        for at, column in enumerate(columns)
+    ]
+    widths = [max(width, _longest([heading])) for width, heading in zip(widths, headings, strict=True)]
+    least = [min(NARROWEST, width) if at in names else width for at, width in enumerate(widths)]
+    first = next((at for at in range(len(columns)) if at not in names), len(columns))  # names stand in each table
+    parts = [list(range(first))]
+    for at in range(first, len(columns)):
+        if len(parts[-1]) > first and _width(least[each] for each in (*parts[-1], at)) > console.width:
+            parts.append(list(range(first)))
+        parts[-1].append(at)
+    for part in parts:
         table = Table()
-        for number in shown:
-            is_name = self._is_name[number]
-            justify: Literal["left", "right"] = "left" if number == 0 else "right"
-            least = self._least[number] if is_name else None
-            heading = escape(self._headings[number])
-            table.add_column(heading, justify=justify, no_wrap=not is_name, overflow="fold", min_width=least)
-        for row in self._rows:
-            table.add_row(*(escape("\n".join(map(printable, row[number].split("\n")))) for number in shown))
-        return table
+        for at in part:
+            table.add_column(
+                escape(headings[at]), justify="right" if at else "left", overflow="fold", min_width=least[at],
+                no_wrap=at not in names,
+            )  # fmt: skip
+        for row in rows:
+            table.add_row(*(escape("\n".join(map(printable, row[at].split("\n")))) for at in part))
+        console.print(table)
 
 
-def _longest(text: str) -> int:
-    return max(map(len, text.split("\n")))
+def _longest(cells: Iterable[str]) -> int:
+    return max(len(line) for cell in cells for line in cell.split("\n"))
 
 
-def _width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return the characters of a line of the table if names don't wrap."""
-    cells = zip(columns, *rows, strict=True)
-    return 1 + sum(3 + max(min(len(column), NARROWEST), *map(len, below)) for column, *below in cells if below)
+def _width(widths: Iterable[int]) -> int:
+    """Return the characters of a line of a table, with its border."""
+    return 1 + sum(3 + width for width in widths)
 
 
 def _with_intervals_below(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
     """Return the table with each interval below the figure before it."""
     kept = [at for at, column in enumerate(columns) if column != INTERVAL]
-    below = {at - 1 for at, column in enumerate(columns) if column == INTERVAL}
-    folded = [
-        [row[at] + ("\n" + row[at + 1].replace("to ", "to\n") if at in below else "") for at in kept] for row in rows
+    ends = [at for at, column in enumerate(columns) if column == INTERVAL]
+    below = [
+        [row[at] + ("\n" + row[at + 1].replace("to ", "to\n") if at + 1 in ends else "") for at in kept] for row in rows
     ]
-    return [columns[at] for at in kept], folded
+    return [columns[at] for at in kept], below
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:

@@ -12,14 +12,15 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from krypenv.inputs.files import write_whole
+from krypenv.inputs.files import append_whole, write_whole
 from krypenv.training.runs.executors import HERE, Executor, Map
 from krypenv.training.runs.folders import writing_to
-from krypenv.training.runs.journal import JOURNAL, Header, append, check_same, open_journal, read_journal
+from krypenv.training.runs.journal import Header, encode, open_journal
 
 Progress = Callable[[int, int], None]  # work done, of how much
 
@@ -45,7 +46,6 @@ class Run:
     file: FileIO
     executor: Executor
     stack: ExitStack
-    map: Map | None = None  # of the executor, once it is open
 
     def has(self, task: Task) -> bool:
         """Return whether a task is finished."""
@@ -54,13 +54,11 @@ class Run:
     def do(self, tasks: Sequence[Task]) -> Iterator[Task]:
         """Do the tasks that are not finished yet; yield each once its result is on the disk, in any order."""
         left = {task.key: task for task in tasks if not self.has(task)}
-        if left and self.map is None:
-            self.map = self.stack.enter_context(self.executor.open())
-        for key, result in self.map(_do, left.values()) if self.map else ():
+        for key, result in self._map(_do, left.values()) if left else ():
             if left[key].file:
                 write_whole(self.folder / left[key].file, result)
                 result = hashlib.sha256(result).hexdigest()
-            append(self.file, key, result)
+            append_whole(self.file, encode({"key": key, "result": result}))
             self.results[key] = result
             yield left[key]
 
@@ -74,6 +72,11 @@ class Run:
             progress(done, of)
         return {task.key: self.results[task.key] for task in tasks}
 
+    @cached_property
+    def _map(self) -> Map:
+        """The executor's map, opened for the first task."""
+        return self.stack.enter_context(self.executor.open())
+
 
 @contextlib.contextmanager
 def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterator[Run]:
@@ -86,14 +89,6 @@ def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterato
     with writing_to(folder), ExitStack() as stack:
         file, journal = open_journal(folder, header)
         yield Run(folder, journal.results, journal.header.about, stack.enter_context(file), executor, stack)
-
-
-def check_run(folder: Path, header: Header) -> None:
-    """Raise ValueError if a folder holds another run; for refusing it before any work."""
-    if (folder / JOURNAL).exists():
-        there = read_journal(folder, header.kind)
-        if there.results:
-            check_same(folder, there.header, header)
 
 
 def _do(task: Task) -> tuple[str, Any]:

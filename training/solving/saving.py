@@ -12,7 +12,6 @@ from krypenv.observation import VERSION
 from krypenv.rules import Rules
 from krypenv.training.runs import Header, open_run
 from krypenv.training.runs.folders import writing_to
-from krypenv.training.runs.machine import machine
 from krypenv.training.solving.growing import grow
 from krypenv.training.solving.policies import policies_of
 from krypenv.training.solving.solving import FILES, Solved, evaluate, solve_trees, with_policies
@@ -27,7 +26,7 @@ def solve_into(
     the folder is that of another solve, or another run is writing to it.
     """
     identity = {"rules": str(rules), "gap": gap, "iterations": most, "observation_version": VERSION}
-    with open_run(Path(folder), Header("solve", identity, {**facts, "machine": machine()})) as run:
+    with open_run(Path(folder), Header("solve", identity, facts)) as run:
         solved = solve_trees(grow(rules, sees=True), gap, most, threads, run)
         _write(folder, solved, False, facts)
         remove_kept(run.folder)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -35,7 +33,6 @@ from krypenv.training.evaluation.arena.stored_games import (
 )
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.runs import Header, Progress, Run, Task, limits, open_run, panels
-from krypenv.training.runs.machine import machine
 from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
 from krypenv.training.runs.parts import DEALS_FROM, GameRules, Place, a_seed, luck_setting, rules_of_agents
 
@@ -249,18 +246,8 @@ def make_header(settings: ArenaSettings) -> Header:
         "deals_list": describe_list(settings.deals_from),
         "luck": plain_control(control),
     }
-    about = {
-        **{name: getattr(settings, name) for name in ("deals", "deals_from", "precision")},
-        "command": settings.line, "machine": _machine(),
-    }  # fmt: skip
-    return Header(KIND, identity, about)
-
-
-def _machine() -> dict[str, Any]:
-    """Return the processor and the package versions, as information for readers."""
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        return {**machine(), "torch": metadata.version("torch")}
-    return machine()
+    about = {name: getattr(settings, name) for name in ("deals", "deals_from", "precision")}
+    return Header(KIND, identity, {**about, "command": settings.line})
 
 
 def _stored(folder: Path | str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from krypenv.training.evaluation.score.protocol import (
 )
 from krypenv.training.evaluation.score.score_file import FORMAT, Score, read_score, write_score
 from krypenv.training.runs import Header, Progress, Task, limits, open_run, panels
-from krypenv.training.runs.machine import machine
 from krypenv.training.runs.options import Command, an_output, part, setting
 from krypenv.training.runs.parts import Place
 
@@ -121,7 +120,7 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
     executor = settings.place.executor
     if executor.sends:
         check_sendable(settings.agent)
-    agent, about = identity_of(settings.agent, tables), {"command": settings.line, "machine": machine()}
+    agent, about = identity_of(settings.agent, tables), {"command": settings.line}
     identity = {
         "protocol": VERSION, "agent": agent, "deals": settings.deals, "tables": [table.name for table in tables],
     }  # fmt: skip

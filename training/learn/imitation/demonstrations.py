@@ -23,7 +23,6 @@ from krypenv.inputs.artifacts import encode_artifact, read_artifact
 from krypenv.rewards import returns_of, running_scores
 from krypenv.rules import Rules
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
-from krypenv.training.runs.machine import machine
 
 KIND, VERSION = "demonstrations", 2
 
@@ -163,7 +162,7 @@ def _replay(engine: Engine, actions: np.ndarray, values: np.ndarray, gamma: floa
 
 def header_of(plan: TeachingPlan) -> Header:
     """Return the header of a folder of demonstrations."""
-    return Header(KIND, {**dataclasses.asdict(plan), "rules": list(plan.rules)}, {"machine": machine()})
+    return Header(KIND, {**dataclasses.asdict(plan), "rules": list(plan.rules)}, {})
 
 
 def make_demonstrations(
