@@ -96,7 +96,7 @@ def test_without_worlds_it_is_the_network_alone() -> None:
 
 def test_an_arena_notes_the_weights_that_it_plays_with(tmp_path: Path) -> None:
     agents_of_two = ("champion(worlds=1)", "champion(worlds=0)", "greedy")
-    run_arena(ArenaSettings(agents=agents_of_two, game=Rules.preset(players=2), out=tmp_path, deals=1))
+    run_arena(ArenaSettings(agents=agents_of_two, rules=Rules.preset(players=2), out=tmp_path, deals=1))
     weights = [load_model(MODELS / "two")[1]["weights_sha256"]]
     assert [each["weights_sha256"] for each in read_results(tmp_path).header.identity["agents"]] == [
         weights,

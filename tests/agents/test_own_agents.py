@@ -25,7 +25,6 @@ from krypenv.training.learn.imitation.imitate import ImitationSettings
 from krypenv.training.learn.selfplay.selfplay import TrainingRun
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.journal import JOURNAL, encode, parse
-from krypenv.training.runs.parts import Place
 from krypenv.ui.table import seated
 
 RULES = Rules.preset("krypkasino")
@@ -304,18 +303,14 @@ def test_only_what_is_typed_is_made_by_make():
         "__init__.py",  # agents.make itself
         "own.py",  # typed itself
         "opponents.py",  # opponents of an environment
-        "play.py",  # who sits at the table in the terminal
-        "table.py",  # and at that in the browser
         "duplicate.py",  # duplicate_match and what is like it
         "analysis.py",  # names that stand in it
         "sweeps.py",  # likewise
         "base.py",  # names of agents in settings that do not come from a file
-        "arena.py",  # ArenaSettings, whose of_folder refuses what must not be imported
         "settings.py",  # Settings.of, and with_own_of after its check; ExploitSettings
         "options.py",  # the values of options
         "playing.py",  # ScoreSettings, and the agent that check_score is given
         "study.py",  # the command line of a study
-        "making.py",  # DataSettings, of the command's line
         "bench_lines.py",  # names that stand in it
         "tianshou_dqn.py",  # the opponent of the command's line
         "rllib_ppo.py",  # likewise
@@ -345,24 +340,34 @@ class Uncopyable(Lowest):
 
 def test_an_arena_takes_agents(tmp_path):
     mine, tactician = Lowest(), agents.make("tactician", RULES, seed=3)
-    plain = run_arena(ArenaSettings((mine, tactician, "random"), RULES, tmp_path / "one", deals=6, chunk=2))
+    plain = run_arena(
+        ArenaSettings(agents=(mine, tactician, "random"), rules=RULES, out=tmp_path / "one", deals=6, chunk=2)
+    )
     assert plain.names == ("lowest", "tactician", "random")
     assert mine.calls == 0  # copies played
-    stopped = ArenaSettings((mine, tactician, "random"), RULES, tmp_path / "two", deals=4, chunk=2)
+    stopped = ArenaSettings(agents=(mine, tactician, "random"), rules=RULES, out=tmp_path / "two", deals=4, chunk=2)
     run_arena(stopped)
-    on = run_arena(ArenaSettings((mine, tactician, "random"), RULES, tmp_path / "two", deals=6, chunk=2))
+    on = run_arena(
+        ArenaSettings(agents=(mine, tactician, "random"), rules=RULES, out=tmp_path / "two", deals=6, chunk=2)
+    )
     assert same_games(on, plain)
     with pytest.raises(ValueError, match="the agent 'lowest', an object passed from Python and not a known name"):
         ArenaSettings.of_folder(tmp_path / "two")
     with pytest.raises(ValueError, match="an arena with agents 1 name 'lowest', not 'other'"):
-        run_arena(ArenaSettings((Lowest("other"), tactician, "random"), RULES, tmp_path / "two", deals=6, chunk=2))
+        run_arena(
+            ArenaSettings(
+                agents=(Lowest("other"), tactician, "random"), rules=RULES, out=tmp_path / "two", deals=6, chunk=2
+            )
+        )
 
 
 def test_agents_go_to_other_processes(tmp_path, here):
     mine = agents.make("mypkg.players:Chance", RULES, seed=1)
     one, two = (
         run_arena(
-            ArenaSettings((mine, "greedy"), RULES, tmp_path / f"{workers}", deals=4, chunk=2, place=Place(workers))
+            ArenaSettings(
+                agents=(mine, "greedy"), rules=RULES, out=tmp_path / f"{workers}", deals=4, chunk=2, workers=workers
+            )
         )
         for workers in (1, 2)
     )
@@ -383,5 +388,5 @@ def test_agents_go_to_other_processes(tmp_path, here):
 )
 def test_what_no_arena_takes(source, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
-        run_arena(ArenaSettings((source, "greedy"), RULES, tmp_path / "arena", deals=2))
+        run_arena(ArenaSettings(agents=(source, "greedy"), rules=RULES, out=tmp_path / "arena", deals=2))
     assert not (tmp_path / "arena").exists()

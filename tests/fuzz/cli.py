@@ -6,7 +6,6 @@ No command line does more than a tiny piece of its work: what is asked for is ch
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import random
 import sys
@@ -16,13 +15,12 @@ from typing import Any
 from unittest import mock
 
 import typer
-from support.commands import SETTINGS
+from support.commands import params_of
 from support.fuzzing import NASTY_WORDS, Tally, check_sentence, fuzzer, mutate_parts, seeded
 from support.small_files import scores, some_folder, tiny_protocol
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
-from krypenv.training.runs.options import options_of
 
 LOW = Rules.preset("mini-low")
 
@@ -85,15 +83,18 @@ SMALL_WORDS = ("1", "2", "0.5", "7", "greedy", "out.json", "mini-low", "mini-hig
 
 
 def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
-    """Return a legal command line with some options of a dataclass, or with all its numbers."""
-    options = [each for each in options_of(SETTINGS[name]).values() if each.default != ()]
-    options = [each for each in options if each.bounds or each.name in ("rules", "out", "json", "reward")]
+    """Return a legal command line with some options of a command, or with all its numbers."""
+    small = {"--rules": "mini-low", "--out": "runs", "--json": "out.json", "--deals": "2", "--selection": "2"}
+    options = [each for each in params_of(name) if each.opts[0].startswith("--") and each.name != "demonstrations"]
+    options = [each for each in options if each.opts[0] in small or _is_number(str(each.default))]
     words = [name, "greedy"] if name == "exploit" else [name]
-    small = {"rules": "mini-low", "out": "runs", "json": "out.json", "deals": "2", "selection": "2"}
-    for option in options if rng is None else rng.sample(options, min(5, len(options))):
-        if not isinstance(option.default, bool) and option.name != "demonstrations":
-            words += option.words(small.get(option.name, option.default))
+    for each in options if rng is None else rng.sample(options, min(5, len(options))):
+        words += [each.opts[0], small.get(each.opts[0], str(each.default))]
     return words
+
+
+def _is_number(word: str) -> bool:
+    return word.replace(".", "", 1).isdecimal()
 
 
 @contextlib.contextmanager
@@ -112,7 +113,6 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.exploiting import exploiting as exploit
     from krypenv.training.learn.imitation import imitate
     from krypenv.training.learn.selfplay import selfplay
-    from krypenv.training.runs.parts import Place
     from krypenv.ui.browser import pages
     from krypenv.ui.browser.serving import Serving
 
@@ -123,6 +123,7 @@ def tiny_work() -> Iterator[None]:
             super().__init__(load, *rest, **more)
             load()
 
+    here: dict[str, Any] = {"workers": 1, "ray": False, "ray_address": None}
     score_agent = score.score_agent
     evaluate, run_arena, decide = evaluation.evaluate, arena.run_arena, analysis._decide
 
@@ -131,10 +132,10 @@ def tiny_work() -> Iterator[None]:
 
     def few_deals(settings: Any, progress: Any) -> Any:
         tiny = dict.fromkeys(("deals", "chunk"), min(settings.deals, 2))
-        return run_arena(dataclasses.replace(settings, **tiny, place=Place()), progress)
+        return run_arena(settings.changed(**tiny, **here), progress)
 
     def one_process(settings: Any, *rest: Any) -> Any:
-        return score_agent(dataclasses.replace(settings, place=Place()), *rest)
+        return score_agent(settings.changed(**here), *rest)
 
     def two_worlds(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, *rest: Any) -> Any:
         if hasattr(player, "worlds"):
@@ -143,7 +144,7 @@ def tiny_work() -> Iterator[None]:
 
     def no_data(settings: Any, progress: Any) -> Any:
         data._header(settings)
-        return mock.MagicMock(card={"files": []}, rules=settings.rules)
+        return mock.MagicMock(card={"files": []}, rules=settings.game_rules())
 
     figures = exploit.ExploitResult(
         "greedy", "mini-low", 0, (exploit.Exploiter("x", "y", "z", 1.0, 1.0, 0.5, 1.5),), 0, 1.0, 0.5, 1.5, "a", "b"
@@ -235,8 +236,7 @@ def every_number() -> Iterator[tuple[list[str], str, str]]:
     for words in [*COMMANDS.values(), *map(settings_command, BY_SETTINGS)]:
         for at, word in enumerate(words[:-1]):
             name, sign, value = words[at + 1].rpartition("=")
-            is_number = value.replace(".", "", 1).isdecimal() and word not in ("--deals-from", "--rule")
-            if word.startswith("--") and is_number:
+            if word.startswith("--") and _is_number(value) and word not in ("--deals-from", "--rule"):
                 for number in NUMBERS:
                     yield [*words[: at + 1], f"{name}{sign}{number}", *words[at + 2 :]], name or word, number
 

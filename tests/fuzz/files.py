@@ -86,7 +86,7 @@ def a_data_set() -> Path:
     """The folder of a data set of two files."""
     folder = scratch() / "data"
     with mock.patch.object(making, "CHUNK", 2):
-        make_data(DataSettings.of(agent="random", rules=RULES, games=3, out=folder))
+        make_data(DataSettings(agent="random", rules=RULES, games=3, out=folder))
     return folder
 
 

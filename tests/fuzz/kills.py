@@ -154,7 +154,7 @@ def meant(folder: Path) -> dict[str, bytes]:
 
 def score_settings(folder: Path, agent: str = "tactician") -> ScoreSettings:
     """Return the settings of a score by the tiny protocol."""
-    return ScoreSettings(agent, folder / "score.json", (), 4)
+    return ScoreSettings(agent=agent, out=folder / "score.json", deals=4)
 
 
 def study_result(folder: Path) -> Any:
@@ -167,7 +167,7 @@ def study_result(folder: Path) -> Any:
 
 def data_settings(folder: Path, seed: int = 0) -> DataSettings:
     """Return the settings of a small data set."""
-    return DataSettings.of(agent="random", rules="mini-low", games=5, seed=seed, out=folder)
+    return DataSettings(agent="random", rules="mini-low", games=5, seed=seed, out=folder)
 
 
 def exploit_settings(folder: Path, worlds: int = 2) -> ExploitSettings:

@@ -26,7 +26,7 @@ from krypenv.cards import NUM_BUILDING_ACTIONS, RANK_NAMES, action_name, card_na
 from krypenv.game.begun import begin_play
 from krypenv.game.records import parse_record
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.runs.parts import GameRules
+from krypenv.training.settings.groups import GameSettings
 
 LOOKALIKES = ("\u212a", "\u017f", "\u0131", "\uff21", "\uff13", "\u0663", "\u0410", "\uff33", "\u00b2", "\u00a0")
 ODD: tuple[Any, ...] = (
@@ -77,7 +77,7 @@ def check_rules(rules: Rules) -> None:
 
 def words_of_rules(players: Any, teams: Any, field: str, word: str) -> Rules:
     """Return rules by the words of a command."""
-    return GameRules("krypkasino", players, teams, [f"{field}={word}"]).parse()
+    return GameSettings(players=players, teams=teams, rule=(f"{field}={word}",)).game_rules()
 
 
 @fuzzer(

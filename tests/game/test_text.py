@@ -21,7 +21,7 @@ from krypenv.game.begun import begin_play
 from krypenv.inputs.words import as_argument, command_line, listed, shown
 from krypenv.notation import NotationError
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
-from krypenv.training.runs.parts import GameRules
+from krypenv.training.settings.groups import GameSettings
 
 MAIN = Rules.preset("krypkasino")
 MANY = 200_000
@@ -80,7 +80,7 @@ def test_a_shell_reads_a_command_as_it_was_meant() -> None:
 def test_a_field_that_is_none_is_refused_in_one_sentence(field, sentence):
     assert re.search(sentence, refusal(Rules.parse, f"krypkasino {field}"))
     if " " not in field:
-        assert re.search(sentence, refusal(GameRules("krypkasino", rule=(field,)).parse))
+        assert re.search(sentence, refusal(GameSettings(rule=(field,)).game_rules))
 
 
 def test_every_field_refuses_every_odd_value_or_keeps_it_plain():

@@ -89,7 +89,7 @@ LOW, HIGH = ("lowest", Lowest), ("highest", Highest)
 
 def arena(folder, *agents, rules=RULES, deals=20, progress=None, luck="off", **options):
     """Run a small arena, which leaves luck in unless it is told otherwise."""
-    settings = ArenaSettings(agents, rules, folder, deals=deals, luck=luck, **options)
+    settings = ArenaSettings(agents=agents, rules=rules, out=folder, deals=deals, luck=luck, **options)
     return run_arena(settings, progress) if progress else run_arena(settings)
 
 

@@ -6,10 +6,17 @@ import typing
 import typer
 from typer.testing import CliRunner
 
-from krypenv.training.cli.commands import COMMANDS, app, run_of
-from krypenv.training.cli.options import command_of
+from krypenv.training.cli.commands import COMMANDS, app, function_of, run_of
 
 SETTINGS = {name: typing.get_type_hints(run_of(name))["settings"] for name in COMMANDS}
+FLAT = {name: kind for name, kind in SETTINGS.items() if hasattr(kind, "model_fields")}
+
+
+def params_of(name):
+    """The parameters of a command, as typer has them."""
+    own = typer.Typer(add_completion=False)
+    own.command()(function_of(name))
+    return typer.main.get_command(own).params
 
 
 def krypenv(*arguments, columns=160, typed=""):
@@ -20,9 +27,11 @@ def krypenv(*arguments, columns=160, typed=""):
 
 def settings_of(line):
     """The settings that a command line asks for."""
+    from krypenv.training.cli import bridge, options
+
     _, name, *words = shlex.split(line)
     seen, own = [], typer.Typer()
-    own.command()(command_of(SETTINGS[name], seen.append))
+    own.command()((bridge if name in FLAT else options).command_of(SETTINGS[name], seen.append))
     done = CliRunner().invoke(own, words)
     assert done.exit_code == 0, done.output or done.exception
     return seen[0]

@@ -103,7 +103,7 @@ def arenas() -> list[tuple[Path, bytes]]:
     ):
         folder = scratch() / f"arena-{name}"
         with same_everywhere():
-            run_arena(ArenaSettings(agents, Rules.parse(rules), Path(folder.name), **options))  # type: ignore[arg-type]
+            run_arena(ArenaSettings(agents=agents, rules=Rules.parse(rules), out=Path(folder.name), **options))  # type: ignore[arg-type]
         made.append((folder, (folder / JOURNAL).read_bytes()))
     return made
 
@@ -185,7 +185,7 @@ def scores() -> list[bytes]:
             (("tactician", (), 4), ("support.small_files:Failing", ("two",), 2), ("greedy", ("three",), 2))
         ):
             path = scratch() / "scores" / f"{number}.json"
-            run.score_agent(run.ScoreSettings(agent, path, tables, deals))
+            run.score_agent(run.ScoreSettings(agent=agent, out=path, table=tables, deals=deals))
             made.append(path.read_bytes())
     return made
 
@@ -199,7 +199,7 @@ def stopped_score() -> tuple[run.ScoreSettings, bytes, bytes]:
             raise KeyboardInterrupt
 
     with tiny_protocol(), same_everywhere():
-        settings = run.ScoreSettings("tactician", scratch() / "stopped" / "score.json", (), 4)
+        settings = run.ScoreSettings(agent="tactician", out=scratch() / "stopped" / "score.json", deals=4)
         with contextlib.suppress(KeyboardInterrupt):
             run.score_agent(settings, stop)
         stopped = (run.journal_of(settings.out) / JOURNAL).read_bytes()

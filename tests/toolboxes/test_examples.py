@@ -56,7 +56,7 @@ def example(request):
 
 
 def trained(example, **settings):
-    return example.module.train(example.kind.of(**{"rules": "mini-low", "opponent": "random", **settings}))
+    return example.module.train(example.kind(**{"rules": "mini-low", "opponent": "random", **settings}))
 
 
 def test_it_learns_to_beat_random_play(example):

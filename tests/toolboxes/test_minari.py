@@ -81,7 +81,7 @@ def test_a_clone_beats_random_play(recorded):
 def test_files_of_krypenv_data_become_episodes(tmp_path, monkeypatch):
     """As in docs/data.md: the decisions of one seat in one game are an episode."""
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
-    make_data(DataSettings.of(agent="greedy", games=4, rules="mini-low", out=str(tmp_path / "greedy")))
+    make_data(DataSettings(agent="greedy", games=4, rules="mini-low", out=str(tmp_path / "greedy")))
     data = load(tmp_path / "greedy")
     page = (DOCS / "data.md").read_text(encoding="utf-8")
     code = page.split("## In Minari")[1].split("```python\n")[1].split("```")[0]

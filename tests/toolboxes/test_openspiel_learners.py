@@ -29,7 +29,7 @@ def quick(monkeypatch):
     [("nfsp", "mini-sweep", 12), ("dqn", "mini-sweep", 4), ("deep-cfr", TINY, 3), ("psro", TINY, 2)],
 )
 def test_exploitability_falls(quick, learner, game, iterations):
-    found = train(LearnersSettings.of(game=game, learner=learner, iterations=iterations))
+    found = train(LearnersSettings(game=game, learner=learner, iterations=iterations))
     assert len(found) == iterations + 1
     assert min(found) >= 0
     assert found[-1] < 0.75 * found[0], found
@@ -38,7 +38,7 @@ def test_exploitability_falls(quick, learner, game, iterations):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_run_repeats(quick, monkeypatch, learner):
     monkeypatch.setattr(openspiel_learners, "EPISODES", 100)  # some of them with learning
-    settings = LearnersSettings.of(game=TINY, learner=learner, iterations=1)
+    settings = LearnersSettings(game=TINY, learner=learner, iterations=1)
     assert train(settings) == train(settings)
 
 
@@ -47,7 +47,7 @@ def test_its_measure_is_ours():
     rules = Rules.parse(TINY)
     game = load_small(rules)
     uniform = exploitability.exploitability(game, policy.TabularPolicy(game))
-    assert uniform == pytest.approx(train(LearnersSettings.of(game=TINY, learner="dqn", iterations=1))[0])
+    assert uniform == pytest.approx(train(LearnersSettings(game=TINY, learner="dqn", iterations=1))[0])
     value = sequence_form_lp.solve_zero_sum_game(game)[0]
     assert value == pytest.approx(solve(rules).value, abs=1e-3)
 

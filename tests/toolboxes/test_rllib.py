@@ -43,7 +43,7 @@ def cluster():
 
 @pytest.fixture
 def algorithm(cluster):
-    made = algorithm_of(Settings.of(**SMALL, frames=10_000))
+    made = algorithm_of(Settings(**SMALL, frames=10_000))
     yield made
     made.stop()
 

@@ -73,7 +73,7 @@ def assert_everywhere(algorithm, module, weights, count):
 
 
 def test_snapshots_hold_the_weights_of_when_they_were_taken(make):
-    algorithm = make(Settings.of(**SMALL, frames=10_000, runners=1))
+    algorithm = make(Settings(**SMALL, frames=10_000, runners=1))
     first = here(algorithm, "snapshot_0")
     algorithm.train()
     assert_everywhere(algorithm, "snapshot_0", first, 3)
@@ -93,7 +93,7 @@ def test_snapshots_hold_the_weights_of_when_they_were_taken(make):
 
 def test_a_run_goes_on_from_its_checkpoint(make, tmp_path):
     folder = tmp_path / "checkpoints"
-    settings = Settings.of(**SMALL, frames=1200, checkpoints=folder)
+    settings = Settings(**SMALL, frames=1200, checkpoints=folder)
     algorithm = make(settings)
     _, history = learn(algorithm, settings)
     (last,) = folder.iterdir()
@@ -112,7 +112,7 @@ def test_a_run_goes_on_from_its_checkpoint(make, tmp_path):
 
 
 def test_a_killed_env_runner_comes_back_with_the_weights(make):
-    settings = Settings.of(**SMALL, frames=100_000, runners=2)
+    settings = Settings(**SMALL, frames=100_000, runners=2)
     algorithm = make(settings)
     group, alive = algorithm.env_runner_group, []
 
@@ -142,7 +142,7 @@ def test_training_survives_the_loss_of_a_node_and_the_policy_plays_in_the_arena(
         if len(alive) == 2:
             cluster.remove_node(next(iter(cluster.worker_nodes)))
 
-    settings = Settings.of(**SMALL | {"games": 8}, frames=2500, runners=3)
+    settings = Settings(**SMALL | {"games": 8}, frames=2500, runners=3)
     policy, history = train(settings, tell)
     assert alive[:2] == [3, 3]
     assert alive[-1] == 2
@@ -150,5 +150,5 @@ def test_training_survives_the_loss_of_a_node_and_the_policy_plays_in_the_arena(
     file = tmp_path / "mine.safetensors"
     safetensors.torch.save_file(policy.state_dict(), file)
     name = f"krypenv.training.examples.ppo:PPOAgent(path='{file}')"
-    arena = run_arena(ArenaSettings((name, "random", "greedy"), MINI, tmp_path / "arena", deals=10))
+    arena = run_arena(ArenaSettings(agents=(name, "random", "greedy"), rules=MINI, out=tmp_path / "arena", deals=10))
     assert arena

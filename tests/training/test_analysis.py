@@ -257,7 +257,7 @@ def test_a_blunder_is_marked_and_best_play_has_no_regret():
     assert (play.mark, play.best.move) == ("??", "2C")
     assert play.regret == best_margin(pushed(Game.from_position(LAST), "2C"), 0) - best_margin(game, 0)
     for blunder, mark in ((play.regret, "??"), (play.regret + 1, "?")):
-        [again] = analyze(game, marks=Marks(1, 3, blunder)).plays
+        [again] = analyze(game, marks=Marks(inaccuracy=1, mistake=3, blunder=blunder)).plays
         assert again.mark == mark
     game.pop()
     while not game.is_over:
@@ -269,7 +269,7 @@ def test_what_can_not_be_analysed_is_refused():
     game, over = Game(Rules.preset("krypkasino"), seed=1), played_game(preset="mini-low")
     for call, message in (
         (lambda: analyze_position(over), "the game is over"),
-        (lambda: analyze(over, marks=Marks(3, 2, 1)), "three rising numbers of points"),
+        (lambda: analyze(over, marks=Marks(inaccuracy=3, mistake=2, blunder=1)), "three rising numbers of points"),
         (lambda: analyze(over, seat=2), "there is no seat 2; the seats are 0 to 1"),
         (
             lambda: analyze_position(game, "tactician"),

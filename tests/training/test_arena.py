@@ -1,6 +1,5 @@
 """The arena and its command: the same deals for all, forfeits, cheaters, early stops, refusals."""
 
-import dataclasses
 import json
 import os
 
@@ -79,7 +78,7 @@ class Seer:
 def test_at_any_table_each_deal_is_played_in_all_seatings(tmp_path, text, agents):
     rules = Rules.parse(text)
     played = matches(agents, rules.num_teams)
-    settings = ArenaSettings((LOW, HIGH, "random")[:agents], rules, tmp_path, deals=3, chunk=2)
+    settings = ArenaSettings(agents=(LOW, HIGH, "random")[:agents], rules=rules, out=tmp_path, deals=3, chunk=2)
     games = run_arena(settings)
     assert len(games.deal) == settings.num_games == 3 * sum(map(len, played))
     assert (games.scores.sum(axis=1) == rules.total_points * rules.games).all()
@@ -269,13 +268,13 @@ def test_a_match_ends_once_it_is_precise_and_not_before(tmp_path, monkeypatch):
 
 
 def test_with_first_all_matches_hold_one_of_the_first_agents(tmp_path):
-    settings = ArenaSettings(("greedy", "random", "tactician"), RULES, tmp_path, deals=4, first=1)
+    settings = ArenaSettings(agents=("greedy", "random", "tactician"), rules=RULES, out=tmp_path, deals=4, first=1)
     games = run_arena(settings)
     assert settings.num_games == len(games.agents) == 4 * 2 * 2
     assert (games.agents == 0).any(axis=1).all()
     assert "--first 1" in settings.line
     with pytest.raises(ValueError, match="an arena with first 1, not 2"):
-        run_arena(dataclasses.replace(settings, first=2))
+        run_arena(settings.changed(first=2))
 
 
 # ---------------------------------------------------------------------- the command, and what is refused
@@ -318,11 +317,11 @@ def test_the_command_says_that_it_stopped_early_and_that_high_scores_are_good(tm
         ("", "arena holds no results of an arena"),
         ("greedy random greedy()", "greedy is named twice"),
         ("greedy random --first 3", "first is a number of the 2 agents, or 0"),
-        ("greedy random --deals 0", "deals is at least 1, not 0"),
-        ("greedy random --chunk 0", "chunk is at least 1, not 0"),
-        ("greedy random --seed -1", "seed is at least 0, not -1"),
-        ("greedy random --luck of", "luck is auto, on or off, not 'of'"),
-        ("greedy random --precision -0.5", "precision is above 0, not -0.5"),
+        ("greedy random --deals 0", "deals should be greater than or equal to 1, not 0"),
+        ("greedy random --chunk 0", "chunk should be greater than or equal to 1, not 0"),
+        ("greedy random --seed -1", "seed should be greater than or equal to 0, not -1"),
+        ("greedy random --luck of", "luck should be 'auto', 'on' or 'off', not 'of'"),
+        ("greedy random --precision -0.5", "precision should be greater than 0, not -0.5"),
         ("greedy random --players 9", "krypkasino is not played by 9 players"),
         ("greedy random --deals-from dex", "there is no list of deals 'dex' (did you mean 'dev'?)"),
         ("greedy random --out taken", "taken is a file; --out is a folder"),
@@ -350,5 +349,5 @@ def test_what_is_wrong_is_told_in_one_sentence_and_nothing_written(tmp_path, mon
 )
 def test_what_only_python_can_ask_for_is_refused_alike(tmp_path, options, sentence):
     with pytest.raises(ValueError, match=sentence):
-        run_arena(ArenaSettings(**{"agents": (LOW, HIGH), "game": RULES, "out": tmp_path / "new", **options}))
+        run_arena(ArenaSettings(**{"agents": (LOW, HIGH), "rules": RULES, "out": tmp_path / "new", **options}))
     assert not list(tmp_path.iterdir())

@@ -40,7 +40,7 @@ def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
 def settings_for(rules: str, out: Path, **more: Any) -> DataSettings:
     """A small data set of some rules."""
     agent, against = RULES[rules]
-    return DataSettings.of(**{"agent": agent, "against": against, "rules": rules, "games": 5, "out": out, **more})
+    return DataSettings(**{"agent": agent, "against": against, "rules": rules, "games": 5, "out": out, **more})
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_the_agents_change_places(
 ) -> None:
     """Each seating as often as the others; a side's seats have the same agent."""
     games = 2 * len(seatings)
-    data = make_data(DataSettings.of(agent="greedy", against=against, rules=rules, games=games, out=tmp_path))
+    data = make_data(DataSettings(agent="greedy", against=against, rules=rules, games=games, out=tmp_path))
     names, sides = ["greedy", *against], data.rules.num_teams
     found = []
     for rows in games_of(data.arrays("game", "seat", "agent")):
@@ -134,14 +134,14 @@ def test_the_agents_change_places(
 
 
 def test_an_agent_of_ones_own_has_the_name_by_which_it_was_called(tmp_path: Path) -> None:
-    data = make_data(DataSettings.of(agent="support.arenas:Lowest", rules="mini-low", games=1, out=tmp_path))
+    data = make_data(DataSettings(agent="support.arenas:Lowest", rules="mini-low", games=1, out=tmp_path))
     rows = data.arrays("agent", "mask", "action")
     assert set(rows["agent"]) == {"support.arenas:Lowest"}
     assert (rows["action"] == rows["mask"].argmax(axis=1)).all()
 
 
 def test_a_card_says_that_the_champion_has_no_model(tmp_path: Path) -> None:
-    settings = DataSettings.of(agent="champion(worlds=2)", against=("greedy",), rules="mini-low", games=1, out=tmp_path)
+    settings = DataSettings(agent="champion(worlds=2)", against=("greedy",), rules="mini-low", games=1, out=tmp_path)
     champion, greedy = make_data(settings).card["agents"]
     assert champion["name"] == "champion(worlds=2)"
     assert champion["label"] == "champion(worlds=2) (search: no model for these rules)"
@@ -157,9 +157,7 @@ def test_a_card_says_that_the_champion_has_no_model(tmp_path: Path) -> None:
 def test_values_and_luck_are_those_of_an_analysis(rules: str, agent: str, tmp_path: Path) -> None:
     analyst = "rollout(worlds=2)" if agent == "random" else None
     data = make_data(
-        DataSettings.of(
-            agent=agent, rules=rules, games=1, seed=3, values=True, analyst=analyst, luck=True, out=tmp_path
-        )
+        DataSettings(agent=agent, rules=rules, games=1, seed=3, values=True, analyst=analyst, luck=True, out=tmp_path)
     )
     rows, game = data.arrays(), Game(data.rules, seed=int(data.arrays("seed")["seed"][0]))
     for action in rows["action"].tolist():

@@ -25,7 +25,7 @@ NAME = "krypenv.training.examples.ppo:PPOAgent"
 def test_advantages_are_those_of_each_seats_own_stream():
     rng = np.random.default_rng(1)
     steps, games, players = 60, 5, 3
-    settings = PPOSettings.of(gamma=0.9, gae_lambda=0.7)
+    settings = PPOSettings(gamma=0.9, gae_lambda=0.7)
     values, last_value = rng.normal(size=(steps, games)).astype("f"), rng.normal(size=games).astype("f")
     seats, last_seat = rng.integers(players, size=(steps, games)), rng.integers(players, size=games)
     earned, ended = rng.normal(size=(steps, games, players)).astype("f"), rng.random((steps, games)) < 0.1
@@ -39,7 +39,7 @@ def test_advantages_are_those_of_each_seats_own_stream():
 
 def test_it_learns_to_beat_random_play():
     rules = Rules.preset("mini-low")
-    settings = PPOSettings.of(rules="mini-low", frames=50_000, games=128, steps=32, units=64, batch=512)
+    settings = PPOSettings(rules="mini-low", frames=50_000, games=128, steps=32, units=64, batch=512)
     policy, history = train(settings)
     match = duplicate_match(PolicyFunction(policy.choose, rules, "mine"), "random", rules, deals=300)
     assert match.low > 0, str(match)
@@ -49,7 +49,7 @@ def test_it_learns_to_beat_random_play():
 
 @pytest.mark.parametrize("rules", ["krypkasino players=3", "kasino-finland players=4 teams=2", "mulle-glimne"])
 def test_it_takes_all_games_and_a_run_by_frames_repeats(rules):
-    settings = PPOSettings.of(**SHORT | {"rules": rules, "frames": 1024})
+    settings = PPOSettings(**SHORT | {"rules": rules, "frames": 1024})
     (one, _), (two, _) = train(settings), train(settings)
     for name, weights in one.state_dict().items():
         assert torch.equal(weights, two.state_dict()[name])

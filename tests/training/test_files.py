@@ -197,12 +197,12 @@ def test_models_that_come_with_the_package_are_far_from_the_bound() -> None:
 def test_a_score_killed_while_its_journal_was_removed_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "score.json"
     with tiny_protocol():
-        score_agent(ScoreSettings("tactician", path, (), 2))
+        score_agent(ScoreSettings(agent="tactician", out=path, deals=2))
         journal_of(path).mkdir()
         before = files_of(tmp_path)
         with pytest.raises(ValueError, match="is there already, and a score is not overwritten"):
-            score_agent(ScoreSettings("greedy", path, (), 2))
+            score_agent(ScoreSettings(agent="greedy", out=path, deals=2))
         assert files_of(tmp_path) == before
-        assert score_agent(ScoreSettings("tactician", path, (), 2)).agent == "tactician"
+        assert score_agent(ScoreSettings(agent="tactician", out=path, deals=2)).agent == "tactician"
     assert files_of(tmp_path) == before
     assert not journal_of(path).exists()

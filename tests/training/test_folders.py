@@ -55,11 +55,11 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
         "resume": lambda: train(Settings(resume=str(folder)), quiet=True),
         "imitate": lambda: run_imitation(ImitationSettings(out=str(folder), network=Network(4, 3, 2))),
         "exploit": lambda: exploit(ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder))),
-        "score": lambda: score_agent(ScoreSettings("greedy", folder / "score.json", ("two",))),
+        "score": lambda: score_agent(ScoreSettings(agent="greedy", out=folder / "score.json", table=("two",))),
         "study": lambda: run_study(STUDY, SETUP, folder),
         "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),
         "save": lambda: save(folder, solve(Rules.preset("mini-sweep"), gap=1.0, sees=True)),
-        "arena": lambda: run_arena(ArenaSettings(("greedy", "random"), rules, folder, deals=2)),
+        "arena": lambda: run_arena(ArenaSettings(agents=("greedy", "random"), rules=rules, out=folder, deals=2)),
         "response": lambda: train_response(response_settings("greedy", rules, folder, Length(frames=1)), None),  # type: ignore[arg-type]
     }
     locked = folder / "score.json.part" if what == "score" else folder

@@ -17,7 +17,6 @@ from krypenv.training.evaluation.score.identity import identity_of
 from krypenv.training.evaluation.score.protocol import TABLES
 from krypenv.training.learn.selfplay.settings import Settings
 from krypenv.training.runs.journal import JOURNAL, encode, parse
-from krypenv.training.runs.parts import Place
 from krypenv.ui.browser.thinking import Thinker
 
 RULES = Rules.preset("mini-low")
@@ -38,7 +37,9 @@ def test_an_arena_takes_programs_in_any_number_of_processes(tmp_path):
     sources = (of_command(FEWEST_POINTS), odd(tmp_path, "plays"), "greedy")
     one, two = (
         run_arena(
-            ArenaSettings(sources, RULES, tmp_path / f"{workers}", deals=4, chunk=2, place=Place(workers), luck="off")
+            ArenaSettings(
+                agents=sources, rules=RULES, out=tmp_path / f"{workers}", deals=4, chunk=2, workers=workers, luck="off"
+            )
         )
         for workers in (1, 2)
     )
@@ -46,18 +47,20 @@ def test_an_arena_takes_programs_in_any_number_of_processes(tmp_path):
     assert one.names == sources
     assert set(one.forfeit) == {-1}
     assert has_ended(tmp_path)
-    extended = run_arena(ArenaSettings(sources, RULES, tmp_path / "1", deals=6, chunk=2, luck="off"))
+    extended = run_arena(ArenaSettings(agents=sources, rules=RULES, out=tmp_path / "1", deals=6, chunk=2, luck="off"))
     assert len(extended.deal) == 6 * 2 * 3
 
 
 def test_one_that_dies_forfeits_what_it_plays_until_the_next_chunk_and_no_other_game(tmp_path):
     """Each chunk has a program of its own; at its fifth question it ends, in the middle of the chunk's four games."""
     sources = odd(tmp_path, "dies", 5), "greedy", "random"
-    games = run_arena(ArenaSettings(sources, RULES, tmp_path / "arena", deals=4, chunk=2, luck="off"))
+    games = run_arena(ArenaSettings(agents=sources, rules=RULES, out=tmp_path / "arena", deals=4, chunk=2, luck="off"))
     with_it = (games.agents == 0).any(axis=1)
     assert (games.forfeit[with_it] == 0).all()
     assert (games.forfeit[~with_it] == -1).all()
-    without = run_arena(ArenaSettings(sources[1:], RULES, tmp_path / "without", deals=4, chunk=2, luck="off"))
+    without = run_arena(
+        ArenaSettings(agents=sources[1:], rules=RULES, out=tmp_path / "without", deals=4, chunk=2, luck="off")
+    )
     assert len(without.scores) == (~with_it).sum()
     reason = re.compile(r"odd\.py dies 5'\) raised ProgramFailed: .* ended with exit code 1; its standard .*: oh dear ")
     assert all(map(reason.search, games.forfeits))
@@ -70,7 +73,7 @@ def test_one_that_names_an_illegal_move_forfeits_that_game_alone(tmp_path):
                     .replace("best(message", '"KSxKS" if message["deal"] == 3 and message["seat"] else best(message')
                     )  # fmt: skip
     sources = of_command(path), "greedy"
-    games = run_arena(ArenaSettings(sources, RULES, tmp_path / "arena", deals=3, chunk=3, luck="off"))
+    games = run_arena(ArenaSettings(agents=sources, rules=RULES, out=tmp_path / "arena", deals=3, chunk=3, luck="off"))
     is_first = games.agents[:, 0] == 0
     assert (games.forfeit == [-1 if first else 0 for first in is_first]).all()
 

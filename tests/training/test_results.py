@@ -49,8 +49,7 @@ def torn(file, data):
     die()
 
 if __name__ == "__main__":
-    settings = ArenaSettings(("random", "greedy", "tactician"), Rules.preset("krypkasino"), folder, deals=25, chunk=4,
-                             place=Place(workers))
+    settings = ArenaSettings(agents=("random", "greedy", "tactician"), out=folder, deals=25, chunk=4, workers=workers)
     if moment == "header":
         journal.write_whole = die
     run_arena(settings, progress)
@@ -117,11 +116,11 @@ def test_the_header_says_what_the_results_are_of(tmp_path):
 
 
 def test_a_folder_of_another_arena_is_refused_and_left_as_it_is(tmp_path):
-    settings = {"agents": (LOW, HIGH), "game": RULES, "out": tmp_path, "deals": 5}
+    settings = {"agents": (LOW, HIGH), "rules": RULES, "out": tmp_path, "deals": 5}
     run_arena(ArenaSettings(**settings))
     before = (tmp_path / JOURNAL).read_bytes()
     for options, sentence in (
-        ({"game": Rules.preset("howto")}, "rules 'krypkasino players=2', not 'howto players=2'; give another --out"),
+        ({"rules": Rules.preset("howto")}, "rules 'krypkasino players=2', not 'howto players=2'; give another --out"),
         ({"agents": (HIGH, LOW)}, "agents 1 name 'lowest', not 'highest'"),
         ({"agents": (LOW, HIGH, "random")}, "agents"),
         ({"deals_from": "test"}, "deals list 'dev v1', not 'test v1'"),

@@ -40,7 +40,7 @@ def shorten(fields: Any) -> None:
 
 def test_a_score_is_verified_by_replaying_it(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    score_agent(ScoreSettings("tactician", path, (), 6))
+    score_agent(ScoreSettings(agent="tactician", out=path, deals=6))
     assert check_score(path) == (4, 24)
     assert check_score(path, share=1.0, seed=3) == (24, 24)
     whole = path.read_bytes()
@@ -109,7 +109,7 @@ def test_the_command_plays_checks_and_makes_a_board(tmp_path: Path) -> None:
         (f"{MODELS / 'two'} --out x.json", "can't play table two"),
         ("oracle-hand --out x.json", "sees what is hidden"),
         ("greedy --table two --table two --out x.json", "a table is named twice"),
-        ("greedy --workers 0 --out x.json", "workers is at least 1, not 0"),
+        ("greedy --workers 0 --out x.json", "workers should be greater than or equal to 1, not 0"),
         ("greedy --out good.json", "good.json is there already, and a score is not overwritten"),
         ("greedy --out good.json/x.json", "good.json/x.json: Not a directory"),
         ("greedy --out .", ".: Is a directory"),
@@ -118,8 +118,8 @@ def test_the_command_plays_checks_and_makes_a_board(tmp_path: Path) -> None:
         ("--board none", "none has no score files; krypenv score writes them"),
         ("--board twice", "tactician has two scores at table two, in twice/a.json and in twice/b.json; keep one"),
         ("--check none.json", "none.json: No such file or directory"),
-        ("--check good.json --share 1.5", "share is from 0 to 1, not 1.5"),
-        ("--check good.json --seed -1", "seed is at least 0, not -1"),
+        ("--check good.json --share 1.5", "share should be less than or equal to 1, not 1.5"),
+        ("--check good.json --seed -1", "seed should be greater than or equal to 0, not -1"),
         ("greedy --check good.json", "good.json is of the agent tactician, not of greedy"),
         ("--check odd.json", "of protocol 'krypenv-score-0', and this version of krypenv knows krypenv-score-1"),
         ("--check points.json --share 1", "table three, against greedy, deal 1 has"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import math
 import threading
@@ -23,7 +22,6 @@ from krypenv.training.evaluation.score import protocol
 from krypenv.training.evaluation.score import score_file as results
 from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, journal_of, score_agent, tasks_of
 from krypenv.training.runs.journal import JOURNAL
-from krypenv.training.runs.parts import Place
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +63,7 @@ def stopped_after(chunks: int, settings: ScoreSettings) -> Path:
 
 def test_margins_are_those_of_games_played_one_by_one(tmp_path: Path) -> None:
     """Each deal from every side: the others' mean score less the own, and of that the mean."""
-    score = score_agent(ScoreSettings("greedy", tmp_path / "a.json", ("three",), 2))
+    score = score_agent(ScoreSettings(agent="greedy", out=tmp_path / "a.json", table=("three",), deals=2))
     table = protocol.TABLES["three"]
     for at, opponent in enumerate(table.opponents):
         for deal in range(2):
@@ -84,7 +82,8 @@ def test_margins_are_those_of_games_played_one_by_one(tmp_path: Path) -> None:
 
 def test_more_deals_begin_with_the_same_ones(tmp_path: Path) -> None:
     one, shorter = (
-        score_agent(ScoreSettings("tactician", tmp_path / f"{deals}.json", (), deals)).tables for deals in (6, 4)
+        score_agent(ScoreSettings(agent="tactician", out=tmp_path / f"{deals}.json", deals=deals)).tables
+        for deals in (6, 4)
     )
     assert list(one) == list(shorter) == ["two", "three"]
     for name, table in shorter.items():
@@ -99,9 +98,9 @@ def test_more_deals_begin_with_the_same_ones(tmp_path: Path) -> None:
     ("chunks", "cut"), [(0, b""), (1, b'{"key":"two, opp'), (5, b'{"key":"two, opponent 0, deals from 0","result":{}}')]
 )
 def test_a_killed_run_is_resumed(chunks: int, cut: bytes, tmp_path: Path) -> None:
-    settings = ScoreSettings("tactician", tmp_path / "one.json", (), 6)
+    settings = ScoreSettings(agent="tactician", out=tmp_path / "one.json", deals=6)
     score_agent(settings)
-    again = dataclasses.replace(settings, out=tmp_path / "two.json")
+    again = settings.changed(out=tmp_path / "two.json")
     journal = stopped_after(chunks, again)
     with journal.open("ab") as file:
         file.write(cut)  # what a kill within a line leaves
@@ -111,7 +110,7 @@ def test_a_killed_run_is_resumed(chunks: int, cut: bytes, tmp_path: Path) -> Non
 
 
 def test_a_run_that_was_killed_before_its_first_chunk_is_resumed(tmp_path: Path) -> None:
-    settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
+    settings = ScoreSettings(agent="greedy", out=tmp_path / "a.json", table=("two",), deals=2)
     journal = stopped_after(0, settings)
     header = journal.read_bytes()
     for size in (0, len(header) // 2, len(header) - 1):
@@ -122,7 +121,7 @@ def test_a_run_that_was_killed_before_its_first_chunk_is_resumed(tmp_path: Path)
 
 
 def test_a_run_that_was_killed_before_its_journal_was_removed_is_done(tmp_path: Path) -> None:
-    settings = ScoreSettings("greedy", tmp_path / "a.json", ("two",), 2)
+    settings = ScoreSettings(agent="greedy", out=tmp_path / "a.json", table=("two",), deals=2)
     journal = stopped_after(1, settings)
     kept = journal.read_bytes()
     score_agent(settings)
@@ -144,7 +143,7 @@ def test_a_run_that_was_killed_before_its_journal_was_removed_is_done(tmp_path: 
 
 
 def test_a_journal_of_another_run_is_refused(tmp_path: Path) -> None:
-    settings = ScoreSettings("greedy", tmp_path / "a.json", (), 4)
+    settings = ScoreSettings(agent="greedy", out=tmp_path / "a.json", deals=4)
     path = stopped_after(3, settings)
     good = path.read_bytes()
     header, *lines = good.splitlines(keepends=True)
@@ -154,7 +153,7 @@ def test_a_journal_of_another_run_is_refused(tmp_path: Path) -> None:
         ("greedy", 4, ("two",), r"tables \['two', 'three'\], not \['two'\]"),
     ):
         with pytest.raises(ValueError, match=f"holds a score with {other}; give another --out"):
-            score_agent(ScoreSettings(agent, settings.out, tables, deals))
+            score_agent(ScoreSettings(agent=agent, out=settings.out, table=tables, deals=deals))
         assert path.read_bytes() == good
     for data in (
         b"\xff\xfe\n" + lines[0],
@@ -173,7 +172,7 @@ def test_a_journal_of_another_run_is_refused(tmp_path: Path) -> None:
 
 def test_an_agent_that_fails_forfeits_and_the_file_says_so(tmp_path: Path) -> None:
     path, name = tmp_path / "a.json", "support.small_files:Failing"
-    score = score_agent(ScoreSettings(name, path, ("two",), 2))
+    score = score_agent(ScoreSettings(agent=name, out=path, table=("two",), deals=2))
     assert score.tables["two"].forfeits == 8
     points = protocol.TABLES["two"].rules.total_points
     assert (score.tables["two"].raw == -points).all()
@@ -186,10 +185,10 @@ def test_agents_made_in_python_are_scored_under_their_names(tmp_path: Path) -> N
     rules = protocol.TABLES["two"].rules
     named = agents.make("greedy", rules)
     named.name = "mine"
-    by_name = score_agent(ScoreSettings("tactician", tmp_path / "string.json", ("two",), 2))
+    by_name = score_agent(ScoreSettings(agent="tactician", out=tmp_path / "string.json", table=("two",), deals=2))
     for number, source in enumerate((("made", lambda rules, seed: agents.make("tactician", rules, seed)), named)):
         path = tmp_path / f"{number}.json"
-        score = score_agent(ScoreSettings(source, path, ("two",), 2))
+        score = score_agent(ScoreSettings(agent=source, out=path, table=("two",), deals=2))
         name = ("made", "mine")[number]
         assert (score.agent, score.weights, score.command) == (name, (), "")
         assert (score.tables["two"].raw == by_name.tables["two"].raw).all() == (name == "made")
@@ -198,7 +197,7 @@ def test_agents_made_in_python_are_scored_under_their_names(tmp_path: Path) -> N
         assert check_score(path, share=1.0, agent=source) == (4, 4)
         with pytest.raises(ValueError, match=f"is of the agent {name}, not of random"):
             check_score(path, share=1.0, agent="random")
-    assert list(score_agent(ScoreSettings(named, tmp_path / "all.json", (), 2)).tables) == ["two"]
+    assert list(score_agent(ScoreSettings(agent=named, out=tmp_path / "all.json", deals=2)).tables) == ["two"]
 
 
 def test_agents_made_in_python_have_names_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +212,7 @@ def test_agents_made_in_python_have_names_of_their_own(tmp_path: Path, monkeypat
     for source, reason in (
         *(((name, maker), "names another agent, or a folder here; give the agent a name of its own")
           for name in ("greedy", "search(worlds=9)", "folder", "module:Class")),
-        *((source, kinds) for source in ((), (3, maker), ("", maker), ("a\nb", maker), object(), None)),
+        *((source, kinds) for source in ((), (3, maker), ("", maker), ("a\nb", maker), object())),
         (("mine",), f"mine can't play table two: {kinds}"),
         (("mine", "greedy"), f"mine can't play table two: {kinds}"),
         (("mine", lambda rules, seed: 1 / 0), "mine can't be made: its maker raised ZeroDivisionError"),
@@ -222,7 +221,7 @@ def test_agents_made_in_python_have_names_of_their_own(tmp_path: Path, monkeypat
         (("mine", lambda *given: lock and maker(*given)), "mine can't be sent to other processes"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=reason):
-            score_agent(ScoreSettings(source, tmp_path / "a", ("two",), 2, place=Place(2)))
+            score_agent(ScoreSettings(agent=source, out=tmp_path / "a", table=("two",), deals=2, workers=2))
     with pytest.raises(ValueError, match="deals is a multiple of 2"):
-        ScoreSettings("greedy", tmp_path / "a", deals=3)
+        ScoreSettings(agent="greedy", out=tmp_path / "a", deals=3)
     assert [each.name for each in tmp_path.iterdir() if each.name != ".lock"] == ["folder"]

@@ -126,7 +126,7 @@ def test_beside_an_agent_with_a_name(other: str, tmp_path: Path) -> None:
 def test_an_agent_alone(ask: str, tmp_path: Path) -> None:
     """A score, the exact exploitability, and an analysis."""
     with tiny_protocol():
-        score_agent(ScoreSettings(picky(ask), tmp_path / "score.json", ("two",), 2))
+        score_agent(ScoreSettings(agent=picky(ask), out=tmp_path / "score.json", table=("two",), deals=2))
     lowest = typed("support.arenas:Lowest")
     assert measure(picky(ask), SMALL).exploitability == measure(lowest, SMALL).exploitability
     game = Game(TWO, seed=2)

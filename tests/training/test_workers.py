@@ -27,7 +27,6 @@ from krypenv.training.exploiting import best_response
 from krypenv.training.learn.imitation import imitate
 from krypenv.training.runs import tasks
 from krypenv.training.runs.journal import JOURNAL, parse
-from krypenv.training.runs.parts import Place
 
 SMALL = "--rules mini-low --deals 2 --set bc_epochs=1 --set context=8 --set card=8"
 COMMANDS = {  # each with two tasks at least
@@ -94,7 +93,6 @@ def test_a_killed_process_changes_nothing(name: str, tmp_path: Path, monkeypatch
 SCRIPT = """
 from krypenv import Rules
 from krypenv.training import ArenaSettings, Settings, run_arena, train
-from krypenv.training.runs.parts import Place
 
 print("from the top", flush=True)
 
@@ -111,8 +109,8 @@ def pick(action_masks):
 RULES = Rules.preset("mini-low")
 """
 CALLS = {
-    "arena": "run_arena(ArenaSettings((Mine(RULES), ('pair', Mine), ('lambda', lambda *given: Mine(*given))), RULES, "
-    "'out', deals=4, chunk=2, place=Place(2)))",
+    "arena": "run_arena(ArenaSettings(agents=(Mine(RULES), ('pair', Mine), ('lambda', lambda *given: Mine(*given))), "
+    "rules=RULES, out='out', deals=4, chunk=2, workers=2))",
     "training": "train(Settings.of(rules='mini-low', demonstrations=60, teacher='search(worlds=2)', workers=2, "
     "frames=300, deals=2, against=('greedy',), out='out', envs=8, opponent_envs=4, steps=8, metagame_deals=2, "
     "curve_deals=2, batch=64, bc_epochs=1, context=8, card=8))",
@@ -142,7 +140,7 @@ def test_what_can_not_be_sent_is_told_before_anything_starts(tmp_path: Path) -> 
     lock = threading.Lock()
     locked = ("locked", lambda rules, seed: Lowest(rules, int(lock.locked())))
     with pytest.raises(ValueError, match=r"^locked can't be sent to other processes: pickling it raised TypeError: "):
-        run_arena(ArenaSettings((locked, "random"), RULES, tmp_path / "arena", place=Place(2)))
+        run_arena(ArenaSettings(agents=(locked, "random"), rules=RULES, out=tmp_path / "arena", workers=2))
     assert not (tmp_path / "arena").exists()
 
 
@@ -152,12 +150,15 @@ def test_a_class_of_the_main_module_is_not_named_to_workers(tmp_path: Path, monk
     with pytest.raises(
         ValueError, match=r"^__main__:Lowest is a class of the main module, which other processes can't"
     ):
-        run_arena(ArenaSettings((named, "random"), RULES, tmp_path / "arena", place=Place(2)))
+        run_arena(ArenaSettings(agents=(named, "random"), rules=RULES, out=tmp_path / "arena", workers=2))
     monkeypatch.setattr(sys.modules["__main__"], "Teacher", type(agents.make("rollout", RULES)), raising=False)
     with pytest.raises(ValueError, match=r"^__main__:Teacher is a class of the main module"):
         train(Settings.of(teacher="__main__:Teacher", demonstrations=2, workers=2, out=str(tmp_path / "run")))
     assert not [each.name for each in tmp_path.iterdir()]
-    assert run_arena(ArenaSettings((named, "random"), RULES, tmp_path / "arena", deals=2)).names[0] == "__main__:Lowest"
+    assert (
+        run_arena(ArenaSettings(agents=(named, "random"), rules=RULES, out=tmp_path / "arena", deals=2)).names[0]
+        == "__main__:Lowest"
+    )
 
 
 # ---------------------------------------------------------------------- Ray
@@ -207,7 +208,7 @@ def test_what_a_worker_raises_is_raised_here(cluster: Any, tmp_path: Path) -> No
     with pytest.raises(
         ValueError, match=r"^absent can't be made: its maker raised ValueError: there is no such model here$"
     ):
-        run_arena(ArenaSettings((absent, "random"), RULES, tmp_path / "arena", deals=2, place=Place(ray=True)))
+        run_arena(ArenaSettings(agents=(absent, "random"), rules=RULES, out=tmp_path / "arena", deals=2, ray=True))
 
 
 @pytest.mark.slow
@@ -215,9 +216,9 @@ def test_a_cluster_that_is_not_there_is_told_at_once(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "is_initialized", lambda: False)
-    place = Place(ray=True, ray_address="127.0.0.1:1")
+    place: dict[str, Any] = {"ray": True, "ray_address": "127.0.0.1:1"}
     with pytest.raises(ValueError, match=r"no Ray cluster answers at 127\.0\.0\.1:1: "):
-        run_arena(ArenaSettings(("greedy", "random"), RULES, tmp_path / "arena", place=place))
+        run_arena(ArenaSettings(agents=("greedy", "random"), rules=RULES, out=tmp_path / "arena", **place))
     assert not (tmp_path / "arena").exists()
 
 
@@ -240,5 +241,7 @@ class Patient(Lowest):
 def test_shards_go_to_all_nodes(cluster: Any, tmp_path: Path) -> None:
     driver = os.getpid()
     patient = ("patient", lambda rules, seed: Patient(rules, seed, tmp_path, driver))
-    run_arena(ArenaSettings((patient, "random"), RULES, tmp_path / "arena", deals=20, chunk=2, place=Place(ray=True)))
+    run_arena(
+        ArenaSettings(agents=(patient, "random"), rules=RULES, out=tmp_path / "arena", deals=20, chunk=2, ray=True)
+    )
     assert len(list(tmp_path.glob("*.node"))) == 3

@@ -19,7 +19,7 @@ from support.browsers import sitting
 from support.places import ROOT
 
 from krypenv import Game
-from krypenv.training.cli.people.table import TableSettings, rules_of
+from krypenv.training.cli.people.table import TableSettings
 from krypenv.ui import table
 from krypenv.ui.browser import seats
 from krypenv.ui.browser.seats import players_at
@@ -187,7 +187,7 @@ def refusal(folder):
 
 def test_a_record_that_was_not_written_whole_is_told_of_and_left_as_it_is(tmp_path):
     torn = tmp_path / "table.krk"
-    torn.write_text(Game(rules_of(TableSettings.of()), seed=1).record()[:-40])
+    torn.write_text(Game(TableSettings().game_rules(), seed=1).record()[:-40])
     before = torn.read_bytes()
     assert refusal(tmp_path)
     with running(tmp_path) as (process, _):
@@ -245,5 +245,5 @@ def test_who_sits_where():
     assert players_at(2, [], ["a", "b"]) == ["a", "b"]
     with pytest.raises(ValueError, match="3 other players are needed"):
         players_at(3, [], ["a", "b"])
-    it = TableSettings.of(players=4, teams=2, people=2)
-    assert it.players(rules_of(it)) == ["person", "person", "champion", "champion"]
+    it = TableSettings(players=4, teams=2, people=2)
+    assert it.seated(it.game_rules()) == ["person", "person", "champion", "champion"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -61,15 +62,21 @@ def command_of(settings: type[Settings], run: Callable[[Any], None]) -> Callable
 
 
 def _typed(field: FieldInfo, word: Any) -> Any:
-    """Return the value of a field for what typer has read."""
+    """Return the value of a field for a word or words; one that is no number stays a word, which the field refuses."""
     if isinstance(word, list):
-        return tuple(word)
-    return Path(word) if word and kind_of(field)[0] is Path else word
+        return tuple(_typed(field, each) for each in word)
+    kind = kind_of(field)[0]
+    if kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(word)
+    return word
 
 
 def _place(settings: type[Settings], name: str) -> int:
     """Return where an option stands on the page: arguments first, then panel by panel."""
-    return -1 if about(settings.model_fields[name])["is_argument"] else ORDER.index(group_of(settings, name))
+    return (
+        -1 if about(settings.model_fields[name])["is_argument"] else ORDER.index(group_of(settings, name) or ORDER[0])
+    )
 
 
 def _parameter(settings: type[Settings], name: str, default: Any) -> inspect.Parameter:
@@ -77,15 +84,16 @@ def _parameter(settings: type[Settings], name: str, default: Any) -> inspect.Par
     field = settings.model_fields[name]
     more, (kind, is_repeated) = about(field), kind_of(field)
     text, has_default = str(field.description), " [default: " not in str(field.description)
-    metavar = more["metavar"] or "|".join(choices_of(field.annotation)) or ("PATH" if kind is Path else None)
-    word: Any = str if kind is Path else kind
+    usual = "PATH" if kind is Path else f"<{kind.__name__}>"
+    metavar = more["metavar"] or "|".join(choices_of(field.annotation)) or usual
+    word: Any = bool if kind is bool else str
     if more["is_argument"]:
-        metavar = metavar or flag_of(name, field)[2:].upper()
+        metavar = more["metavar"] or flag_of(name, field)[2:].upper()
     if is_repeated:
-        word, default = list[word], [] if field.is_required() else list(default)
+        word, default = list[str], [] if field.is_required() else list(map(str, default))
         if not more["is_argument"]:
             words, marker, rest = text.partition(" [default: ")
-            metavar, text = metavar or f"<{kind.__name__}>", words if "repeat" in words else f"{words}; repeatable"
+            text = words if "repeat" in words else f"{words}; repeatable"
             text += marker + rest
     if name != "seed" and (bounds := bounds_of(field)):
         words, marker, rest = text.partition(" [default: ")
@@ -97,7 +105,7 @@ def _parameter(settings: type[Settings], name: str, default: Any) -> inspect.Par
     told = make(
         *flags,
         help=escape(text),
-        rich_help_panel=None if more["is_argument"] else group_of(settings, name),
+        rich_help_panel=None if more["is_argument"] else group_of(settings, name) or None,
         show_default=has_default,
         metavar="" if kind is bool else metavar,
     )

@@ -128,6 +128,15 @@ def run_of(name: str) -> Callable[[Any], None]:
     return run
 
 
+def function_of(name: str) -> Callable[..., None]:
+    """Import a command, and return a function for typer with its options."""
+    from krypenv.training.cli import bridge
+
+    run = run_of(name)
+    kind = typing.get_type_hints(run)["settings"]
+    return (bridge.command_of if hasattr(kind, "model_fields") else command_of)(kind, run)
+
+
 def _add(name: str, entry: Entry) -> None:
     """Add a command that is imported when it is called."""
     passed_on = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -136,12 +145,7 @@ def _add(name: str, entry: Entry) -> None:
         name, help=entry.text, rich_help_panel=PANELS[entry.folder], add_help_option=False, context_settings=passed_on
     )
     def start(ctx: typer.Context) -> None:
-        run = run_of(name)
-        kind = typing.get_type_hints(run)["settings"]
-        from krypenv.training.cli import bridge
-
-        of = bridge.command_of if hasattr(kind, "model_fields") else command_of
-        hand_over(ctx, of(kind, run), f"Example: {entry.example}")
+        hand_over(ctx, function_of(name), f"Example: {entry.example}")
 
 
 for _name, _entry in COMMANDS.items():

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations_with_replacement
-from pathlib import Path
 from typing import Any, ClassVar
 
 import krypenv
 from krypenv.agents import label_of
-from krypenv.agents.own import is_own, typed
+from krypenv.agents.own import is_own
 from krypenv.rules import Rules
 from krypenv.training.data.card import KIND, told, write_card
 from krypenv.training.data.columns import arrow, columns_of
@@ -25,65 +21,54 @@ from krypenv.training.evaluation.arena.lineups import MOST_MATCHES, Seating, sea
 from krypenv.training.evaluation.arena.shards import make_agent, name_of
 from krypenv.training.evaluation.luck.of_game import control_of_game
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.runs import Header, Progress, Task, limits, open_run, panels
-from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.parts import GameRules, Place, a_seed, rules_of_agents
+from krypenv.training.runs import Header, Progress, Task, open_run
+from krypenv.training.settings.base import AgentName, File, option, output
+from krypenv.training.settings.groups import AGENTS, LENGTH, MEASURED, Place, RulesOfAgents, seed_option
 
 CHUNK = 100  # games in a file
 
 
-@dataclass(frozen=True)
-class DataSettings(Command):
+class DataSettings(RulesOfAgents, Place):
     """The settings of `krypenv data`. Raises ValueError if one is out of bounds."""
 
     command: ClassVar[str] = "data"
-    agent: str = setting(
-        "",
+
+    agent: AgentName = option(
+        ...,
         "agent that plays, in every seat unless --against is given, as in champion or a model's folder",
         is_argument=True,
-        is_required=True,
     )
-    game: GameRules = rules_of_agents()
-    out: Path | str = an_output(
-        Path(), "folder of the data set; one that was begun in this folder is resumed", "DIR", is_required=True
+    out: File = output(..., "folder of the data set; one that was begun in this folder is resumed", "DIR")
+    against: tuple[AgentName, ...] = option(
+        (), "agent on the other sides; the choices of several take turns, in all seatings", AGENTS
     )
-    against: tuple[str, ...] = setting(
-        (), "agent on the other sides; the choices of several take turns, in all seatings", panel=panels.AGENTS
+    games: int = option(1000, "games to play", LENGTH, ge=1, le=10_000_000)
+    seed: int = seed_option("seed of the deals and of the agents' random choices")
+    values: bool = option(
+        False, "add the expected margin of every open move, and the regret of the one chosen", MEASURED
     )
-    games: int = setting(1000, "games to play", limits.DEMONSTRATIONS._replace(low=1), panels.LENGTH)
-    seed: int = a_seed("seed of the deals and of the agents' random choices", limits.SEED)
-    values: bool = setting(
-        False, "add the expected margin of every open move, and the regret of the one chosen", panel=panels.MEASURED
+    analyst: AgentName | None = option(
+        None, "agent that values the moves; implies --values [default: the one in the seat]", MEASURED
     )
-    analyst: str | None = setting(
-        None, "agent that values the moves; implies --values [default: the one in the seat]", panel=panels.MEASURED
-    )
-    luck: bool = setting(False, "add what the cards of each deal brought the seat's side", panel=panels.MEASURED)
-    place: Place = part(Place())
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "agent", typed(self.agent))
-        object.__setattr__(self, "against", tuple(map(typed, self.against)))
+    luck: bool = option(False, "add what the cards of each deal brought the seat's side", MEASURED)
 
     @property
     def agents(self) -> tuple[str, ...]:
         """All agents, of which the seatings have numbers."""
         return self.agent, *self.against
 
-    @cached_property
-    def rules(self) -> Rules:
-        """The rules; by default those of the first model among the agents."""
-        return self.game.of_agents(self.agents)
+    def game_rules(self) -> Rules:
+        """Return the rules; by default those of the first model among the agents."""
+        return self.rules_for(self.agents)
 
-    @cached_property
+    @property
     def seatings(self) -> tuple[Seating, ...]:
         """The seatings that the games go through in turn: the agent on one side, any of the others on each other one.
 
         Each agent of a table sits in every place, and after every other one, equally often. Raises ValueError for more
         tables than an arena has matches.
         """
-        sides, others = self.rules.num_teams, len(self.against)
+        sides, others = self.game_rules().num_teams, len(self.against)
         if not others:
             return ((0,) * sides,)
         if math.comb(others + sides - 2, sides - 1) > MOST_MATCHES:
@@ -100,9 +85,9 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
     for agents that can't be made or value no moves, without pyarrow, and for a folder that holds another data set.
     """
     arrow()
-    folder, rules = Path(settings.out), settings.rules
+    folder, rules = settings.out, settings.game_rules()
     header = _header(settings)
-    with open_run(folder, header, settings.place.executor) as run:
+    with open_run(folder, header, settings.executor) as run:
         tasks = list(_tasks(settings, header.identity))
         digests = run.do_all(tasks, progress)
         columns, files = columns_of(rules, bool(header.identity["analysts"]), settings.luck), []
@@ -114,7 +99,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
             folder,
             {
                 "krypenv": krypenv.__version__,
-                "command": dataclasses.replace(settings, place=Place()).line,
+                "command": settings.changed(workers=1, ray=False, ray_address=None).line,
                 **{name: header.identity[name] for name in ("rules", "seed", "games")},
                 "rows": sum(file["rows"] for file in files),
                 **{name: header.identity[name] for name in ("agents", "seatings", "analysts")},
@@ -128,7 +113,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
 
 def _header(settings: DataSettings) -> Header:
     """Return the header of the journal; raises ValueError for agents that can't play or value moves."""
-    rules = settings.rules
+    rules = settings.game_rules()
     made = [make_agent(source, rules, settings.seed) for source in settings.agents]
     agents = []
     for source, agent in zip(settings.agents, made, strict=True):
@@ -150,9 +135,10 @@ def _header(settings: DataSettings) -> Header:
 def _tasks(settings: DataSettings, identity: dict[str, Any]) -> Iterator[Task]:
     """Yield the tasks: a file of games each."""
     seeds, names = deal_seeds(settings.seed, settings.games), tuple(each["name"] for each in identity["agents"])
+    rules, seated = settings.game_rules(), settings.seatings
     for number, first in enumerate(range(0, settings.games, CHUNK)):
         games = Games(
-            settings.rules, first, seeds[first : first + CHUNK], settings.agents, names, settings.seatings,
+            rules, first, seeds[first : first + CHUNK], settings.agents, names, seated,
             settings.seed, tuple(identity["analysts"]), settings.luck,
         )  # fmt: skip
         count = len(games.seeds)

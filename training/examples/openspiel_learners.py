@@ -11,7 +11,6 @@ import io
 import random
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -20,10 +19,10 @@ import typer
 
 from krypenv import Rules
 from krypenv.inputs.words import shown, to_install
+from krypenv.training.cli.bridge import command_of
 from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import command_of
-from krypenv.training.runs import limits
-from krypenv.training.runs.options import Command, setting
+from krypenv.training.settings.base import Settings, option
+from krypenv.training.settings.groups import LARGEST_SMALL_SEED
 from krypenv.training.solving import grow, size_of
 
 MOST_HISTORIES = 100_000  # OpenSpiel walks through all of them in Python, and measures by tables
@@ -42,14 +41,13 @@ Policy = Callable[[Any], Probabilities]  # from a state to the probability of ea
 Measured = Callable[[int, float, float], None]  # takes the iteration, seconds of processor time, and exploitability
 
 
-@dataclass(frozen=True)
-class LearnersSettings(Command):
+class LearnersSettings(Settings):
     """What can be set; each field is an option of the command line."""
 
-    game: str = setting("mini-sweep", "the rules: a preset, and fields that differ")
-    learner: str = setting("dqn", "nfsp, dqn, deep-cfr or psro")
-    iterations: int = setting(10, "1,000 games of nfsp or dqn, or a step of deep-cfr or psro", limits.ITERATIONS)
-    seed: int = setting(0, "seed of all random choices", limits.SMALL_SEED)
+    game: str = option("mini-sweep", "the rules: a preset, and fields that differ")
+    learner: str = option("dqn", "nfsp, dqn, deep-cfr or psro")
+    iterations: int = option(10, "1,000 games of nfsp or dqn, or a step of deep-cfr or psro", ge=1, le=10**9)
+    seed: int = option(0, "seed of all random choices", ge=0, le=LARGEST_SMALL_SEED)
 
 
 def module_of(name: str) -> Any:

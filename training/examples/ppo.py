@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,12 @@ from krypenv.adapters import PolicyFunction
 from krypenv.features import width_of
 from krypenv.inputs.files import read_file, write_whole
 from krypenv.inputs.words import one_line, shown
+from krypenv.training.cli.bridge import command_of
 from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import command_of
 from krypenv.training.cli.outputs import check_files
 from krypenv.training.evaluation.matches.duplicate import evaluate, format_table
-from krypenv.training.runs import limits
-from krypenv.training.runs.options import Command, an_output, setting
+from krypenv.training.settings.base import File, Settings, option, output
+from krypenv.training.settings.groups import LARGEST_SMALL_SEED
 
 Array = npt.NDArray[Any]
 Metrics = dict[str, float]
@@ -44,30 +43,27 @@ METRICS = {  # what is printed after an update
 }
 
 
-@dataclass(frozen=True)
-class PPOSettings(Command):
+class PPOSettings(Settings):
     """What can be set; each field is an option of the command line."""
 
-    rules: str = setting("krypkasino players=2", "the rules: a preset, and fields that differ")
-    seconds: float = setting(75.0, "length of the training", limits.PAUSE)
-    frames: int = setting(0, "its length in decisions instead, whose result repeats; 0 for seconds", limits.FRAMES)
-    seed: int = setting(0, "seed of deals, weights and batches", limits.SMALL_SEED)
-    threads: int = setting(1, "torch threads", limits.THREADS)
-    games: int = setting(256, "games that are played at once", limits.GAMES)
-    steps: int = setting(
-        64, "decisions in each game between updates", limits.STEPS._replace(low=16)
-    )  # some seat acts twice
-    epochs: int = setting(2, "passes over the decisions of an update", limits.PASSES)
-    batch: int = setting(1024, "decisions in a minibatch", limits.BATCH)
-    rate: float = setting(1e-3, "learning rate of Adam; falls to zero", limits.RATE)
-    gamma: float = setting(0.95, "discount from one decision of a seat to its next", limits.SHARE)
-    gae_lambda: float = setting(0.8, "decay of generalized advantage estimation", limits.SHARE)
-    clip: float = setting(0.2, "bound of the probability ratio", limits.SHARE)
-    entropy: float = setting(0.01, "weight of the entropy bonus", limits.WEIGHT)
-    value: float = setting(0.5, "weight of the value loss", limits.WEIGHT)
-    units: int = setting(256, "units of each hidden layer", limits.UNITS)
-    deals: int = setting(1000, "duplicate deals of each match at the end; 0 for no match", limits.ROWS)
-    out: Path = an_output(Path("runs/ppo.safetensors"), "file of the weights", "FILE")
+    rules: str = option("krypkasino players=2", "the rules: a preset, and fields that differ")
+    seconds: float = option(75.0, "length of the training", gt=0, le=1e12)
+    frames: int = option(0, "its length in decisions instead, whose result repeats; 0 for seconds", ge=0, le=10**12)
+    seed: int = option(0, "seed of deals, weights and batches", ge=0, le=LARGEST_SMALL_SEED)
+    threads: int = option(1, "torch threads", ge=1, le=1024)
+    games: int = option(256, "games that are played at once", ge=1, le=1_000_000)
+    steps: int = option(64, "decisions in each game between updates", ge=16, le=10_000)  # some seat acts twice
+    epochs: int = option(2, "passes over the decisions of an update", ge=1, le=10_000)
+    batch: int = option(1024, "decisions in a minibatch", ge=1, le=10_000_000)
+    rate: float = option(1e-3, "learning rate of Adam; falls to zero", gt=0, le=10)
+    gamma: float = option(0.95, "discount from one decision of a seat to its next", ge=0, le=1)
+    gae_lambda: float = option(0.8, "decay of generalized advantage estimation", ge=0, le=1)
+    clip: float = option(0.2, "bound of the probability ratio", ge=0, le=1)
+    entropy: float = option(0.01, "weight of the entropy bonus", ge=0, le=1000)
+    value: float = option(0.5, "weight of the value loss", ge=0, le=1000)
+    units: int = option(256, "units of each hidden layer", ge=1, le=8192)
+    deals: int = option(1000, "duplicate deals of each match at the end; 0 for no match", ge=0, le=1_000_000)
+    out: File = output(Path("runs/ppo.safetensors"), "file of the weights", "FILE")
 
 
 class Policy(nn.Module):

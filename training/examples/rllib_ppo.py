@@ -13,7 +13,6 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,14 +32,14 @@ from krypenv.adapters.rllib import (  # which says so if RLlib is missing
     count_masked,
 )
 from krypenv.inputs.words import describe_error, shown
+from krypenv.training.cli.bridge import command_of
 from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import command_of
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.examples.ppo import Policy, PPOSettings, scale_of
 from krypenv.training.examples.ppo import run as train_and_play
-from krypenv.training.runs import limits, panels
 from krypenv.training.runs.cluster import ray_map
-from krypenv.training.runs.options import an_output, setting
+from krypenv.training.settings.base import AgentName, File, option, output
+from krypenv.training.settings.groups import RAY
 
 # isort: split
 from ray.rllib.algorithms.ppo import PPOConfig
@@ -58,32 +57,31 @@ METRICS = {  # what is printed after an update
 }
 
 
-@dataclass(frozen=True)
 class Settings(PPOSettings):
     """The options of the example `ppo`, with env runners, a league, matches and checkpoints."""
 
-    seconds: float = setting(180.0, "length of the training", limits.PAUSE)
-    games: int = setting(128, "games that each env runner plays at once", limits.GAMES)
-    steps: int = setting(32, "decisions in each game between updates", limits.STEPS)
-    batch: int = setting(512, "decisions in a minibatch", limits.BATCH)
-    runners: int = setting(0, "processes that play; 0 to play in this one", limits.WORKERS._replace(low=0))
-    snapshots: int = setting(2, "snapshots in the league; 0 for self-play only", limits.SNAPSHOTS)
-    share: float = setting(0.2, "share of the games that are played with a snapshot", limits.SHARE)
-    every: int = setting(10, "updates between snapshots, and between matches", limits.ITERATIONS)
-    opponent: str = setting("tactician", "whom it meets in matches while it trains, an agent's name")
-    watched: int = setting(50, "duplicate deals of each of these matches; 0 for none", limits.ROWS)
-    checkpoints: Path | None = an_output(
+    seconds: float = option(180.0, "length of the training", gt=0, le=1e12)
+    games: int = option(128, "games that each env runner plays at once", ge=1, le=1_000_000)
+    steps: int = option(32, "decisions in each game between updates", ge=1, le=10_000)
+    batch: int = option(512, "decisions in a minibatch", ge=1, le=10_000_000)
+    runners: int = option(0, "processes that play; 0 to play in this one", ge=0, le=1024)
+    snapshots: int = option(2, "snapshots in the league; 0 for self-play only", ge=0, le=1000)
+    share: float = option(0.2, "share of the games that are played with a snapshot", ge=0, le=1)
+    every: int = option(10, "updates between snapshots, and between matches", ge=1, le=10**9)
+    opponent: AgentName = option("tactician", "whom it meets in matches while it trains")
+    watched: int = option(50, "duplicate deals of each of these matches; 0 for none", ge=0, le=1_000_000)
+    checkpoints: File | None = output(
         None, "folder for RLlib's checkpoints; goes on from the last one there. They are pickles: use your own only",
         "FOLDER",
     )  # fmt: skip
-    ray_address: str | None = setting(
+    ray_address: str | None = option(
         None,
         "address of the cluster to train on [default: what Ray finds, or a new one]",
-        panel=panels.RAY,
+        group=RAY,
         metavar="ADDRESS",
         decides=False,
     )
-    out: Path = an_output(Path("runs/rllib_ppo.safetensors"), "file of the weights", "FILE")
+    out: File = output(Path("runs/rllib_ppo.safetensors"), "file of the weights", "FILE")
 
 
 def network(rules: Rules, units: int) -> Policy:

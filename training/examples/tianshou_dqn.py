@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,12 @@ from torch import Tensor, nn
 from krypenv import Engine, Rules, agents
 from krypenv.families.variants import family_of
 from krypenv.inputs.words import to_install
+from krypenv.training.cli.bridge import command_of
 from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import command_of
 from krypenv.training.examples.ppo import Policy, scale_of
 from krypenv.training.examples.ppo import run as train_and_play
-from krypenv.training.runs import limits
-from krypenv.training.runs.options import Command, an_output, setting
+from krypenv.training.settings.base import AgentName, File, Settings, option, output
+from krypenv.training.settings.groups import LARGEST_SMALL_SEED
 
 try:
     from tianshou.algorithm import DQN
@@ -48,28 +47,29 @@ METRICS = {  # what is printed now and then
 }
 
 
-@dataclass(frozen=True)
-class DQNSettings(Command):
+class DQNSettings(Settings):
     """What can be set; each field is an option of the command line."""
 
-    rules: str = setting("krypkasino players=2", "the rules: a preset, and fields that differ")
-    opponent: str = setting("tactician", "who plays the other seats, an agent's name")
-    seconds: float = setting(120.0, "length of the training", limits.PAUSE)
-    frames: int = setting(0, "its length in decisions instead, whose result repeats; 0 for seconds", limits.FRAMES)
-    seed: int = setting(0, "seed of deals, weights and batches", limits.SMALL_SEED)
-    threads: int = setting(1, "torch threads", limits.THREADS)
-    games: int = setting(32, "games that are played at once", limits.GAMES)
-    steps: int = setting(64, "decisions in each game between two lines of metrics", limits.STEPS)
-    memory: int = setting(50_000, "decisions that are remembered", limits.BATCH)
-    batch: int = setting(256, "decisions in a minibatch; there is one for each decision of all games", limits.BATCH)
-    rate: float = setting(5e-4, "learning rate of Adam", limits.RATE)
-    gamma: float = setting(0.95, "discount from one decision to the next", limits.SHARE)
-    horizon: int = setting(3, "decisions whose rewards are added before a value is believed", limits.STEPS)
-    target: int = setting(250, "minibatches between copies to the target network", limits.STEPS)
-    explore: float = setting(0.05, "share of random decisions in the second half; 1 at first, then falling")
-    units: int = setting(256, "units of each hidden layer", limits.UNITS)
-    deals: int = setting(1000, "duplicate deals of each match at the end; 0 for no match", limits.ROWS)
-    out: Path = an_output(Path("runs/tianshou_dqn.safetensors"), "file of the weights", "FILE")
+    rules: str = option("krypkasino players=2", "the rules: a preset, and fields that differ")
+    opponent: AgentName = option("tactician", "who plays the other seats")
+    seconds: float = option(120.0, "length of the training", gt=0, le=1e12)
+    frames: int = option(0, "its length in decisions instead, whose result repeats; 0 for seconds", ge=0, le=10**12)
+    seed: int = option(0, "seed of deals, weights and batches", ge=0, le=LARGEST_SMALL_SEED)
+    threads: int = option(1, "torch threads", ge=1, le=1024)
+    games: int = option(32, "games that are played at once", ge=1, le=1_000_000)
+    steps: int = option(64, "decisions in each game between two lines of metrics", ge=1, le=10_000)
+    memory: int = option(50_000, "decisions that are remembered", ge=1, le=10_000_000)
+    batch: int = option(
+        256, "decisions in a minibatch; there is one for each decision of all games", ge=1, le=10_000_000
+    )
+    rate: float = option(5e-4, "learning rate of Adam", gt=0, le=10)
+    gamma: float = option(0.95, "discount from one decision to the next", ge=0, le=1)
+    horizon: int = option(3, "decisions whose rewards are added before a value is believed", ge=1, le=10_000)
+    target: int = option(250, "minibatches between copies to the target network", ge=1, le=10_000)
+    explore: float = option(0.05, "share of random decisions in the second half; 1 at first, then falling", ge=0, le=1)
+    units: int = option(256, "units of each hidden layer", ge=1, le=8192)
+    deals: int = option(1000, "duplicate deals of each match at the end; 0 for no match", ge=0, le=1_000_000)
+    out: File = output(Path("runs/tianshou_dqn.safetensors"), "file of the weights", "FILE")
 
 
 class MaskInObservation(gym.Wrapper[Any, Any, Any, Any]):

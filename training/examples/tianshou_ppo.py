@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,12 @@ import typer
 from torch import Tensor, nn
 
 from krypenv import Rules
+from krypenv.training.cli.bridge import command_of
 from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import command_of
 from krypenv.training.examples.ppo import Policy, PPOSettings, masked
 from krypenv.training.examples.ppo import run as train_and_play
 from krypenv.training.examples.tianshou_dqn import begin  # which says so if Tianshou is missing
-from krypenv.training.runs import limits
-from krypenv.training.runs.options import an_output, setting
+from krypenv.training.settings.base import AgentName, File, option, output
 
 # isort: split
 from tianshou.algorithm import PPO
@@ -43,16 +41,15 @@ METRICS = {  # what is printed after an update
 }
 
 
-@dataclass(frozen=True)
 class Settings(PPOSettings):
     """The options of the example `ppo`, and the opponent."""
 
-    opponent: str = setting("tactician", "who plays the other seats, an agent's name")
-    seconds: float = setting(120.0, "length of the training", limits.PAUSE)
-    games: int = setting(64, "games that are played at once", limits.GAMES)
-    epochs: int = setting(4, "passes over the decisions of an update", limits.PASSES)
-    batch: int = setting(512, "decisions in a minibatch", limits.BATCH)
-    out: Path = an_output(Path("runs/tianshou_ppo.safetensors"), "file of the weights", "FILE")
+    opponent: AgentName = option("tactician", "who plays the other seats")
+    seconds: float = option(120.0, "length of the training", gt=0, le=1e12)
+    games: int = option(64, "games that are played at once", ge=1, le=1_000_000)
+    epochs: int = option(4, "passes over the decisions of an update", ge=1, le=10_000)
+    batch: int = option(512, "decisions in a minibatch", ge=1, le=10_000_000)
+    out: File = output(Path("runs/tianshou_ppo.safetensors"), "file of the weights", "FILE")
 
 
 class Actor(nn.Module):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,11 @@ from torch import Tensor, nn
 
 from krypenv import Rules
 from krypenv.adapters.torchrl import KrypenvEnv  # which says so if TorchRL is missing
+from krypenv.training.cli.bridge import command_of
 from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import command_of
 from krypenv.training.examples.ppo import Policy, PPOSettings, scale_of
 from krypenv.training.examples.ppo import run as train_and_play
-from krypenv.training.runs.options import an_output, setting
+from krypenv.training.settings.base import AgentName, File, option, output
 
 # isort: split
 from tensordict.nn import TensorDictModule
@@ -43,12 +42,11 @@ METRICS = {  # what is printed after an update
 }
 
 
-@dataclass(frozen=True)
 class Settings(PPOSettings):
     """The options of the example `ppo`, and the opponent."""
 
-    opponent: str = setting("tactician", "who plays the other seats, an agent's name")
-    out: Path = an_output(Path("runs/torchrl_ppo.safetensors"), "file of the weights", "FILE")
+    opponent: AgentName = option("tactician", "who plays the other seats")
+    out: File = output(Path("runs/torchrl_ppo.safetensors"), "file of the weights", "FILE")
 
 
 class Heads(nn.Module):

@@ -9,10 +9,19 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, ValidationInfo
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+)
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
-from krypenv.agents.own import typed
 from krypenv.inputs.words import command_line, did_you_mean, shown
 
 Of = TypeVar("Of", bound="Settings")
@@ -58,13 +67,31 @@ def output(default: Any, text: str, metavar: str = "", **more: Any) -> Any:
 
 
 def _check_agent(value: Any, info: ValidationInfo) -> Any:
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str):
         raise ValueError(f"{info.field_name} is the name of an agent, not {shown(value)}")
-    return value if info.context == FROM_FILE else typed(value)
+    return _as_typed(value, info)
+
+
+def _as_typed(value: Any, info: ValidationInfo) -> Any:
+    from krypenv.agents.own import typed
+
+    return value if info.context == FROM_FILE else typed(_refuse_empty(value))
+
+
+def _refuse_empty(value: Any) -> Any:
+    if value == "":
+        raise PydanticCustomError("string_too_short", "it is empty")
+    return value
 
 
 AgentName = Annotated[str, PlainValidator(_check_agent)]  # typed by a person, unless the settings come from a file
-File = Annotated[Path, Field(strict=False)]
+AnyAgent = Annotated[Any, PlainValidator(_as_typed)]  # a name, a pair of a name and maker(rules, seed), or an agent
+File = Annotated[Path, Field(strict=False), BeforeValidator(_refuse_empty)]
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as one of Python, a list as a tuple, and any other value as it is."""
+    return value.item() if isinstance(value, np.generic) else tuple(value) if isinstance(value, list) else value
 
 
 class Settings(BaseModel):
@@ -84,9 +111,12 @@ class Settings(BaseModel):
             if name not in type(self).model_fields:
                 near = did_you_mean(name, list(type(self).model_fields))
                 raise TypeError(f"{type(self).__name__} has no setting {shown(name)}{near}")
-        given = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
+        self._take(given)
+
+    def _take(self, given: Mapping[str, Any], context: dict[str, Any] | None = None) -> None:
+        values = {name: _plain(value) for name, value in {**self.defaults(given), **given}.items()}
         try:
-            super().__init__(**{**self.defaults(given), **given})
+            self.__pydantic_validator__.validate_python(values, self_instance=self, context=context)
         except ValidationError as error:
             raise ValueError(sentence_of(error)) from None
 
@@ -98,15 +128,14 @@ class Settings(BaseModel):
     @classmethod
     def from_file(cls: type[Of], fields: Mapping[str, Any]) -> Of:
         """Return settings from the JSON values of a file, whose agents nobody has typed."""
-        plain = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-        try:
-            return cls.model_validate(plain, context=FROM_FILE)
-        except ValidationError as error:
-            raise ValueError(sentence_of(error)) from None
+        made = cls.__new__(cls)
+        made._take(fields, FROM_FILE)
+        return made
 
     def changed(self: Of, **given: Any) -> Of:
         """Return these settings with some values changed."""
-        return type(self)(**{**dict(self), **given})
+        kept = {name: getattr(self, name) for name in type(self).model_fields if name not in given}
+        return type(self)(**{**kept, **given}).model_copy(update=kept)  # agents that nobody has typed stay so
 
     def identity(self) -> dict[str, Any]:
         """Return the values that decide the results, by name."""
@@ -115,7 +144,8 @@ class Settings(BaseModel):
     @property
     def line(self) -> str:
         """The command line that makes these settings."""
-        fields, own = options_of(type(self)), dict(self)
+        fields = options_of(type(self))
+        own = {name: getattr(self, name) for name in fields}
         usual = {name: field.default for name, field in fields.items()}
         usual |= self.defaults({name: own[name] for name in fields if own[name] != usual[name]})
         given = [name for name, field in fields.items() if own[name] != usual[name] or field.is_required()]
@@ -187,10 +217,19 @@ def bounds_of(field: FieldInfo) -> str:
     return f"{low} to {high}" if low and high else f"{low} or more" if "ge" in limits else low or high
 
 
-def sentence_of(error: ValidationError) -> str:
+def check_number(name: str, value: Any, low: float, high: float) -> None:
+    """Raise ValueError with one sentence unless a value is a number within bounds; whole, if its bounds are."""
+    kind: Any = Annotated[int if isinstance(high, int) else float, Field(strict=True, ge=low, le=high)]
+    try:
+        TypeAdapter(kind).validate_python(_plain(value))
+    except ValidationError as error:
+        raise ValueError(sentence_of(error, name)) from None
+
+
+def sentence_of(error: ValidationError, name: str = "the settings") -> str:
     """Return the first thing that is wrong, as a sentence."""
     first = error.errors()[0]
-    name = str(first["loc"][0]) if first["loc"] else "the settings"
+    name = str(first["loc"][0]) if first["loc"] else name
     if first["type"] == "value_error":  # raised by a check of ours
         return first["msg"].removeprefix("Value error, ")
     if first["type"] == "missing":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RULES, AGENTS, LENGTH, DEALS, OPPONENTS = "Rules", "Agents", "Length and size", "Deals", "Opponents"
 START, PPO, REWARDS, NETWORK, EVALUATION = "Initial weights", "PPO", "Rewards", "Network", "Evaluation"
 RECORDS, GAME_RECORDS, MEASURED = "Checkpoints and curve", "Game records", "What to measure"
-SEARCHES, RAY, INPUT, OUTPUT = "Policy-aware search", "Ray", "Input", "Output"
+SEARCHES, RAY, INPUT, OUTPUT = "Policy-aware search", "Processes", "Input", "Output"
 ORDER = (
     RULES, AGENTS, MEASURED, LENGTH, DEALS, START, OPPONENTS, PPO, REWARDS, NETWORK, SEARCHES, RECORDS, EVALUATION,
     GAME_RECORDS, RAY, INPUT, OUTPUT,
@@ -34,6 +34,18 @@ Luck = Literal["auto", "on", "off"]
 Language = Literal["en", "sv"] | None
 
 
+def fields_option() -> Any:
+    """Declare the fields of the rules that differ from the preset's."""
+    return option(
+        (), "change a field of the rules, as in forced_sweep=False", RULES, metavar="KEY=VALUE", decides=False
+    )
+
+
+def rules_with(preset: str, fields: Sequence[str]) -> Rules:
+    """Return the rules of a preset, whose text may change fields too; raises ValueError if they are invalid."""
+    return Rules.parse(" ".join([preset, *(word.replace(" ", "") for word in fields)]))
+
+
 class GameSettings(Settings):
     """The rules of the game. In Python, `rules` may be a `Rules` object."""
 
@@ -42,9 +54,7 @@ class GameSettings(Settings):
     rules: str | None = option(KRYPKASINO, "preset of the rules", decides=False)  # a header has the rules in full
     players: int | None = option(None, "number of players [default: 2]", decides=False)
     teams: int | None = option(None, "number of teams [default: none, everyone plays alone]", decides=False)
-    rule: tuple[str, ...] = option(
-        (), "change a field of the rules, as in forced_sweep=False", metavar="KEY=VALUE", decides=False
-    )
+    rule: tuple[str, ...] = fields_option()
 
     @field_validator("rules", mode="before")
     @classmethod
@@ -52,10 +62,10 @@ class GameSettings(Settings):
         return str(rules) if isinstance(rules, Rules) else rules
 
     @property
-    def changes(self) -> str:
-        """The fields of the rules that are given beside the preset, as text."""
-        given = [f"{name}={value}" for name in ("players", "teams") if (value := getattr(self, name)) is not None]
-        return " ".join([*given, *(word.replace(" ", "") for word in self.rule)])
+    def changes(self) -> list[str]:
+        """The fields of the rules that are given beside the preset."""
+        sizes = {"players": self.players, "teams": self.teams}
+        return [*(f"{name}={value}" for name, value in sizes.items() if value is not None), *self.rule]
 
     @property
     def has_rules(self) -> bool:
@@ -64,7 +74,7 @@ class GameSettings(Settings):
 
     def game_rules(self) -> Rules:
         """Return the rules; raises ValueError if they are invalid."""
-        return Rules.parse(f"{self.rules or KRYPKASINO} {self.changes}")
+        return rules_with(self.rules or KRYPKASINO, self.changes)
 
 
 class RulesOfAgents(GameSettings):
@@ -79,7 +89,7 @@ class RulesOfAgents(GameSettings):
         from krypenv.agents import rules_of
 
         named = [] if self.has_rules else [agent for agent in agents if isinstance(agent, str)]
-        return next(filter(None, map(rules_of, named)), None) or self.game_rules()
+        return next(filter(None, map(rules_of, named)), None) or rules_with(self.rules or KRYPKASINO, self.changes)
 
 
 def rules_given(kind: type[GameSettings], given: Mapping[str, Any]) -> Rules:
@@ -92,16 +102,15 @@ def rules_given(kind: type[GameSettings], given: Mapping[str, Any]) -> Rules:
 class Place(Settings):
     """Where tasks are done, on which their results do not depend."""
 
-    group: ClassVar[str] = LENGTH
+    group: ClassVar[str] = RAY
 
     workers: int = option(
         1, "processes; the figures don't depend on their number", decides=False, ge=1, le=MOST_WORKERS
     )
-    ray: bool = option(False, "work on a Ray cluster", RAY, decides=False)
+    ray: bool = option(False, "work on a Ray cluster", decides=False)
     ray_address: str | None = option(
         None,
         "address of the cluster; implies --ray [default: what Ray finds, or a new one]",
-        RAY,
         metavar="ADDRESS",
         decides=False,
     )

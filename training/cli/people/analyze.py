@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from krypenv.inputs.files import write_whole
@@ -12,39 +10,32 @@ from krypenv.notation import is_record
 from krypenv.one_game import Game
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
-from krypenv.training.runs import limits
-from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
-from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, LENGTH
-from krypenv.training.runs.parts import a_seed
 from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import write_json
+from krypenv.training.settings.base import AgentName, File, option, output
+from krypenv.training.settings.groups import AGENTS, GAME_RECORDS, LENGTH, json_output, seed_option
 
 
-@dataclass(frozen=True)
-class AnalysisSettings(Command):
+class AnalysisSettings(Marks):
     """The settings of `krypenv analyze`."""
 
     command: ClassVar[str] = "analyze"
-    source: str = setting(
-        "",
-        "a file, the text itself, or - for the standard input",
-        metavar="POSITION|RECORD",
-        is_argument=True,
-        is_required=True,
+
+    source: str = option(
+        ..., "a file, the text itself, or - for the standard input", metavar="POSITION|RECORD", is_argument=True
     )
-    agent: str | None = setting(
-        None, "agent that evaluates the moves [default: search; oracle-hand with --open]", panel=AGENTS
+    agent: AgentName | None = option(
+        None, "agent that evaluates the moves [default: search; oracle-hand with --open]", AGENTS
     )
-    open: bool = setting(False, "show the agent all hands, which is cheating", panel=AGENTS)
-    worlds: int | None = setting(
-        None, "worlds to sample for each decision [default: the agent's own, or 200]", limits.WORLDS, LENGTH
+    open: bool = option(False, "show the agent all hands, which is cheating", AGENTS)
+    worlds: int | None = option(
+        None, "worlds to sample for each decision [default: the agent's own, or 200]", LENGTH, ge=2, le=10_000
     )
-    seed: int = a_seed("seed; the same seed gives the same figures", limits.SEED)
-    seat: int | None = setting(None, "analyse the moves of this seat only [default: all seats]", panel=GAME_RECORDS)
-    marks: Marks = part(Marks())
-    json: Path | None = a_json_file()
-    picture: Path | None = an_output(None, "draw the figures", "FILE.png")
-    annotate: Path | None = an_output(None, "write the record with the analysis as comments", "FILE")
+    seed: int = seed_option()
+    seat: int | None = option(None, "analyse the moves of this seat only [default: all seats]", GAME_RECORDS)
+    json_file: File | None = json_output()
+    picture: File | None = output(None, "draw the figures", "FILE.png")
+    annotate: File | None = output(None, "write the record with the analysis as comments", "FILE")
 
 
 def run(settings: AnalysisSettings) -> None:
@@ -53,7 +44,7 @@ def run(settings: AnalysisSettings) -> None:
 
     it, picture = settings, settings.picture
     text = read_source(it.source)
-    check_files(it.json, picture, it.annotate, source=it.source)
+    check_files(it.json_file, picture, it.annotate, source=it.source)
     if picture and picture.suffix.lower() != ".png":
         raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
     how = it.agent, it.worlds, it.seed, it.open
@@ -61,8 +52,8 @@ def run(settings: AnalysisSettings) -> None:
         if it.seat is not None or it.annotate:
             raise ValueError("--seat and --annotate are for records, and this is a position")
         position = analyze_position(Game.from_position(text), *how)
-        if it.json:
-            write_json(it.json, position.to_json())
+        if it.json_file:
+            write_json(it.json_file, position.to_json())
         if picture:
             from krypenv.training.evaluation.analysis.picture import draw_position
 
@@ -71,9 +62,9 @@ def run(settings: AnalysisSettings) -> None:
         return
     game = Game.replay(text)
     with bar_of("plays") as show:
-        record = analyze(game, *how, it.seat, it.marks, show)
-    if it.json:
-        write_json(it.json, record.to_json())
+        record = analyze(game, *how, it.seat, it, show)
+    if it.json_file:
+        write_json(it.json_file, record.to_json())
     if it.annotate:
         write_whole(it.annotate, comments.annotate(game, record).encode())
     if picture:

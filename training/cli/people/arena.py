@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 from rich.console import Console
 from rich.progress import Progress
@@ -22,10 +20,10 @@ def run(settings: ArenaSettings) -> None:
 
     The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
     """
-    out = Path(settings.out)
+    out = settings.out
     check_folder(out)
     page = out / "report.html" if settings.report else None
-    check_files(settings.json, page)
+    check_files(settings.json_file, page)
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -34,7 +32,7 @@ def run(settings: ArenaSettings) -> None:
             if not bar.tasks:
                 source = describe_list(settings.deals_from)
                 typer.echo(
-                    f"{settings.rules}: {len(settings.agents)} agents, {len(settings.matches)} matches, "
+                    f"{settings.game_rules()}: {len(settings.agents)} agents, {len(settings.matches)} matches, "
                     f"{settings.deals} deals of {source}, {total} games, {done} of them played"
                 )
                 bar.add_task("games", total=total, completed=done)
@@ -46,8 +44,8 @@ def run(settings: ArenaSettings) -> None:
         from krypenv.training.evaluation.arena.html_report import write_report
 
         write_report(page, table, games, settings.line, facts(read_results(out).header))
-    if settings.json:
-        write_json(settings.json, {"arena": read_results(out).header._asdict(), "standings": table.to_json()})
+    if settings.json_file:
+        write_json(settings.json_file, {"arena": read_results(out).header._asdict(), "standings": table.to_json()})
     if settings.precision and table.deals < settings.deals:
         typer.echo(f"stopped after {table.deals} deals: every pair's interval is at most ±{settings.precision:g}")
     print_standings(table)

@@ -6,19 +6,18 @@ import contextlib
 import secrets
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
+from pydantic import model_validator
 
 from krypenv.inputs.words import as_argument, printable
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.cli.saved_games import alone, is_same, latest, own_name, take
-from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.panels import AGENTS
-from krypenv.training.runs.parts import AtTable, GameRules
+from krypenv.training.settings.base import File, option, output
+from krypenv.training.settings.groups import AGENTS, AtTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,28 +31,28 @@ if TYPE_CHECKING:
 _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
 
 
-@dataclass(frozen=True)
-class PlaySettings(Command):
+class PlaySettings(AtTable):
     """The settings of `krypenv play`."""
 
     command: ClassVar[str] = "play"
-    game: GameRules = part(GameRules(""), rules="preset of the rules [default: krypkasino]")
-    table: AtTable = part(
-        AtTable(), save="file to save the game to [default: the file of --load, or game.krk or game-2.krk and so on]"
-    )
-    seat: int | None = setting(None, "your seat [default: 0, which leads the first deal]", panel=AGENTS)
-    four_colours: bool = an_output(False, "write clubs green and diamonds blue")
-    no_colour: bool = an_output(False, "write line by line and without colour, as with NO_COLOR=1")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.table.load and self.has_deal:
+    seat: int | None = option(None, "your seat [default: 0, which leads the first deal]", AGENTS)
+    save: File | None = output(
+        None, "file to save the game to [default: the file of --load, or game.krk or game-2.krk and so on]", "FILE"
+    )
+    four_colours: bool = output(False, "write clubs green and diamonds blue")
+    no_colour: bool = output(False, "write line by line and without colour, as with NO_COLOR=1")
+
+    @model_validator(mode="after")
+    def _fits(self) -> PlaySettings:
+        if self.load and self.has_deal:
             raise ValueError("the record of --load has the rules and the deal; leave out their options")
+        return self
 
     @property
     def has_deal(self) -> bool:
         """Whether the rules or the deal are given."""
-        return self.game.is_given or self.table.seed is not None
+        return self.has_rules or self.seed is not None
 
 
 def run(settings: PlaySettings) -> None:
@@ -64,41 +63,40 @@ def run(settings: PlaySettings) -> None:
     """
     from rich.console import Console
 
-    from krypenv.agents import typed
     from krypenv.one_game import Game
     from krypenv.ui.narrator.words import check_language, language_of
     from krypenv.ui.table import Table, check_players, dealt, named_in, next_of
     from krypenv.ui.terminal import Terminal
 
-    it, at, load, seat, save = settings, settings.table, settings.table.load, settings.seat, settings.table.save
-    language = check_language(at.language or language_of())
+    it, load, seat, save = settings, settings.load, settings.seat, settings.save
+    language = check_language(it.language or language_of())
     console = Console(no_color=True if it.no_colour else None)
     with contextlib.ExitStack() as held:
         if load and load != "-" and (not save or is_same(save, load)):
             check_files(load)
             held.enter_context(alone(Path(load)))
         elif not load:
-            load = _unfinished(console, language, held, not (it.has_deal or at.against or seat is not None or save))
-        opponents = list(map(typed, at.against or ["champion"]))
+            load = _unfinished(console, language, held, not (it.has_deal or it.against or seat is not None or save))
+        opponents = list(it.against or ["champion"])
         remark = partial(_luck_in, language)
-        begin_ahead = partial(_begin_ahead, console, held, typed(at.hint), remark)
+        begin_ahead = partial(_begin_ahead, console, held, it.hint, remark)
         if load:
             game = Game.replay(read_text(load))
             named = named_in(game)
             if named:
                 seat = named[0] if seat is None else seat
-                opponents = opponents if at.against else named[1]
+                opponents = opponents if it.against else named[1]
             if game.session_over:
                 raise ValueError(f"the game of {load} is over; krypenv show prints it")
             if game.is_over:
                 game = next_of(game)
             ahead = begin_ahead(game.rules, opponents)
         else:
-            rules = it.game.of_agents([])
+            rules = it.game_rules()
             check_players(rules, seat or 0, opponents)
             ahead = begin_ahead(rules, opponents)
-            game = dealt(rules, at.seed) if ahead is None else _welcomed(console, language, rules, at.seed)
-        of_agents = secrets.randbits(64) if at.seed is None else at.seed
+            game = dealt(rules, it.seed) if ahead is None else _welcomed(console, language, rules, it.seed)
+        of_agents = secrets.randbits(64) if it.seed is None else it.seed
         table = Table(game, 0 if seat is None else seat, opponents, of_agents)
         if save and not (load and is_same(save, load)):
             take(save, held)
@@ -106,7 +104,7 @@ def run(settings: PlaySettings) -> None:
         else:
             path = Path(load) if load and load != "-" else own_name(table.record(), held)
         Terminal(
-            table, path, typed(at.hint), console, it.four_colours,
+            table, path, it.hint, console, it.four_colours,
             remark=remark, language=language, ahead=ahead, is_welcome=ahead is not None and not load,
         ).run()  # fmt: skip
 

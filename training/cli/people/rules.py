@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.parts import KRYPKASINO, GameRules, a_language
+from krypenv.training.settings.base import option, output
+from krypenv.training.settings.groups import KRYPKASINO, GameSettings, Language, language_option
 
 
-@dataclass(frozen=True)
-class RulesSettings(Command):
+class RulesSettings(GameSettings):
     """The settings of `krypenv rules`."""
 
     command: ClassVar[str] = "rules"
-    preset: str = setting(KRYPKASINO, "preset of the rules", is_argument=True)
-    game: GameRules = part(GameRules(), rules=None)
-    full: bool = an_output(False, "all of the rules, with examples")
-    language: str | None = a_language()
+
+    rules: str = option(KRYPKASINO, "preset of the rules", is_argument=True, flag="preset")
+    full: bool = output(False, "all of the rules, with examples")
+    language: Language = language_option()
 
 
 def run(settings: RulesSettings) -> None:
@@ -28,7 +26,7 @@ def run(settings: RulesSettings) -> None:
     from krypenv.ui.narrator.words import language_of
     from krypenv.ui.rulebook import five_lines, in_full, shows
 
-    rules = replace(settings.game, rules=settings.preset).parse()
+    rules = settings.game_rules()
     console = Console()
     narrator = Narrator(rules, language=settings.language or language_of(), symbols=shows(console, "♠"))
     told = in_full(narrator, console.width) if settings.full else five_lines(narrator, console.width)

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import starmap
-from pathlib import Path
 from typing import Any, ClassVar
 
 import typer
 
 from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.runs.limits import Bounds
-from krypenv.training.runs.options import Command, an_output, setting
-from krypenv.training.runs.panels import GAME_RECORDS
+from krypenv.training.settings.base import File, Settings, option, output
+from krypenv.training.settings.groups import GAME_RECORDS
 
 
-@dataclass(frozen=True)
-class ShowSettings(Command):
+class ShowSettings(Settings):
     """The settings of `krypenv show`."""
 
     command: ClassVar[str] = "show"
-    record: str = setting(
-        "", "file with a text record of a game, or - for the standard input", is_argument=True, is_required=True
+
+    record: str = option(..., "file with a text record of a game, or - for the standard input", is_argument=True)
+    gif: File | None = output(None, "write the game as pictures", "FILE.gif")
+    png: File | None = output(None, "write a position as a picture", "FILE.png")
+    at: int | None = option(
+        None, "the position after this many moves [default: the last one]", GAME_RECORDS, metavar="MOVE", ge=0
     )
-    gif: Path | None = an_output(None, "write the game as pictures", "FILE.gif")
-    png: Path | None = an_output(None, "write a position as a picture", "FILE.png")
-    at: int | None = setting(
-        None, "the position after this many moves [default: the last one]", panel=GAME_RECORDS, metavar="MOVE"
-    )
-    hands: str = setting("all", "whose hands are open in pictures", panel=GAME_RECORDS, metavar="all|turn|none|SEAT")
-    width: int = an_output(720, "width of pictures in pixels", bounds=Bounds(160, 1920))
-    seconds: float = an_output(1.0, "how long each picture of a GIF is shown", bounds=Bounds(0.02, 60.0))
-    four_colours: bool = an_output(False, "draw clubs green and diamonds blue")
+    hands: str = option("all", "whose hands are open in pictures", GAME_RECORDS, metavar="all|turn|none|SEAT")
+    width: int = output(720, "width of pictures in pixels", ge=160, le=1920)
+    seconds: float = output(1.0, "seconds that each picture of a GIF is shown", ge=0.02, le=60.0)
+    four_colours: bool = output(False, "draw clubs green and diamonds blue")
 
 
 def run(settings: ShowSettings) -> None:
@@ -52,7 +47,7 @@ def run(settings: ShowSettings) -> None:
         return
     game = Game.replay(text)
     open_hands = check_render_seat(_render_seat(settings.hands), game.rules.players)
-    if at is not None and not 0 <= at <= len(game.moves):
+    if at is not None and at > len(game.moves):
         raise ValueError(f"the game has {len(game.moves)} moves, so --at is 0 to {len(game.moves)}, not {at}")
 
     from krypenv.pictures import draw_game, gif_of, png_of

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import typer
+from pydantic import model_validator
 
 from krypenv.inputs.files import PRIVATE, write_whole
 from krypenv.inputs.words import one_line, printable
 from krypenv.runtime import stopping
 from krypenv.training.cli.outputs import check_files, read_text
 from krypenv.training.cli.saved_games import Taken, alone, is_same, latest, own_name, take
-from krypenv.training.runs import limits
-from krypenv.training.runs.options import Command, part, setting
-from krypenv.training.runs.panels import AGENTS, GAME_RECORDS, OUTPUT
-from krypenv.training.runs.parts import KRYPKASINO, AtTable, GameRules
+from krypenv.training.settings.base import AgentName, File, option, output
+from krypenv.training.settings.groups import AGENTS, GAME_RECORDS, AtTable
 
 if TYPE_CHECKING:
     from krypenv.one_game import Game
@@ -32,56 +29,55 @@ if TYPE_CHECKING:
 _STEM = "table"  # of the names of files
 
 
-@dataclass(frozen=True)
-class TableSettings(Command):
+class TableSettings(AtTable):
     """The settings of `krypenv table`."""
 
     command: ClassVar[str] = "table"
-    game: GameRules = part(GameRules(""), rules="preset of the rules [default: krypkasino]")
-    table: AtTable = part(
-        AtTable(),
-        against="another player; repeatable, from the first person's left on [default: champion at every other seat]",
-        save="file to save the game to [default: the file of --load, or table.krk or table-2.krk and so on]",
-    )
-    people: int = setting(1, "how many people play; each gets a link; 0 to watch", limits.Bounds(0, 6), AGENTS)
-    seat: tuple[int, ...] = setting((), "a person's seat; repeatable [default: from 0 on]", panel=AGENTS)
-    learn: bool = setting(
-        False, "open the page that teaches the game: twelve positions, and a first deal", panel=OUTPUT
-    )
-    study: str | None = setting(
-        None, "step through the record of a game that is over, or study a position", panel=GAME_RECORDS, metavar="FILE"
-    )
-    edit: bool = setting(False, "set up a position and study it, instead of playing", panel=GAME_RECORDS)
-    host: str = setting("127.0.0.1", "address to serve at; 0.0.0.0 lets others in, by their links", panel=OUTPUT)
-    origin: tuple[str, ...] = setting(
-        (), "address at which a proxy shows the table; repeatable", panel=OUTPUT, metavar="URL"
-    )
-    port: int = setting(8765, "port to serve at; 0 for any free one", limits.Bounds(0, 65535), OUTPUT)
-    open: bool = setting(True, "open the page in the browser", panel=OUTPUT)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at = self.table
-        if at.load and self.is_new:
+    against: tuple[AgentName, ...] = option(
+        (),
+        "another player; repeatable, from the first person's left on [default: champion at every other seat]",
+        AGENTS,
+        metavar="AGENT",
+    )
+    save: File | None = output(
+        None, "file to save the game to [default: the file of --load, or table.krk or table-2.krk and so on]", "FILE"
+    )
+    people: int = option(1, "how many people play; each gets a link; 0 to watch", AGENTS, ge=0, le=6)
+    seat: tuple[int, ...] = option((), "a person's seat; repeatable [default: from 0 on]", AGENTS)
+    learn: bool = output(False, "open the page that teaches the game: twelve positions, and a first deal")
+    study: str | None = option(
+        None, "step through the record of a game that is over, or study a position", GAME_RECORDS, metavar="FILE"
+    )
+    edit: bool = option(False, "set up a position and study it, instead of playing", GAME_RECORDS)
+    host: str = output("127.0.0.1", "address to serve at; 0.0.0.0 lets others in, by their links")
+    origin: tuple[str, ...] = output((), "address at which a proxy shows the table; repeatable", "URL")
+    port: int = output(8765, "port to serve at; 0 for any free one", ge=0, le=65535)
+    open: bool = output(True, "open the page in the browser")
+
+    @model_validator(mode="after")
+    def _fits(self) -> TableSettings:
+        if self.load and self.is_new:
             raise ValueError("the record of --load has the rules, the deal and the seats; leave out their options")
-        if self.study and (at.load or self.is_new or at.save or at.against):
+        if self.study and (self.load or self.is_new or self.save or self.against):
             raise ValueError("the record of --study has the rules, the deal and the players; leave out their options")
-        if self.edit and (self.study or at.load or self.is_new or at.save or at.against):
+        if self.edit and (self.study or self.load or self.is_new or self.save or self.against):
             raise ValueError("--edit begins with an empty position; leave out the options of games and records")
         if self.seat and self.people not in (1, len(self.seat)):
             raise ValueError(f"--people {self.people} needs as many --seat, not {len(self.seat)}")
+        return self
 
-    def players(self, rules: Rules, seats: Sequence[int] = ()) -> list[str]:
+    def seated(self, rules: Rules, seats: Sequence[int] = ()) -> list[str]:
         """Return who sits where; raise ValueError for seats or agents that don't fit the rules."""
         from krypenv.ui.browser.seats import players_at
 
         seats = seats or self.seat or range(self.people)
-        return players_at(rules.players, seats, self.table.against or ("champion",) * (len(seats) < rules.players))
+        return players_at(rules.players, seats, self.against or ("champion",) * (len(seats) < rules.players))
 
     @property
     def is_new(self) -> bool:
         """Whether something is given that a new game is needed for."""
-        return self.game.is_given or self.table.seed is not None or bool(self.seat) or self.people != 1
+        return self.has_rules or self.seed is not None or bool(self.seat) or self.people != 1
 
 
 def run(settings: TableSettings) -> None:
@@ -101,8 +97,8 @@ def run(settings: TableSettings) -> None:
     if it.study or it.edit:
         return _study(it, is_local)
     origins = list(map(origin_of, it.origin))
-    players = [] if it.table.load else it.players(rules_of(it))
-    thinkers = partial(Thinker, secrets.randbits(64) if it.table.seed is None else it.table.seed)
+    players = [] if it.load else it.seated(it.game_rules())
+    thinkers = partial(Thinker, secrets.randbits(64) if it.seed is None else it.seed)
     with bound(it.host, it.port) as listening, contextlib.ExitStack() as held:
         files, serving, page = _Files(it, players, held, is_local), Serving(), "learn.html" if it.learn else ""
 
@@ -149,13 +145,13 @@ def _study(it: TableSettings, is_local: bool) -> None:
         game = read_study(read_text(it.study)) if it.study else None
     except StillPlayed:
         raise ValueError(f"the game of {it.study} is not over, so its hands stay closed; play it to its end") from None
-    thinkers, keys = partial(Thinker, it.table.seed or 0), Keys.new(is_local)
+    thinkers, keys = partial(Thinker, it.seed or 0), Keys.new(is_local)
     with bound(it.host, it.port) as listening:
         address = it.origin[0] if it.origin else address_of(listening, it.host)
         own = link(address, "" if is_local else keys.watch, "study.html")
         typer.echo(f"The {'game' if game else 'page'} is at {own} until you press Ctrl-C.")
         load = game.copy if game else None
-        language = it.table.language or language_of()
+        language = it.language or language_of()
         studies = Studies(keys, thinkers, _analyst(it), load=load, language=language, report=_report)
         app = app_of(None, is_local, {"/study": studies.serve}, list(map(origin_of, it.origin)), _report)
         with contextlib.suppress(KeyboardInterrupt):
@@ -172,12 +168,7 @@ def _analyst(it: TableSettings) -> Analyst:
     from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
     from krypenv.ui.study.studies import Analyst
 
-    return Analyst(it.table.hint, examine_move, measure_luck)
-
-
-def rules_of(it: TableSettings) -> Rules:
-    """Return the rules that are asked for; it loads no engine."""
-    return dataclasses.replace(it.game, rules=it.game.rules or KRYPKASINO).parse()
+    return Analyst(it.hint, examine_move, measure_luck)
 
 
 def _keys_of(path: Path) -> Path:
@@ -206,28 +197,26 @@ class _Files:
 
     def begin(self) -> Hosted:
         """Return the game to play: that of --load, the latest one that has not ended, or a new one."""
-        from krypenv.agents import typed
         from krypenv.ui.browser.hosted import Hosted
         from krypenv.ui.browser.keys import Keys
         from krypenv.ui.narrator.words import language_of
         from krypenv.ui.table import dealt, next_of
 
-        it, at, players = self._it, self._it.table, self._players
-        found = self._loaded(at.load) if at.load else None if it.is_new or at.against or at.save else self._unfinished()
+        it, players = self._it, self._players
+        found = self._loaded(it.load) if it.load else None if it.is_new or it.against or it.save else self._unfinished()
         if found:
             game, players = found
             if game.is_over:
                 game = next_of(game)
             self.said = f"It goes on with the game of {printable(str(self.path))}."
         else:
-            game = dealt(rules_of(it), at.seed)
-        marked = [typed(player) if player in at.against else player for player in players]
-        hosted = Hosted(game, marked, typed(at.hint), self.keep, at.language or language_of())
+            game = dealt(it.game_rules(), it.seed)
+        hosted = Hosted(game, players, it.hint, self.keep, it.language or language_of())
         if self.path:
             self.keys = Keys.kept(_keys_of(self.path), self._is_local)
-        elif at.save:
-            take(at.save, self._held)
-            self.path = at.save
+        elif it.save:
+            take(it.save, self._held)
+            self.path = it.save
         self._write(hosted.record())
         self.said = self.said or f"{self._elsewhere}The game is saved in {printable(str(self.path))} as it goes."
         return hosted
@@ -272,9 +261,9 @@ class _Files:
         if game.session_over:
             raise ValueError(f"the game of {name} is over; krypenv show prints it")
         players = players_of(game)
-        if players is None or it.table.against:
-            players = it.players(game.rules, people_of(players or []))
-        if name != "-" and (not it.table.save or is_same(it.table.save, name)):
+        if players is None or it.against:
+            players = it.seated(game.rules, people_of(players or []))
+        if name != "-" and (not it.save or is_same(it.save, name)):
             check_files(name)
             self._held.enter_context(alone(Path(name)))
             self.path = Path(name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 
 from krypenv.training.cli.outputs import check_folder
@@ -22,6 +20,5 @@ def run(settings: DataSettings) -> None:
         data = making.make_data(settings, show)
     size = sum((data.folder / file["name"]).stat().st_size for file in data.card["files"])
     typer.echo(
-        f"{data.rules}: {len(data):,} decisions of {settings.games:,} games, {size / 1e6:,.1f} MB in "
-        f"{Path(settings.out)}"
+        f"{data.rules}: {len(data):,} decisions of {settings.games:,} games, {size / 1e6:,.1f} MB in {settings.out}"
     )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import typer
+from pydantic import model_validator
 from rich.console import Console
 
 from krypenv.rules import Rules
-from krypenv.training.runs import limits, panels
-from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.parts import GameRules
+from krypenv.training.settings.base import File, Settings, option, output
+from krypenv.training.settings.groups import GAME_RECORDS, LENGTH, RULES, fields_option, rules_with
 
 if TYPE_CHECKING:
     from krypenv.one_game import Game
@@ -24,51 +21,53 @@ MOST_BELIEFS = 10  # hands that are listed
 SIZES = ("preset", "cards", "histories", "ends", "information sets", "value", "seconds")
 
 
-@dataclass(frozen=True)
-class SolveSettings(Command):
+class SolveSettings(Settings):
     """The settings of `krypenv solve`."""
 
     command: ClassVar[str] = "solve"
-    preset: str | None = setting(
+
+    preset: str | None = option(
         None,
         "preset of the rules, as in mini-sweep; with --at also the folder of a strategy",
         metavar="PRESET|DIR",
         is_argument=True,
     )
-    game: GameRules = part(GameRules(), rules=None, players=None, teams=None)
-    list: bool = setting(False, "solve all small presets, and print their sizes and values", panel=panels.RULES)
-    gap: float = setting(1e-4, "exploitability to reach", limits.GAP, panels.LENGTH, metavar="POINTS")
-    iterations: int = setting(20_000, "iterations for a deal, at most", limits.ITERATIONS, panels.LENGTH)
-    threads: int = setting(0, "threads; 0 for one per processor", limits.THREADS_OR_ALL, panels.LENGTH, decides=False)
-    at: str | None = setting(
+    rule: tuple[str, ...] = fields_option()
+    list: bool = option(False, "solve all small presets, and print their sizes and values", RULES)
+    gap: float = option(1e-4, "exploitability to reach", LENGTH, metavar="POINTS", ge=1e-9, le=100.0)
+    iterations: int = option(20_000, "iterations for a deal, at most", LENGTH, ge=1, le=10**9)
+    threads: int = option(0, "threads; 0 for one per processor", LENGTH, decides=False, ge=0, le=1024)
+    at: str | None = option(
         None,
         "show what the strategy does there: a file, the text itself, or - for the standard input [default: none]",
-        panel=panels.GAME_RECORDS,
+        GAME_RECORDS,
         metavar="POSITION|RECORD",
         decides=False,
     )
-    hands: int = setting(
+    hands: int = option(
         0,
         "with --at in a large game: candidate hands of each seat, drawn at random, with the hand of the seat to act "
         "among its own; needed for whole deals; 0 for all",
-        limits.ROWS,
-        panels.GAME_RECORDS,
+        GAME_RECORDS,
         decides=False,
+        ge=0,
+        le=1_000_000,
     )
-    out: Path | None = an_output(None, "folder for the strategy [default: none]", "DIR")
+    out: File | None = output(None, "folder for the strategy [default: none]", "DIR")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    @model_validator(mode="after")
+    def _fits(self) -> SolveSettings:
         if self.list == (self.preset is not None):
             raise ValueError("name one preset, as in krypenv solve mini-sweep, or list them all with --list")
         if self.list and self.at:
             raise ValueError("--at shows one strategy, and --list solves many games; name the game of the position")
         if self.hands and not self.at:
             raise ValueError("--hands bounds what the seats may hold at a position; give one with --at")
+        return self
 
     def rules_of(self, preset: str) -> Rules:
         """Return the rules of a preset, with the fields that are changed."""
-        return dataclasses.replace(self.game, rules=preset).parse()
+        return rules_with(preset, self.rule)
 
 
 def run(settings: SolveSettings) -> None:
@@ -88,7 +87,7 @@ def run(settings: SolveSettings) -> None:
         raise ValueError(f"{settings.preset} is solved; --at shows what its strategy does at a position")
     elif settings.hands:
         raise ValueError(f"{settings.preset} is solved for all hands; leave out --hands")
-    elif settings.game.rule or settings.out:
+    elif settings.rule or settings.out:
         raise ValueError(f"{settings.preset} has its own rules, and is saved; leave out --rule and --out")
     else:
         game = _game_at(settings.at)

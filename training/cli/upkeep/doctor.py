@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import typer
 from rich.console import Console
 
-from krypenv.training.runs.options import Command, a_json_file
+from krypenv.training.settings.base import File, Settings
+from krypenv.training.settings.groups import json_output
 
 
-@dataclass(frozen=True)
-class DoctorSettings(Command):
+class DoctorSettings(Settings):
     """The settings of `krypenv doctor`."""
 
     command: ClassVar[str] = "doctor"
-    json: Path | None = a_json_file()
+
+    json_file: File | None = json_output()
 
 
 def run(settings: DoctorSettings) -> None:
@@ -29,11 +28,11 @@ def run(settings: DoctorSettings) -> None:
     from krypenv.training.cli.outputs import check_files
     from krypenv.training.runs.tables import write_json
 
-    check_files(settings.json)
+    check_files(settings.json_file)
     with Console(stderr=True).status("looking around") as status:
         report = examine(status.update)
-    if settings.json:
-        write_json(settings.json, report)
+    if settings.json_file:
+        write_json(settings.json_file, report)
     typer.echo("\n".join(report_lines(report)))
     if report["wrong"]:
         raise typer.Exit(1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import model_validator
 
 from krypenv import agents
 from krypenv.advice.estimates import TIE, Estimate
@@ -21,31 +22,36 @@ from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game
 from krypenv.training.evaluation.matches.duplicate import make_player
-from krypenv.training.runs import Progress, limits, panels
-from krypenv.training.runs.options import Part, setting
+from krypenv.training.runs import Progress
+from krypenv.training.settings.base import Settings, check_number, option
+from krypenv.training.settings.groups import GAME_RECORDS, LARGEST_SEED
 
 WORLDS = 200  # default number of worlds
 SYMBOLS = ("?!", "?", "??")  # inaccuracy, mistake, blunder
 
 
-@dataclass(frozen=True)
-class Marks(Part):
+class Marks(Settings):
     """The points of margin behind the best move from which a move gets each mark. Raises ValueError if they fall."""
 
-    panel: ClassVar[str] = panels.GAME_RECORDS
-    inaccuracy: float = setting(1.0, "points behind the best move from which a move is marked ?!", limits.POINTS)
-    mistake: float = setting(3.0, "points from which it is marked ?", limits.POINTS)
-    blunder: float = setting(6.0, "points from which it is marked ??", limits.POINTS)
+    group: ClassVar[str] = GAME_RECORDS
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    inaccuracy: float = option(1.0, "points behind the best move from which a move is marked ?!", gt=0, le=1e6)
+    mistake: float = option(3.0, "points from which it is marked ?", gt=0, le=1e6)
+    blunder: float = option(6.0, "points from which it is marked ??", gt=0, le=1e6)
+
+    @model_validator(mode="after")
+    def _rise(self) -> Marks:
         if list(self.points) != sorted(self.points):
             raise ValueError(f"the marks are three rising numbers of points above 0, not {self.points}")
+        return self
 
     @property
     def points(self) -> tuple[float, float, float]:
         """The points, in the order of `SYMBOLS`."""
         return self.inaccuracy, self.mistake, self.blunder
+
+
+MARKS = Marks()
 
 
 @dataclass(frozen=True)
@@ -170,7 +176,7 @@ def analyze_position(
     """
     if game.is_over:
         raise ValueError("the game is over, so there is no move to analyse")
-    limits.check("seed", seed, limits.SEED)
+    check_number("seed", seed, 0, LARGEST_SEED)
     agent, worlds = choose_agent(agent, game.rules, worlds, open_hands)
     player = make_player(agent, game.rules, seed)
     decision = _decide(game, player, worlds, seed, open_hands)
@@ -190,7 +196,7 @@ def analyze(
     seed: int = 0,
     open_hands: bool = False,
     seat: int | None = None,
-    marks: Marks = Marks(),  # immutable
+    marks: Marks = MARKS,
     progress: Progress | None = None,
 ) -> RecordAnalysis:
     """Return the regret of each move made so far in a game, for all seats or for one, and the luck of its deals.
@@ -204,7 +210,7 @@ def analyze(
     players = range(game.rules.players)
     if seat is not None and seat not in players:
         raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {game.rules.players - 1}")
-    limits.check("seed", seed, limits.SEED)
+    check_number("seed", seed, 0, LARGEST_SEED)
     agent, worlds = choose_agent(agent, game.rules, worlds, open_hands)
     twin, moves, plays, name = game.rewound(), game.moves, [], ""
     for number, move in enumerate(moves, start=1):
@@ -232,13 +238,13 @@ def analyze(
 
 
 def analyze_move(
-    game: Game, move: Move, agent: Agent | str | None = None, seed: int = 0, marks: Marks = Marks()
+    game: Game, move: Move, agent: Agent | str | None = None, seed: int = 0, marks: Marks = MARKS
 ) -> RecordedMove:
     """Return the regret of one legal move of the seat to act: what `analyze` tells of it once it is made.
 
     Raises ValueError as `analyze_position` does.
     """
-    limits.check("seed", seed, limits.SEED)
+    check_number("seed", seed, 0, LARGEST_SEED)
     agent, worlds = choose_agent(agent, game.rules, None, False)
     return _record(game, move, make_player(agent, game.rules, seed), worlds, seed, False, marks)
 
@@ -268,7 +274,7 @@ def choose_agent(
     worlds = WORLDS if worlds is None else worlds
     if isinstance(worlds, int) and worlds < 2:
         raise ValueError(f"an analysis needs at least two worlds, as there is no interval from {shown(worlds)}")
-    limits.check("worlds", worlds, limits.WORLDS)
+    check_number("worlds", worlds, 2, 10_000)
     return chosen, worlds
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import model_validator
 
 from krypenv.agents import Agent, is_known, parse_spec
 from krypenv.agents.neural.model_file import read_card
-from krypenv.agents.own import is_own, refuse_import, typed
+from krypenv.agents.own import is_own, refuse_import
 from krypenv.inputs.words import command_line, shown
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import Games
@@ -32,75 +30,78 @@ from krypenv.training.evaluation.arena.stored_games import (
     read_results,
 )
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
-from krypenv.training.runs import Header, Progress, Run, Task, limits, open_run, panels
-from krypenv.training.runs.options import Command, a_json_file, an_output, part, setting
-from krypenv.training.runs.parts import DEALS_FROM, GameRules, Place, a_seed, luck_setting, rules_of_agents
+from krypenv.training.runs import Header, Progress, Run, Task, open_run
+from krypenv.training.settings.base import AnyAgent, File, option, output
+from krypenv.training.settings.groups import (
+    AGENTS,
+    DEALS_FROM,
+    LENGTH,
+    MOST_DEALS,
+    Luck,
+    Place,
+    RulesOfAgents,
+    json_output,
+    luck_option,
+    seed_option,
+)
 
 MOST_AT_ONCE = 1_000_000  # games of a chunk
 MOST_SHARDS = 200_000  # chunks of all matches
-FIRST = limits.Bounds(0, 1_000, "which are more agents than an arena takes")
 MANY_ENOUGH = 200  # deals before which `precision` ends no match
 
 
-@dataclass(frozen=True)
-class ArenaSettings(Command):
+class ArenaSettings(RulesOfAgents, Place):
     """All settings of an arena. A new instance checks itself and raises ValueError with the reason.
 
     Agents are strings for `krypenv.agents.make`, pairs of a name and maker(rules, seed), or agents.
 
-    >>> ArenaSettings(("greedy", "random"), Rules.preset("krypkasino"), "runs/arena", deals=50).num_games
+    >>> ArenaSettings(agents=("greedy", "random"), out="runs/arena", deals=50).num_games
     100
     """
 
     command: ClassVar[str] = "arena"
-    agents: tuple[AgentSource, ...] = setting(
+
+    agents: tuple[AnyAgent, ...] = option(
         (), "agents and model folders; none to resume the arena in DIR", is_argument=True
     )
-    game: GameRules | Rules = rules_of_agents()
-    out: Path | str = an_output(
-        Path(), "folder of the results; an arena in this folder is resumed", "DIR", is_required=True
+    out: File = output(..., "folder of the results; an arena in this folder is resumed", "DIR")
+    first: int = option(
+        0, "only play matches with one of the first N agents [default: all matches]", AGENTS, ge=0, le=1000
     )
-    first: int = setting(
-        0, "only play matches with one of the first N agents [default: all matches]", FIRST, panels.AGENTS
+    pairs: bool = option(False, "with more than two sides: one agent against several copies of another", AGENTS)
+    cheaters: bool = option(False, "allow agents that see hidden cards", AGENTS, decides=False)
+    deals: int = option(  # more deals extend an arena, so that it is the same one
+        1000, "deals of each match, each played in all seatings", LENGTH, decides=False, ge=1, le=MOST_DEALS
     )
-    pairs: bool = setting(
-        False, "with more than two sides: one agent against several copies of another", panel=panels.AGENTS
-    )
-    cheaters: bool = setting(False, "allow agents that see hidden cards", panel=panels.AGENTS, decides=False)
-    deals: int = setting(  # more deals extend an arena, so that it is the same one
-        1000, "deals of each match, each played in all seatings", limits.DEALS, panels.LENGTH, decides=False
-    )
-    deals_from: str | int = setting(
-        "dev", "list or seed of the deals", panel=panels.LENGTH, metavar=DEALS_FROM, decides=False
+    deals_from: str | int = option(
+        "dev", "list or seed of the deals", LENGTH, metavar=DEALS_FROM, decides=False
     )  # a header has a description of the list
-    seed: int = a_seed("seed of the agents' random choices", limits.SEED)
-    luck: str = luck_setting()
-    chunk: int = setting(100, "deals to play and write at a time", limits.DEALS, panels.LENGTH)
-    precision: float | None = setting(
+    seed: int = seed_option("seed of the agents' random choices")
+    luck: Luck = luck_option()
+    chunk: int = option(100, "deals to play and write at a time", LENGTH, ge=1, le=MOST_DEALS)
+    precision: float | None = option(
         None,
         "end a match once its 95% intervals are at most ± POINTS [default: play all deals]",
-        limits.POINTS,
-        panels.LENGTH,
+        LENGTH,
         metavar="POINTS",
         decides=False,
+        gt=0,
+        le=1e6,
     )
-    place: Place = part(Place())
-    report: bool = an_output(False, "write a page of all figures, DIR/report.html")
-    json: Path | None = a_json_file()
+    report: bool = output(False, "write a page of all figures, DIR/report.html")
+    json_file: File | None = json_output()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    @model_validator(mode="after")
+    def _fits(self) -> ArenaSettings:
         if self.first > len(self.agents):
             raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {shown(self.first)}")
-        object.__setattr__(
-            self, "agents", tuple(each if not isinstance(each, str) else typed(each) for each in self.agents)
-        )
         if len(self.agents) < 2:
             raise ValueError(f"an arena needs at least two agents, not {len(self.agents)}")
-        if Path(self.out).exists() and not Path(self.out).is_dir():
+        if self.out.exists() and not self.out.is_dir():
             raise ValueError(f"{self.out} is a file; --out is a folder for the results")
         deal_seeds(self.deals_from, 1)
         self._check_size()
+        return self
 
     def _check_size(self) -> None:
         """Raise ValueError for chunks that are too large or too many for memory."""
@@ -120,27 +121,26 @@ class ArenaSettings(Command):
     @classmethod
     def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return, where no agents are given, the settings of the arena in the folder."""
-        return {} if given.get("agents") or "out" not in given else _stored(given["out"], given)
+        return {} if given.get("agents") or not given.get("out") else _stored(given["out"], given)
 
     @classmethod
     def of_folder(cls, folder: Path | str, **changes: Any) -> ArenaSettings:
         """Return the settings of the arena in a folder, with some changed; raises ValueError if there is no arena."""
-        return cls.of(**{**_stored(folder, changes), **changes, "out": folder})
+        return cls(**{**_stored(folder, changes), **changes, "out": folder})
 
-    @cached_property
-    def rules(self) -> Rules:
-        """The rules; by default those of the first model among the agents."""
-        return self.game if isinstance(self.game, Rules) else self.game.of_agents(self.agents)
+    def game_rules(self) -> Rules:
+        """Return the rules; by default those of the first model among the agents."""
+        return self.rules_for(self.agents)
 
-    def flat(self) -> dict[str, Any]:
-        """Return the values of all options by name, with the names of agents and of rules."""
-        its = self if isinstance(self.game, GameRules) else dataclasses.replace(self, game=GameRules(str(self.game)))
-        return {**super(ArenaSettings, its).flat(), "agents": tuple(map(name_of, self.agents))}
+    @property
+    def line(self) -> str:
+        """The command line that makes these settings; empty where agents are objects, which only Python has."""
+        return super().line if all(isinstance(each, str) for each in self.agents) else ""
 
     @property
     def matches(self) -> list[list[Seating]]:
         """The seatings of each match; see `krypenv.training.evaluation.arena.lineups`."""
-        everyone = matches(len(self.agents), self.rules.num_teams, self.pairs)
+        everyone = matches(len(self.agents), self.game_rules().num_teams, self.pairs)
         return [seatings for seatings in everyone if not self.first or min(seatings[0]) < self.first]
 
     @property
@@ -159,11 +159,11 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
     Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
     without `cheaters`, and for a folder that holds another arena or that another run is writing to.
     """
-    header, executor = make_header(settings), settings.place.executor
+    header, executor = make_header(settings), settings.executor
     if executor.sends:
         for source in settings.agents:
             check_sendable(source)
-    with open_run(Path(settings.out), header, executor) as run:
+    with open_run(settings.out, header, executor) as run:
         played = num_games(run.results)
         progress(played, settings.num_games)
         for tasks in _rounds(settings, header, run):
@@ -176,7 +176,7 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
 def _missing(settings: ArenaSettings, header: Header, run: Run) -> list[Task]:
     """Return the tasks of all chunks and matches that are not played yet; the last chunk may be smaller."""
     seeds, matches, size = deal_seeds(settings.deals_from, settings.deals), settings.matches, settings.chunk
-    played, control = chunks_of(run.results), control_in(header)
+    played, control, rules = chunks_of(run.results), control_in(header), settings.game_rules()
     found = []
     for chunk, first in enumerate(range(0, settings.deals, size)):
         its_seeds = seeds[first : first + size]
@@ -184,9 +184,7 @@ def _missing(settings: ArenaSettings, header: Header, run: Run) -> list[Task]:
             if (match, chunk) in played and len(played[match, chunk]["scores"]) >= len(its_seeds):
                 continue
             members = {index: settings.agents[index] for index in sorted(set(chain(*seatings)))}
-            shard = Shard(
-                match, chunk, first, its_seeds, tuple(seatings), members, settings.rules, settings.seed, control
-            )
+            shard = Shard(match, chunk, first, its_seeds, tuple(seatings), members, rules, settings.seed, control)
             key = f"match {match}, {len(its_seeds)} deals from {first}"
             found.append(Task(key, play_shard, {"shard": shard}, shard.num_games))
     return found
@@ -224,7 +222,7 @@ def _rounds(settings: ArenaSettings, header: Header, run: Run) -> Iterator[list[
 
 def make_header(settings: ArenaSettings) -> Header:
     """Return the header of the results; raises ValueError for agents that can't play in this arena."""
-    rules = settings.rules
+    rules = settings.game_rules()
     made = [make_agent(source, rules, settings.seed) for source in settings.agents]
     names = [
         agent.name if isinstance(source, str) and not is_own(source) else name_of(source)
@@ -236,7 +234,7 @@ def make_header(settings: ArenaSettings) -> Header:
     cheats = [bool(getattr(agent, "cheats", False)) for agent in made]
     if any(cheats) and not settings.cheaters:
         raise ValueError(f"{names[cheats.index(True)]} sees what is hidden; --cheaters lets it play")
-    control = control_of_run(Path(settings.out), KIND, settings.luck, made, rules)
+    control = control_of_run(settings.out, KIND, settings.luck, made, rules)
     identity = settings.identity() | {
         "rules": str(rules),
         "agents": [

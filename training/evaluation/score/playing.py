@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import model_validator
 
 from krypenv import agents
 from krypenv.agents.own import is_own, typed
@@ -27,70 +27,66 @@ from krypenv.training.evaluation.score.protocol import (
     table_of,
 )
 from krypenv.training.evaluation.score.score_file import FORMAT, Score, read_score, write_score
-from krypenv.training.runs import Header, Progress, Task, limits, open_run, panels
-from krypenv.training.runs.options import Command, an_output, part, setting
-from krypenv.training.runs.parts import Place
+from krypenv.training.runs import Header, Progress, Task, open_run
+from krypenv.training.settings.base import AnyAgent, File, check_number, option, output
+from krypenv.training.settings.groups import INPUT, LARGEST_SEED, LENGTH, Place
 
 ROUNDING = 0.01  # points of luck by which machines may differ
 Chunk = dict[str, Any]  # what was played against an opponent in a chunk of deals; see `play_chunk`
 
 
-@dataclass(frozen=True)
-class ScoreSettings(Command):
+class ScoreSettings(Place):
     """What to score, to check or to put on a page. Raises ValueError for what can't be scored.
 
     The agent is a string for `krypenv.agents.make`, a pair of a name and maker(rules, seed), or an agent.
     """
 
     command: ClassVar[str] = "score"
-    agent: AgentSource = setting(
-        "",
+
+    agent: AnyAgent = option(
+        None,
         "the agent to score: a name, a model's folder, module:Class, process(command='...') or sb3(path='...')",
-        panel=panels.AGENTS,
         is_argument=True,
     )
-    out: Path | None = an_output(None, "play, and write the score to this file", "FILE")
-    table: tuple[str, ...] = setting(
-        (), "official table to play; repeatable [default: all tables that the agent can play]", panel=panels.LENGTH
+    out: File | None = output(None, "play, and write the score to this file", "FILE")
+    table: tuple[str, ...] = option(
+        (), "official table to play; repeatable [default: all tables that the agent can play]", LENGTH
     )
     deals: int = DEALS  # a table; a multiple of CHUNK
-    quick: bool = setting(False, "play a quarter of the deals: minutes, and wider intervals", panel=panels.LENGTH)
-    place: Place = part(Place())
-    check: Path | None = setting(
-        None, "verify a score file by replaying a random part of it", panel=panels.INPUT, metavar="FILE", decides=False
+    quick: bool = option(False, "play a quarter of the deals: minutes, and wider intervals", LENGTH)
+    check: File | None = option(
+        None, "verify a score file by replaying a random part of it", INPUT, metavar="FILE", decides=False
     )
-    share: float = setting(
-        0.05, "fraction that --check replays, from 0 to 1", limits.SHARE, panels.INPUT, decides=False
+    share: float = option(0.05, "fraction that --check replays", INPUT, decides=False, ge=0, le=1)
+    seed: int = option(
+        0, "seed that chooses the part that --check replays", INPUT, decides=False, ge=0, le=LARGEST_SEED
     )
-    seed: int = setting(0, "seed that chooses the part that --check replays", limits.SEED, panels.INPUT, decides=False)
-    board: Path | None = an_output(None, "write FOLDER/board.md from all score files there", "FOLDER")
+    board: File | None = output(None, "write FOLDER/board.md from all score files there", "FOLDER")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    @classmethod
+    def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the number of deals, which `quick` decides."""
+        return {"deals": QUICK if given.get("quick") else DEALS}
+
+    @model_validator(mode="after")
+    def _fits(self) -> ScoreSettings:
         if (self.check is not None) + (self.board is not None) + (self.out is not None) != 1:
             raise ValueError("give one of --out FILE to play, --check FILE to verify and --board FOLDER for a page")
-        if self.out is not None and isinstance(self.agent, str) and not self.agent:
+        if self.out is not None and self.agent is None:
             raise ValueError("name the agent to score")
-        if isinstance(self.agent, str):
-            object.__setattr__(self, "agent", typed(self.agent))
-        else:
+        if self.agent is not None and not isinstance(self.agent, str):
             _check_name(self.agent)
-        if self.quick:
-            object.__setattr__(self, "deals", QUICK)
         if self.deals % CHUNK or not 0 < self.deals <= DEALS:
             raise ValueError(f"deals is a multiple of {CHUNK} up to {DEALS}, not {self.deals}")
         if len(set(self.table)) < len(self.table):
             raise ValueError(f"a table is named twice in {', '.join(self.table)}")
+        return self
 
     @property
     def line(self) -> str:
         """The command line that makes these settings; empty for what only Python can ask for."""
         is_official = self.deals == (QUICK if self.quick else DEALS)
-        return super().line if is_official and isinstance(self.agent, str) else ""
-
-    def flat(self) -> dict[str, Any]:
-        """Return the values of all options by name, with the name of the agent."""
-        return {**super().flat(), "agent": name_of(self.agent)}
+        return super().line if is_official and isinstance(self.agent, str | None) else ""
 
     def chosen(self) -> list[OfficialTable]:
         """Return the tables to play; raises ValueError for an agent that can't play one of them."""
@@ -112,12 +108,12 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
     file is there already.
     """
     assert settings.out
-    path = Path(settings.out)
+    path = settings.out
     journal = journal_of(path)
     if path.exists() and not journal.exists():
         raise _there_already(path)
     tables = settings.chosen()
-    executor = settings.place.executor
+    executor = settings.executor
     if executor.sends:
         check_sendable(settings.agent)
     agent, about = identity_of(settings.agent, tables), {"command": settings.line}
@@ -158,7 +154,7 @@ def check_score(
     path: Path,
     share: float = 0.05,
     seed: int = 0,
-    agent: AgentSource = "",
+    agent: AgentSource | None = None,
     progress: Progress = lambda done, games: None,
 ) -> tuple[int, int]:
     """Replay a random part of a score file; return how many deals were replayed, and of how many.
@@ -167,8 +163,8 @@ def check_score(
     imported or started; one that was made in Python is passed again. Raises ValueError with the first deal that
     differs.
     """
-    limits.check("share", share, limits.SHARE)
-    limits.check("seed", seed, limits.SEED)
+    check_number("share", share, 0.0, 1.0)
+    check_number("seed", seed, 0, LARGEST_SEED)
     score = read_score(path)
     player = _player_of(path, score, agent)
     random = np.random.default_rng(seed)
@@ -212,7 +208,7 @@ def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
     return forfeits
 
 
-def _player_of(path: Path, score: Score, agent: AgentSource) -> AgentSource:
+def _player_of(path: Path, score: Score, agent: AgentSource | None) -> AgentSource:
     """Return the agent to replay a score with, where one may be named; raises ValueError if it is not the score's."""
     if is_own(score.agent) and agent != score.agent:
         raise ValueError(
