@@ -13,7 +13,7 @@ from krypenv.training.runs.tables import print_table
 
 BENCH = table_of([
     {"what": "engine, several threads, features block", "per_cpu_second": 1234567890.0, "per_second": 1234567890.0,
-     "ratio": 1234.5, "interval": [1234.5, 1234.5], "verdict": "not there", "batch": 1000000, "threads": 1024},
+     "first_use": 1234.5, "ratio": 1234.5, "interval": [1234.5, 1234.5]},
 ])  # fmt: skip
 ROWS = {  # the widest figures of each command's table
     "evaluate": ((*MATCH_COLUMNS[:4], *LUCK_COLUMNS, "win", "tie"),

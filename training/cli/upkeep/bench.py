@@ -1,132 +1,161 @@
-"""`krypenv bench`: rates of steps and their ratios.
+"""`krypenv bench`: steps a second of the engine, the environments and the agents, beside other libraries or a commit.
 
-A machine's speed drifts by more than the differences of interest. So two lines, or a line in two installations, are
-compared in alternating turns that are shorter than the drift, in processes that live throughout. The figure is the
-median ratio of neighbouring turns. Processors also differ, depending on their other load, so both turns of a pair run
-on the same processor if the system allows that (Linux).
+A machine's speed drifts by more than the differences of interest. So two lines, or a line in two versions, work in
+alternating turns that are shorter than the drift, and the figure is the median ratio of neighbouring turns.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fnmatch
-import importlib.util
-import itertools
-import os
-import shutil
-import statistics
+import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import typing
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import IO, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import typer
+from pydantic import model_validator
 from rich.console import Console
 from scipy import stats
 
-from krypenv.inputs.files import parse_json
 from krypenv.inputs.words import one_line, shown
 from krypenv.training.cli.outputs import check_files
 from krypenv.training.cli.upkeep import bench_lines
-from krypenv.training.cli.upkeep.bench_lines import (
-    AEC,
-    CONNECT_FOUR,
-    ENGINE,
-    HANABI,
-    HEARTS,
-    HEARTS_SEEN,
-    PEERS,
-    SPARROW_MAHJONG,
-    THREADS,
-    UNO,
-)
-from krypenv.training.runs import limits
 from krypenv.training.runs.machine import machine
-from krypenv.training.runs.options import Command, a_json_file, setting
-from krypenv.training.runs.panels import LENGTH, MEASURED
 from krypenv.training.runs.tables import INTERVAL, print_table, write_json
+from krypenv.training.settings.base import File, Settings, option
+from krypenv.training.settings.groups import LENGTH, MEASURED, json_output
 
-TURNS = 40
-FEWEST_PAIRS = 12  # of turns that last longer than requested
-FEWEST_TURNS = 3  # of a line alone
-CACHED_USES = 3
-SURE = 0.95
-ON_THE_CLOCK = ", on the clock"
-RATIOS = {
-    "several threads / one" + ON_THE_CLOCK: (THREADS, ENGINE),
-    "engine / hearts, moves": (ENGINE, HEARTS),
-    "engine / hearts, observed": (ENGINE, HEARTS_SEEN),
-    "engine / uno": (ENGINE, UNO),
-    "engine / sparrow_mahjong": (ENGINE, SPARROW_MAHJONG),
-    "engine / hanabi": (ENGINE, HANABI),
-    "AEC env() / connect_four": (AEC, CONNECT_FOUR),
-}
+TURNS, FEWEST = 40, 12  # of a measurement; and at least, where a turn lasts longer than it should
 CHECKOUT = Path(__file__).resolve().parents[3]
-
-
-@dataclass(frozen=True)
-class BenchSettings(Command):
-    """The settings of `krypenv bench`."""
-
-    command: ClassVar[str] = "bench"
-    only: tuple[str, ...] = setting(
-        (), "lines to measure, as in 'engine*'; repeatable [default: all lines]", panel=MEASURED, metavar="PATTERN"
-    )
-    peers: bool = setting(False, "also measure other libraries that are installed", panel=MEASURED)
-    beside: str | None = setting(
-        None, "compare with this commit, or with the krypenv of this interpreter", panel=MEASURED, metavar="COMMIT"
-    )
-    first_use: bool = setting(
-        False, "measure the first use of each line in a new process instead; takes minutes", panel=MEASURED
-    )
-    games: int = setting(4096, "games in a batch of the engine", limits.GAMES, LENGTH)
-    threads: int = setting(2, "threads of the multi-threaded lines", limits.THREADS, LENGTH)
-    seconds: float = setting(4.0, "seconds of CPU time for a line, in forty turns or fewer", limits.SECONDS, LENGTH)
-    json: Path | None = a_json_file()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.peers + (self.beside is not None) + self.first_use > 1:
-            raise ValueError("--peers, --beside and --first-use are three measurements; give one of them")
-
-
-COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {  # of the report: what a line may have, and how it is shown
+COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a line of the report may have, and how it is shown
     "what": ("what", str),
     "per_cpu_second": ("steps/CPU s", "{:,.0f}".format),  # of all threads together, the median of the turns
     "per_second": ("steps/s", "{:,.0f}".format),  # by the clock
+    "first_use": ("first use", "{:.2f} s".format),  # with the kernels that it compiles or loads
     "ratio": ("ratio", "{:.3f}".format),  # of two rates, the median of the pairs of turns
     "interval": (INTERVAL, lambda ends: "{:.3f} to {:.3f}".format(*ends)),
-    "verdict": ("verdict", str),  # "faster", "slower" or "same" beside another installation, or where the line lacks
-    "compiled": ("kernels not compiled yet", "{:.2f} s".format),  # the first use
-    "kept": ("kernels cached", "{:.2f} s".format),  # the first use, the median
-    "batch": ("batch", str),  # games at once
-    "threads": ("threads", str),
 }
+Turn = Callable[[float], dict[str, Any]]  # of a line, for some seconds; see `bench_lines.serve`
+
+
+class BenchSettings(Settings):
+    """The settings of `krypenv bench`."""
+
+    command: ClassVar[str] = "bench"
+    group: ClassVar[str] = MEASURED
+
+    only: tuple[str, ...] = option(
+        (), "lines to measure, as in 'engine*'; repeatable [default: all lines]", metavar="PATTERN"
+    )
+    peers: bool = option(False, "also measure other libraries, each in turn with this one")
+    beside: str | None = option(None, "measure a commit of this checkout in turn with this version", metavar="COMMIT")
+    games: int = option(4096, "games in a batch of the engine", LENGTH, ge=1, le=1_000_000)
+    threads: int = option(2, "threads of the multi-threaded line", LENGTH, ge=1, le=1024)
+    seconds: float = option(4.0, "seconds of CPU time for a line, in forty turns or fewer", LENGTH, gt=0, le=3600)
+    json_file: File | None = json_output()
+
+    @model_validator(mode="after")
+    def _check(self) -> BenchSettings:
+        if self.peers and self.beside is not None:
+            raise ValueError("--peers and --beside are two measurements; give one of them")
+        return self
 
 
 def run(settings: BenchSettings) -> None:
     """Measure the speed of the engine, the environments and the agents, also beside peers or another version."""
-    check_files(settings.json)
+    check_files(settings.json_file)
     with Console(stderr=True).status("measuring") as status:
-        report = bench(settings, status.update)
-    if settings.json:
-        write_json(settings.json, report)
-    for title in ("machine", "this", "other"):
-        if title in report:
-            typer.echo(f"{title}: " + ", ".join(f"{key} {value}" for key, value in report[title].items()))
-    for _, lines in itertools.groupby(report["lines"], lambda line: line["what"] in RATIOS):
-        print_table(*table_of(list(lines)))
-    for line in report["lines"]:
-        if "reason" in line:
-            typer.echo(f"{line['what']}: {line['reason']}")
-    if "other" in report:
-        typer.echo("ratio: steps of this krypenv in the time of one step of the other; above 1 this one is faster")
+        lines = bench(settings, status.update)
+    if settings.json_file:
+        write_json(settings.json_file, {"machine": machine(), "beside": settings.beside, "lines": lines})
+    print_table(*table_of(lines))
+    for line in lines:
+        if "error" in line:
+            typer.echo(f"{line['what']}: {line['error']}")
+    if settings.beside is not None:
+        typer.echo(f"ratio: steps of this version in the time of one step of {settings.beside}")
+    elif settings.peers:
+        typer.echo("ratio: steps of krypenv, engine or AEC env(), in the time of one step of the line")
+
+
+def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Measure lines; return them as plain JSON values. `progress` is called with the name of the next line.
+
+    Raises ValueError for a pattern that fits no line and for an unknown commit, and ChildProcessError if a process
+    dies.
+    """
+    lines = bench_lines.lines_of(settings.games, settings.threads)
+    names = chosen([name for name in lines if settings.peers or name not in bench_lines.PEERS], settings.only)
+    report = []
+    with contextlib.ExitStack() as stack:
+        here = there = stack.enter_context(version(CHECKOUT, settings))
+        if settings.beside is not None:
+            there = stack.enter_context(version(stack.enter_context(checkout_of(settings.beside)), settings))
+        for number, name in enumerate(names, 1):
+            progress(f"line {number} of {len(names)}: {name}")
+            sides = [partial(here, name)]
+            if peer := bench_lines.PEERS.get(name):
+                sides = [partial(here, peer), *sides]
+            elif settings.beside is not None:
+                sides += [partial(there, name)]
+            report.append({"what": name, **measure(sides, settings.seconds, int(bool(peer)))})
+    return report
+
+
+def chosen(names: Sequence[str], only: Sequence[str]) -> list[str]:
+    """Return the names that fit any of some shell patterns (`engine*`), or all; ValueError if one fits no name."""
+    fitting = {pattern: {each for each in names if fnmatch.fnmatch(each.lower(), pattern.lower())} for pattern in only}
+    for pattern, found in fitting.items():
+        if not found:
+            raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
+    return [name for name in names if not only or any(name in found for found in fitting.values())]
+
+
+def measure(sides: Sequence[Turn], seconds: float, told: int = 0) -> dict[str, Any]:
+    """Measure a line, or two in turn; return the median rates of one of them, and the ratio of the first to the second.
+
+    If a line can't be measured, return the reason as `error` instead.
+    """
+    first = [turn(0.0) for turn in sides]
+    if errors := [one_line(each["error"]) for each in first if "error" in each]:
+        return {"error": errors[0]}
+    rates: list[list[tuple[float, float]]] = []
+    spent = 0.0
+    while len(rates) < FEWEST or (len(rates) < TURNS and spent < seconds):
+        order = 1 if len(rates) % 4 in (0, 3) else -1  # balances who is first, and linear drift
+        turns = [turn(seconds / TURNS) for turn in sides[::order]][::order]
+        rates.append([(turn["steps"] / turn["cpu"], turn["steps"] / turn["clock"]) for turn in turns])
+        spent += max(turn["cpu"] for turn in turns)
+    found = np.array(rates)  # (turns, sides, 2): by the processor, of all threads together, and by the clock
+    cpu, clock = np.median(found[:, told], axis=0).tolist()
+    line = {"per_cpu_second": cpu, "per_second": clock, "first_use": first[told]["clock"], "turns": len(rates)}
+    if len(sides) == 2:
+        line["ratio"], *line["interval"] = ratio_of(*found[:, :, 0].T)
+    return line
+
+
+def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float, float]:
+    """Return the median ratio of two rates and its 95% interval, that of the sign test, from pairs of turns.
+
+    Its bounds are two of the sorted ratios, so a few pairs that other work on the machine disturbs do no harm.
+
+    Args:
+        rates, others: (n,) steps a second, above 0; n is 6 or more.
+
+    >>> ratio_of([2.0, 4.0, 6.0, 8.0, 2.2, 1.9], [1.0, 2.0, 3.0, 4.0, 1.0, 1.0])
+    (2.0, 1.9, 2.2)
+    """
+    ratios = np.asarray(rates, float) / np.asarray(others, float)
+    interval = stats.quantile_test(ratios, p=0.5).confidence_interval(0.95)
+    return float(np.median(ratios)), float(interval.low), float(interval.high)
 
 
 def table_of(lines: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
@@ -136,203 +165,40 @@ def table_of(lines: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]
     return [COLUMNS[key][0] for key in keys], rows
 
 
-def bench(settings: BenchSettings, progress: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
-    """Measure lines; return the report as plain JSON values. `progress` is called with the name of the next line.
-
-    Raises ValueError for a pattern that fits no line and for another installation without krypenv, and
-    ChildProcessError if a process dies.
-    """
-    made = bench_lines.lines(settings.games, settings.threads)
-    has = {name: settings.peers and importlib.util.find_spec(module) is not None for name, module in PEERS.items()}
-    names = chosen([name for name in made if has.get(name, True)], settings.only)
-    this = Installation(sys.executable, os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
-    with contextlib.nullcontext() if settings.beside is None else installation_of(settings.beside) as other:
-        if settings.first_use:
-            jobs = {name: partial(_first_use, name, settings, this) for name in names}
-        elif other:
-            jobs = {name: partial(_measure, name, settings, (this, name), (other, name)) for name in names}
-        else:
-            jobs = {name: partial(_measure, name, settings, (this, name)) for name in names}
-            for what, (one, base) in RATIOS.items():
-                if {one, base} <= set(names):
-                    jobs[what] = partial(_measure, what, settings, (this, one), (this, base))
-        lines = []
-        for number, (name, job) in enumerate(jobs.items(), 1):
-            progress(f"line {number} of {len(jobs)}: {name}")
-            lines.append(job())
-    return {"machine": machine(), "this": this.who} | ({"other": other.who} if other else {}) | {"lines": lines}
-
-
-def chosen(names: Sequence[str], only: Sequence[str]) -> list[str]:
-    """Return the names that fit any of some shell patterns (`engine*`); all names without patterns.
-
-    Raises ValueError for a pattern that fits no name.
-    """
-    found = {
-        pattern: [name for name in names if fnmatch.fnmatchcase(name.lower(), pattern.lower())] for pattern in only
-    }
-    for pattern, fitting in found.items():
-        if not fitting:
-            raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
-    return [name for name in names if not only or any(name in fitting for fitting in found.values())]
-
-
-# ---------------------------------------------------------------------- measurements
-
-
-def _measure(what: str, settings: BenchSettings, *sides: tuple[Installation, str]) -> dict[str, Any]:
-    """Measure a line of an installation, alone or beside another one."""
-    with contextlib.ExitStack() as stack:
-        processes = [stack.enter_context(its.process(name, settings)) for its, name in sides[::-1]][::-1]
-        reasons = [one_line(process.told.get("error", "")) for process in processes]
-        if any(reasons):
-            where = "not there" if any(reasons[1:]) else "not here"
-            return {"what": what, "verdict": where, "reason": "; ".join(filter(None, reasons))}
-        rates = take_turns(processes, settings.seconds)
-    told, (cpu, clock) = processes[0].told, np.median(rates[:, 0], axis=0).tolist()
-    line = {"what": what, "turns": len(rates)}
-    if len(sides) == 1:
-        return line | {key: told[key] for key in ("batch", "threads")} | {"per_cpu_second": cpu, "per_second": clock}
-    ratio, low, high = ratio_of(*rates[:, :, int(what.endswith(ON_THE_CLOCK))].T)
-    line |= {"ratio": ratio, "interval": [low, high]}
-    is_other = sides[0][0] is not sides[1][0]
-    return line | ({"per_cpu_second": cpu, "verdict": verdict_of(low, high)} if is_other else {})
-
-
-def take_turns(processes: Sequence[Process], seconds: float) -> npt.NDArray[np.float64]:
-    """Return the rates of one or two processes in turns, as (turns, processes, 2): per CPU second and per second."""
-    fewest = FEWEST_TURNS if len(processes) == 1 else FEWEST_PAIRS
-    is_pinned = len(processes) == 2 and all(process.told["threads"] == 1 for process in processes)
-    rates: list[list[tuple[float, float]]] = []
-    spent = 0.0
-    while len(rates) < fewest or (len(rates) < TURNS and spent < seconds):
-        processor = len(rates) // 4 if is_pinned else None
-        order = 1 if len(rates) % 4 in (0, 3) else -1  # balances who is first, and linear drift
-        turns = [process.turn(seconds / TURNS, processor) for process in processes[::order]][::order]
-        rates.append([(turn["steps"] / turn["cpu"], turn["steps"] / turn["clock"]) for turn in turns])
-        spent += max(turn["cpu"] for turn in turns)
-    return np.array(rates)
-
-
-def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float, float]:
-    """Return the median ratio of two rates and its 95% interval, from pairs measured side by side.
-
-    Args:
-        rates, others: (n,) steps a second, above 0; n is 6 or more.
-
-    The interval is that of the sign test: its bounds are two of the sorted ratios, and it assumes nothing about their
-    distribution. So a few pairs disturbed by other work on the machine do no harm.
-
-    >>> ratio_of([2.0, 4.0, 6.0, 8.0, 2.2, 1.9], [1.0, 2.0, 3.0, 4.0, 1.0, 1.0])
-    (2.0, 1.9, 2.2)
-    """
-    ratios = np.asarray(rates, float) / np.asarray(others, float)
-    interval = stats.quantile_test(ratios, p=0.5).confidence_interval(SURE)
-    return float(np.median(ratios)), float(interval.low), float(interval.high)
-
-
-def verdict_of(low: float, high: float) -> str:
-    """Return the verdict on an interval of a ratio: "faster", "slower", or "same" if it contains 1."""
-    return "faster" if low > 1 else "slower" if high < 1 else "same"
-
-
-def _first_use(what: str, settings: BenchSettings, this: Installation) -> dict[str, Any]:
-    """Time the first use of a line in new processes, with a kernel cache of its own that the first one fills."""
-    seconds = []
-    with tempfile.TemporaryDirectory() as cache:
-        for _ in range(1 + CACHED_USES):
-            with this.process(what, settings, {"NUMBA_CACHE_DIR": cache}) as process:
-                if "error" in process.told:
-                    return {"what": what, "verdict": "not here", "reason": one_line(process.told["error"])}
-                seconds.append(process.told["first"])
-    return {"what": what, "compiled": seconds[0], "kept": statistics.median(seconds[1:])}
-
-
-# ---------------------------------------------------------------------- installations
-
-
-@dataclass
-class Installation:
-    """An interpreter and the environment in which it finds its krypenv."""
-
-    python: str
-    environment: Mapping[str, str]
-    who: dict[str, str] = field(default_factory=dict)  # what its last process told
-
-    @contextlib.contextmanager
-    def process(self, name: str, settings: BenchSettings, variables: Mapping[str, str] = {}) -> Iterator[Process]:
-        """Start a process that measures a line; it ends with the block or with this process."""
-        words = [self.python, bench_lines.__file__, name, str(settings.games), str(settings.threads)]
-        pipe, environment = subprocess.PIPE, {**self.environment, **variables}
-        with tempfile.TemporaryFile("w+", errors="replace") as errors:
-            child = subprocess.Popen(
-                words, stdin=pipe, stdout=pipe, stderr=errors, env=environment, text=True, errors="replace"
-            )
-            try:
-                process = Process(self.python, child, errors)
-                self.who = process.told["who"]
-                yield process
-            finally:
-                child.kill()
-                child.communicate()
-
-
-class Process:
-    """A process that measures a line; `told` is what it told first (see `bench_lines.measure`)."""
-
-    def __init__(self, python: str, child: subprocess.Popen[str], errors: Any) -> None:
-        self._python, self._child, self._errors = python, child, errors
-        self.told = self._answer()
-        if "who" not in self.told:
-            raise ValueError(f"{python} has no krypenv that can be imported: {one_line(str(self.told.get('error')))}")
-
-    def turn(self, seconds: float, processor: int | None = None) -> dict[str, float]:
-        """Return the steps of a turn, and its seconds by `cpu` and `clock`; on a processor if the system allows."""
-        if processor is not None and hasattr(os, "sched_setaffinity"):
-            allowed = sorted(os.sched_getaffinity(0))
-            os.sched_setaffinity(self._child.pid, {allowed[processor % len(allowed)]})
-        assert self._child.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # reported when the answer is read
-            self._child.stdin.write(f"{seconds}\n")
-            self._child.stdin.flush()
-        return self._answer()
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._child.stdout is not None
-        line = self._child.stdout.readline()
-        with contextlib.suppress(ValueError):
-            answer = parse_json(line)
-            if isinstance(answer, dict):
-                return answer
-        if line:
-            raise ChildProcessError(f"{self._python} is no Python: it says {shown(line)}")
-        code = self._child.wait()
-        self._errors.seek(0)
-        last = self._errors.read().strip().splitlines()[-1:]
-        raise ChildProcessError(
-            f"{self._python} has ended with exit code {': '.join([str(code), *map(one_line, last)])}"
-        )
+# ---------------------------------------------------------------------- versions
 
 
 @contextlib.contextmanager
-def installation_of(beside: str) -> Iterator[Installation]:
-    """Yield the installation of an interpreter, or of a commit of this checkout that this interpreter runs."""
-    plain = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    with tempfile.TemporaryDirectory() as folder:
-        if python := shutil.which(beside):
-            yield Installation(python, plain)
-        elif commit := _git("rev-parse", "--verify", f"{beside}^{{commit}}"):
-            _git("clone", "--shared", "--no-checkout", str(CHECKOUT), folder)
-            _git("-C", folder, "checkout", commit)
-            yield Installation(sys.executable, {**plain, "PYTHONPATH": folder})
-        else:
-            raise ValueError(
-                f"there is no interpreter or commit {shown(beside)}; name a commit of this checkout, or the python of "
-                "another environment, as in ../before/.venv/bin/python"
-            )
+def version(folder: Path, settings: BenchSettings) -> Iterator[Callable[[str, float], dict[str, Any]]]:
+    """Yield a function that does a turn of a line with the krypenv of a folder; see `bench_lines.serve`."""
+    words = [sys.executable, bench_lines.__file__, str(folder), str(settings.games), str(settings.threads)]
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+    requests, answers = typing.cast("IO[str]", child.stdin), typing.cast("IO[str]", child.stdout)
+
+    def turn(name: str, seconds: float) -> dict[str, Any]:
+        print(seconds, name, file=requests, flush=True)
+        if line := answers.readline():
+            return dict(json.loads(line))
+        raise ChildProcessError(f"the process that measured {name} has ended with exit code {child.wait()}")
+
+    try:
+        yield turn
+    finally:
+        child.kill()
+        child.communicate()
 
 
-def _git(*words: str) -> str:
-    """Return what git prints in this checkout; nothing if it fails."""
-    done = subprocess.run(["git", *words], cwd=CHECKOUT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
+@contextlib.contextmanager
+def checkout_of(commit: str) -> Iterator[Path]:
+    """Yield a temporary folder with a commit of this checkout."""
+    git = partial(subprocess.run, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary, "krypenv")
+        done = git(["git", "worktree", "add", "--detach", str(folder), commit])
+        try:
+            if done.returncode:
+                raise ValueError(f"{CHECKOUT} has no commit {shown(commit)}: {one_line(done.stderr)}")
+            yield folder
+        finally:
+            git(["git", "worktree", "remove", "--force", str(folder)])
