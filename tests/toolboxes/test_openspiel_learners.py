@@ -79,7 +79,7 @@ def test_the_command_prints_a_line_for_each_iteration():
         (["--game", "mini-swep"], "mini-swep"),
         (["--game", "mini-hidden"], "7,030,624 histories"),
         (["--game", "krypkasino players=3"], "two players"),
-        (["--iterations", 0], "iterations is at least 1"),
+        (["--iterations", 0], "iterations should be greater than or equal to 1"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_sentence(words, reason):

@@ -336,7 +336,7 @@ def test_a_text_is_read_wherever_it_comes_from(tmp_path):
         ((LAST, "--agent", "greedy"), "greedy can't analyse"),
         ((LAST, "--agent", "oracle-hand"), "oracle-hand can't analyse what a seat sees"),
         ((LAST, "--open", "--agent", "search"), "search can't analyse with all hands open"),
-        ((LAST, "--worlds", 0), "at least two worlds, not 0"),
+        ((LAST, "--worlds", 0), "worlds should be greater than or equal to 2, not 0"),
         ((LAST, "--annotate", "a.krk"), "are for records"),
         ((LAST, "--picture", "p.jpg"), "'p.jpg' does not"),
         ((LAST, "--picture", "taken"), "taken: Is a directory"),

@@ -92,7 +92,7 @@ def test_what_is_wrong_is_told_in_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "folder").mkdir()
     for words, reason in (
         (options(rules="mini-lo"), "mini-lo"),
-        (options(steps=2), "steps is at least 16"),
+        (options(steps=2), "steps should be greater than or equal to 16"),
         (options(deals="x"), f"see {PROGRAM} --help"),
         ([*options(), "--out", "folder"], "folder"),
         (["--frame", 3], "--frames"),

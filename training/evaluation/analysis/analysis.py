@@ -140,7 +140,8 @@ class RecordAnalysis:
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures as plain JSON values."""
-        return dataclasses.asdict(self) | {"luck": self.luck.to_json()}
+        marks = {name: getattr(self.marks, name) for name in Marks.model_fields}
+        return dataclasses.asdict(self) | {"luck": self.luck.to_json(), "marks": marks}
 
 
 def analyze_position(
