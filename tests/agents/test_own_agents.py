@@ -310,7 +310,6 @@ def test_only_what_is_typed_is_made_by_make():
         "settings.py",  # Settings.of, and with_own_of after its check; ExploitSettings
         "options.py",  # the values of options
         "playing.py",  # ScoreSettings, and the agent that check_score is given
-        "study.py",  # the command line of a study
         "bench_lines.py",  # names that stand in it
         "tianshou_dqn.py",  # the opponent of the command's line
         "rllib_ppo.py",  # likewise

@@ -12,7 +12,7 @@ import pytest
 from krypenv import Game, Rules
 from krypenv.agents.champion import MODELS
 from krypenv.inputs.words import to_install
-from krypenv.training.cli.errors import OF_TRAINING
+from krypenv.training.settings.console import OF_TRAINING
 
 pytestmark = pytest.mark.slow
 RUN = f"""

@@ -27,7 +27,8 @@ def krypenv(*arguments, columns=160, typed=""):
 
 def settings_of(line):
     """The settings that a command line asks for."""
-    from krypenv.training.cli import bridge, options
+    from krypenv.training.cli import options
+    from krypenv.training.settings import bridge
 
     _, name, *words = shlex.split(line)
     seen, own = [], typer.Typer()

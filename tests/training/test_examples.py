@@ -93,9 +93,9 @@ def test_what_is_wrong_is_told_in_one_sentence(tmp_path, monkeypatch):
     for words, reason in (
         (options(rules="mini-lo"), "mini-lo"),
         (options(steps=2), "steps should be greater than or equal to 16"),
-        (options(deals="x"), f"see {PROGRAM} --help"),
+        (options(deals="x"), "deals should be a valid integer, not 'x'"),
         ([*options(), "--out", "folder"], "folder"),
-        (["--frame", 3], "--frames"),
+        (["--frame", 3], f"see {PROGRAM} --help"),
     ):
         done = run(*words)
         assert (done.exit_code, done.stdout) == (2, ""), words

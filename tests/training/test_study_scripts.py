@@ -59,14 +59,14 @@ class TestMain:
     @pytest.mark.parametrize(
         ("words", "reason"),
         [
-            (["--deals", "0"], "deals is"),
+            (["--deals", "0"], "deals should be"),
             (["--deals", "1"], "the study kings needs at least 2 deals, not 1"),
             (["--rules", "mulle"], "the study kings knows only games like krypkasino"),
             (["--rules", "krypkasino players=2", "--players", "4"], "players"),
             (["--agent", "gredy"], "unknown agent 'gredy'"),
-            (["--luck", "of"], "luck is auto, on or off, not 'of'"),
-            (["--seed", "-1"], "seed is"),
-            (["--workers", "0"], "workers is"),
+            (["--luck", "of"], "luck should be 'auto', 'on' or 'off', not 'of'"),
+            (["--seed", "-1"], "seed should be"),
+            (["--workers", "0"], "workers should be"),
         ],
     )
     def test_bad_input_is_one_sentence(

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import typer
 
-from krypenv.training.cli.errors import OneSentence
-from krypenv.training.cli.options import HelpPanel, command_of, hand_over
+from krypenv.training.settings.console import OneSentence, hand_over
 
 PANELS = {  # of `krypenv --help`, by the folder of their commands
     "people": "Playing, training and measuring agents",
@@ -100,12 +99,8 @@ COMMANDS = {
 }
 
 
-class Root(HelpPanel, OneSentence):
-    """The command `krypenv`."""
-
-
 app = typer.Typer(
-    cls=Root,
+    cls=OneSentence,
     no_args_is_help=True,
     add_completion=False,
     help="Krypkasino: train agents, evaluate them, analyse games, measure speed.",
@@ -130,11 +125,12 @@ def run_of(name: str) -> Callable[[Any], None]:
 
 def function_of(name: str) -> Callable[..., None]:
     """Import a command, and return a function for typer with its options."""
-    from krypenv.training.cli import bridge
+    from krypenv.training.cli import options
+    from krypenv.training.settings import bridge
 
     run = run_of(name)
     kind = typing.get_type_hints(run)["settings"]
-    return (bridge.command_of if hasattr(kind, "model_fields") else command_of)(kind, run)
+    return (bridge if hasattr(kind, "model_fields") else options).command_of(kind, run)
 
 
 def _add(name: str, entry: Entry) -> None:

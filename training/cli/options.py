@@ -12,25 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
-from typer.core import TyperCommand
 
 from krypenv.training.runs import panels
 from krypenv.training.runs.options import Command, Option, options_of, read_tuned
-
-
-class HelpPanel:
-    """A command or group with `--help` in a panel of its own."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Return the option `--help`."""
-        found = super().get_help_option(ctx)  # type: ignore[misc]  # of typer's class
-        if found is not None:
-            found.metavar, found.rich_help_panel = "", panels.HELP
-        return found
-
-
-class Page(HelpPanel, TyperCommand):
-    """A command whose help page ends with the panel of `--help`."""
 
 
 def command_of(settings: type[Command], run: Callable[[Any], None]) -> Callable[..., None]:
@@ -111,15 +95,3 @@ def _print_tuned(settings: Command) -> None:
                 bounds = f" ({each.bounds})" if each.bounds else ""
                 table.add_row(each.name, escape(str(values[each.name])), escape(each.text + bounds))
         Console().print(Panel(table, title=panel or panels.TUNED, title_align="left"), highlight=False)
-
-
-def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:
-    """Run a command through another function, with the words of the command line; that function also gives its help.
-
-    So a command imports what defines its options only when it is called.
-    """
-    app = typer.Typer(add_completion=False)
-    app.command(cls=Page, epilog=epilog)(function)
-    command = typer.main.get_command(app)
-    with command.make_context(ctx.info_name, ctx.args, parent=ctx.parent) as own:
-        command.invoke(own)

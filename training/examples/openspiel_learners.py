@@ -19,9 +19,8 @@ import typer
 
 from krypenv import Rules
 from krypenv.inputs.words import shown, to_install
-from krypenv.training.cli.bridge import command_of
-from krypenv.training.cli.errors import OneSentence
 from krypenv.training.settings.base import Settings, option
+from krypenv.training.settings.bridge import app_of
 from krypenv.training.settings.groups import LARGEST_SMALL_SEED
 from krypenv.training.solving import grow, size_of
 
@@ -247,8 +246,7 @@ def run(settings: LearnersSettings) -> None:
     train(settings, tell)
 
 
-app = typer.Typer(cls=OneSentence, add_completion=False)
-app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(LearnersSettings, run))
+app = app_of(LearnersSettings, run)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.openspiel_learners")

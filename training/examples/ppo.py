@@ -23,11 +23,10 @@ from krypenv.adapters import PolicyFunction
 from krypenv.features import width_of
 from krypenv.inputs.files import read_file, write_whole
 from krypenv.inputs.words import one_line, shown
-from krypenv.training.cli.bridge import command_of
-from krypenv.training.cli.errors import OneSentence
 from krypenv.training.cli.outputs import check_files
 from krypenv.training.evaluation.matches.duplicate import evaluate, format_table
 from krypenv.training.settings.base import File, Settings, option, output
+from krypenv.training.settings.bridge import app_of
 from krypenv.training.settings.groups import LARGEST_SMALL_SEED
 
 Array = npt.NDArray[Any]
@@ -239,8 +238,7 @@ def run(settings: Any, metrics: dict[str, str] = METRICS, training: Callable[...
         typer.echo(format_table(evaluate(agent, ["greedy", "tactician"], rules, settings.deals, settings.seed)))
 
 
-app = typer.Typer(cls=OneSentence, add_completion=False)
-app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(PPOSettings, run))
+app = app_of(PPOSettings, run)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.ppo")

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import typer
 
 from krypenv import Engine, Rules, agents
 from krypenv.adapters.rllib import (  # which says so if RLlib is missing
@@ -32,13 +31,12 @@ from krypenv.adapters.rllib import (  # which says so if RLlib is missing
     count_masked,
 )
 from krypenv.inputs.words import describe_error, shown
-from krypenv.training.cli.bridge import command_of
-from krypenv.training.cli.errors import OneSentence
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.examples.ppo import Policy, PPOSettings, scale_of
 from krypenv.training.examples.ppo import run as train_and_play
 from krypenv.training.runs.cluster import ray_map
 from krypenv.training.settings.base import AgentName, File, option, output
+from krypenv.training.settings.bridge import app_of
 from krypenv.training.settings.groups import RAY
 
 # isort: split
@@ -232,8 +230,7 @@ def run(settings: Settings) -> None:
     train_and_play(settings, METRICS, train)
 
 
-app = typer.Typer(cls=OneSentence, add_completion=False)
-app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(Settings, run))
+app = app_of(Settings, run)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.rllib_ppo")

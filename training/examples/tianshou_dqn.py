@@ -14,17 +14,15 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
-import typer
 from torch import Tensor, nn
 
 from krypenv import Engine, Rules, agents
 from krypenv.families.variants import family_of
 from krypenv.inputs.words import to_install
-from krypenv.training.cli.bridge import command_of
-from krypenv.training.cli.errors import OneSentence
 from krypenv.training.examples.ppo import Policy, scale_of
 from krypenv.training.examples.ppo import run as train_and_play
 from krypenv.training.settings.base import AgentName, File, Settings, option, output
+from krypenv.training.settings.bridge import app_of
 from krypenv.training.settings.groups import LARGEST_SMALL_SEED
 
 try:
@@ -170,8 +168,7 @@ def run(settings: DQNSettings) -> None:
     train_and_play(settings, METRICS, train)
 
 
-app = typer.Typer(cls=OneSentence, add_completion=False)
-app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(DQNSettings, run))
+app = app_of(DQNSettings, run)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.tianshou_dqn")

@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import typer
 from torch import Tensor, nn
 
 from krypenv import Rules
 from krypenv.adapters.torchrl import KrypenvEnv  # which says so if TorchRL is missing
-from krypenv.training.cli.bridge import command_of
-from krypenv.training.cli.errors import OneSentence
 from krypenv.training.examples.ppo import Policy, PPOSettings, scale_of
 from krypenv.training.examples.ppo import run as train_and_play
 from krypenv.training.settings.base import AgentName, File, option, output
+from krypenv.training.settings.bridge import app_of
 
 # isort: split
 from tensordict.nn import TensorDictModule
@@ -151,8 +149,7 @@ def run(settings: Settings) -> None:
     train_and_play(settings, METRICS, train)
 
 
-app = typer.Typer(cls=OneSentence, add_completion=False)
-app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(Settings, run))
+app = app_of(Settings, run)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.torchrl_ppo")

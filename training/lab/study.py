@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,20 +13,31 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from krypenv import agents
-from krypenv.agents import label_of, typed
+from krypenv.agents import label_of
 from krypenv.agents.base import check_krypkasino
 from krypenv.agents.champion import shipped_model
-from krypenv.inputs.words import command_line, one_line
+from krypenv.inputs.words import command_line
 from krypenv.rules import Rules
-from krypenv.runtime import stopping
 from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.luck.control import control_for, control_of
 from krypenv.training.lab.effects import draw_bars, table_of
-from krypenv.training.runs import HERE, Executor, Header, Progress, Task, executor_of, limits, open_run
+from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
 from krypenv.training.runs.figures import save_figure
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.progress import progress
 from krypenv.training.runs.tables import print_table, write_json
+from krypenv.training.settings.base import AgentName, File, check_number, option, output
+from krypenv.training.settings.bridge import app_of
+from krypenv.training.settings.groups import (
+    AGENTS,
+    LARGEST_SEED,
+    LENGTH,
+    MOST_DEALS,
+    GameSettings,
+    Luck,
+    Place,
+    seed_option,
+)
 
 RESULT, FIGURE = "result.json", "figure.png"
 
@@ -48,8 +58,8 @@ class Setup:
     sets: tuple[str, ...] = ()  # rule sets, of a study that compares some
 
     def __post_init__(self) -> None:
-        limits.check("deals", self.deals, limits.DEALS)
-        limits.check("seed", self.seed, limits.SEED)
+        check_number("deals", self.deals, 1, MOST_DEALS)
+        check_number("seed", self.seed, 0, LARGEST_SEED)
         control_for(self.luck, [agents.make_known(self.agent, self.rules)], self.rules)
 
     def to_json(self) -> dict[str, Any]:
@@ -136,6 +146,26 @@ def draw_picture(path: Path, question: str, answer: Answer) -> None:
 # ---------------------------------------------------------------------- the command line
 
 
+class StudySettings(Place):
+    """What the command line of a study sets; its defaults are the study's own."""
+
+    agent: AgentName | None = option(None, "who plays [default: a strong agent]", AGENTS)
+    deals: int = option(2, "number of deals", LENGTH, ge=1, le=MOST_DEALS)
+    seed: int = seed_option("seed of deals and agents")
+    luck: Luck = option("off", "take luck out of the margins of matches", LENGTH)
+    out: File = output(Path("runs"), "folder of the answer", "DIR")
+
+
+class _OfOneGame(GameSettings, StudySettings):
+    """The settings of a study of one game."""
+
+
+class _OfSets(StudySettings):
+    """The settings of a study that compares rule sets."""
+
+    sets: tuple[str, ...] = option((), "rule sets", metavar="RULES", is_argument=True)
+
+
 def main(study: Study, words: Sequence[str] | None = None) -> None:
     """Run a study by the words of the command line: print its table, and write its answer and figure.
 
@@ -143,48 +173,30 @@ def main(study: Study, words: Sequence[str] | None = None) -> None:
     is one sentence, and the exit code then is 2.
     """
     given = sys.argv[1:] if words is None else words
-    parser = parser_of(study)
-    it = parser.parse_args(given)
+    usual = {"agent": study.agent or None, "deals": study.deals, "out": Path("runs") / study.name}
+    usual |= {"sets": study.sets} if study.sets else {"rules": study.rules}
+    own = {"defaults": classmethod(lambda cls, given: usual), "__module__": __name__}
+    kind = type("StudySettings", (_OfSets if study.sets else _OfOneGame,), own)
+
+    def run(settings: Any) -> None:
+        _run(study, settings, command_line(["python", sys.argv[0], *given]))
+
+    run.__doc__ = study.question
     try:
-        _run(study, it, command_line(["python", sys.argv[0], *given]))
-    except (ValueError, OSError) as error:
-        parser.exit(2, f"{parser.prog}: {one_line(str(error), 1000)}\n")
-    except KeyboardInterrupt:
-        parser.exit(stopping.EXIT_CODE, f"{parser.prog}: stopped; the same command resumes\n")
+        app_of(kind, run)(list(given), prog_name=Path(sys.argv[0]).name)
+    except SystemExit as end:
+        if end.code:
+            raise
 
 
-def parser_of(study: Study) -> argparse.ArgumentParser:
-    """Return the command line of a study."""
-    parser = argparse.ArgumentParser(description=study.question, allow_abbrev=False)
-    add = parser.add_argument
-    if study.sets:
-        add("sets", nargs="*", metavar="RULES", default=study.sets, help="rule sets [default: the study's own]")
-    else:
-        add("--rules", default=study.rules, help="preset with its fields [default: '%(default)s']")
-        add("--players", help="number of players, if the rules don't say it [default: 2]")
-    add("--agent", default=study.agent, help=f"who plays [default: {study.agent or 'a strong agent'}]")
-    add("--deals", type=int, default=study.deals, help="number of deals [default: %(default)s]")
-    add("--seed", type=int, default=0, help="seed of deals and agents [default: %(default)s]")
-    add("--luck", default="off", help="take luck out of the margins of matches: auto, on or off [default: off]")
-    add("--workers", type=int, default=1, help="processes, on which no figure depends [default: %(default)s]")
-    add("--ray", action="store_true", help="work on a Ray cluster")
-    add("--ray-address", help="address of the cluster; implies --ray")
-    add("--out", type=Path, default=Path("runs") / study.name, help="folder of the answer [default: %(default)s]")
-    return parser
-
-
-def _run(study: Study, it: argparse.Namespace, command: str) -> None:
+def _run(study: Study, it: Any, command: str) -> None:
     """Run a study with what the command line says, and print its answer."""
-    if study.sets:
-        sets = tuple(str(Rules.parse(text)) for text in it.sets)
-        rules = Rules.parse(sets[0])
-    else:
-        sets, rules = (), Rules.parse(f"{it.rules} players={it.players}" if it.players else it.rules)
-    setup = Setup(rules, typed(it.agent) if it.agent else strong_agent(rules), it.deals, it.seed, it.luck, sets)
-    executor = executor_of(it.workers, it.ray, it.ray_address)
+    sets = tuple(str(Rules.parse(text)) for text in it.sets) if study.sets else ()
+    rules = Rules.parse(sets[0]) if sets else it.game_rules()
+    setup = Setup(rules, it.agent or strong_agent(rules), it.deals, it.seed, it.luck, sets)
     with progress(Console(stderr=True)) as show:
         answer = run_study(
-            study, setup, it.out, command, executor, lambda done, of: show(done / max(of, 1), study.name)
+            study, setup, it.out, command, it.executor, lambda done, of: show(done / max(of, 1), study.name)
         )
     print(f"{study.question} ({', '.join(sets) or rules}, {label_of(setup.agent, rules)}, {setup.deals:,} deals)")
     print_table(*answer.table)

@@ -213,7 +213,7 @@ def bounds_of(field: FieldInfo) -> str:
         name: getattr(each, name) for each in field.metadata for name in ("ge", "gt", "le") if hasattr(each, name)
     }
     low = f"{limits['ge']:,g}" if "ge" in limits else f"above {limits['gt']:,g}" if "gt" in limits else ""
-    high = f"{limits['le']:,}" if isinstance(limits.get("le"), int) else f"{limits['le']:,g}" if "le" in limits else ""
+    high = f"{limits['le']:,}" if limits.get("le", 10**9) < 10**9 else ""
     return f"{low} to {high}" if low and high else f"{low} or more" if "ge" in limits else low or high
 
 

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 from pydantic.fields import FieldInfo
 from rich.markup import escape
-from typer.core import TyperCommand
 
 from krypenv.training.settings.base import (
     Settings,
@@ -23,24 +22,8 @@ from krypenv.training.settings.base import (
     kind_of,
     options_of,
 )
+from krypenv.training.settings.console import OneSentence
 from krypenv.training.settings.groups import ORDER
-
-HELP = "Help"  # the panel of `--help`
-
-
-class HelpPanel:
-    """A command or group with `--help` in a panel of its own."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Return the option `--help`."""
-        found = super().get_help_option(ctx)  # type: ignore[misc]  # of typer's class
-        if found is not None:
-            found.metavar, found.rich_help_panel = "", HELP
-        return found
-
-
-class Page(HelpPanel, TyperCommand):
-    """A command whose help page ends with the panel of `--help`."""
 
 
 def command_of(settings: type[Settings], run: Callable[[Any], None]) -> Callable[..., None]:
@@ -117,13 +100,8 @@ def _parameter(settings: type[Settings], name: str, default: Any) -> inspect.Par
     )
 
 
-def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:
-    """Run a command through another function, with the words of the command line; that function also gives its help.
-
-    So a command imports what defines its options only when it is called.
-    """
-    app = typer.Typer(add_completion=False)
-    app.command(cls=Page, epilog=epilog)(function)
-    command = typer.main.get_command(app)
-    with command.make_context(ctx.info_name, ctx.args, parent=ctx.parent) as own:
-        command.invoke(own)
+def app_of(settings: type[Settings], run: Callable[[Any], None]) -> typer.Typer:
+    """Return a program that is one command."""
+    app = typer.Typer(cls=OneSentence, add_completion=False)
+    app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(settings, run))
+    return app

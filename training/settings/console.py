@@ -1,4 +1,4 @@
-"""Errors of commands: one sentence on the standard error, and an exit code."""
+"""Commands as typer runs them: loaded when they are called, with one sentence and an exit code for an error."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import errno
 import os
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from krypenv.inputs.words import one_line, to_install
 from krypenv.runtime import stopping
@@ -20,12 +21,38 @@ OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")  # wh
 OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # what [render] installs
 OF_TABLE = ("starlette", "uvicorn", "websockets")  # what [table] installs
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
-
-
+HELP = "Help"  # the panel of `--help`
 UsageError: type[Any] = typer.BadParameter.__mro__[1]  # typer has its own click or another one's, by its version
 
 
-class OneSentence(TyperGroup):
+class HelpPanel:
+    """A command or group with `--help` in a panel of its own."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option `--help`."""
+        found = super().get_help_option(ctx)  # type: ignore[misc]  # of typer's class
+        if found is not None:
+            found.metavar, found.rich_help_panel = "", HELP
+        return found
+
+
+class Page(HelpPanel, TyperCommand):
+    """A command whose help page ends with the panel of `--help`."""
+
+
+def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:
+    """Run a command through another function, with the words of the command line; that function also gives its help.
+
+    So a command imports what defines its options only when it is called.
+    """
+    app = typer.Typer(add_completion=False)
+    app.command(cls=Page, epilog=epilog)(function)
+    command = typer.main.get_command(app)
+    with command.make_context(ctx.info_name, ctx.args, parent=ctx.parent) as own:
+        command.invoke(own)
+
+
+class OneSentence(HelpPanel, TyperGroup):
     """Commands that report an error as one sentence. Exit codes: 2, 130 for an interruption, 1 for a broken pipe.
 
     A broken pipe is not reported: the reader, such as `head`, has seen enough.
@@ -101,7 +128,7 @@ def _flush() -> None:
 def _usage(error: Any) -> str:
     """Return what is wrong with a command line, and where its words are explained."""
     what = one_line(error.format_message(), LONGEST_MESSAGE).rstrip(".")
-    what = re.sub(r"\.? \(?Did you mean (?:one of: )?(.+)\?\)?$", r" (did you mean \1?)", what)
+    what = re.sub(r"\.? \(?(?:Did you mean (?:one of: )?|Possible options: )(.+?)\??\)?$", r" (did you mean \1?)", what)
     command = error.ctx.command_path if error.ctx else "krypenv"
     return f"krypenv: {what[:1].lower()}{what[1:]}; see {command} --help"
 
