@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.base import Agent, BaseAgent, IntArray, knows_krypkasino
+from krypenv.agents.base import BaseAgent, IntArray, knows_krypkasino
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent
 from krypenv.agents.search.rollout import Rollout
@@ -83,6 +83,7 @@ class Champion(BaseAgent):
         model = shipped_model(rules)
         self.models = [str(model)] if model else []  # folders of the networks that it plays with
         self.player = _player(self.models, rules, seed, worlds, threads)
+        self.is_quick = self.player.is_quick
         self.needs_history = bool(getattr(self.player, "needs_history", False))
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
@@ -115,7 +116,7 @@ class Champion(BaseAgent):
         return self.player.log_weights  # type: ignore[attr-defined]  # AttributeError where there is none
 
 
-def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> Agent:
+def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> BaseAgent:
     options = dict[str, Any](worlds=worlds, threads=threads)
     if models and worlds:
         proposals = PROPOSALS if rules.players == 2 else MORE_PROPOSALS

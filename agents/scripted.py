@@ -176,6 +176,7 @@ class _Scripted(BaseAgent):
     """A workspace, and a stream of random numbers for ties; threads take turns with both."""
 
     remembers = False  # whether what it does depends on earlier calls
+    is_quick = True
 
     def __init__(self, name: str, rules: Rules, seed: int, style: Style) -> None:
         self.name = name
@@ -205,6 +206,7 @@ class Random(Policy):
     """Plays a uniformly random legal action."""
 
     remembers = False
+    is_quick = True
 
     def __init__(self, rules: Rules, seed: int = 0) -> None:
         self.name, self.rules, self.lock = "random", rules, Lock()

@@ -119,6 +119,7 @@ class StrategyPlayer(Policy):
 
     needs_history = True
     remembers = False
+    is_quick = True
 
     def __init__(self, folder: str | Path, rules: Rules, seed: int = 0) -> None:
         self.name, self.rules = str(folder), rules

@@ -86,7 +86,7 @@ class NetworkPlayer(Policy, ABC):
     remembers = False  # whether what it does depends on earlier calls
     draws = False  # it plays the best action or, with a temperature or where it solves, by other probabilities
     temperature = 0.0
-    is_quick = True  # so matches take luck out only if asked
+    is_quick = True
 
     def __init__(self, rules: Rules, name: str, seed: int = 0, solver: bool = True) -> None:
         self.rules, self.name, self.lock = rules, name, Lock()

@@ -24,6 +24,9 @@ BATCH = 5  # worlds between two looks at the clock
 MOST_SHARED = 20_000_000  # worlds that all threads keep at once, each in 16 to 56 bytes
 
 
+MANY_WORLDS = 10  # with this many for a decision, an agent takes longer than to play deals out
+
+
 class Examined(NamedTuple):
     """The n moves of one decision, and what they are worth to an agent."""
 
@@ -77,6 +80,7 @@ class Sampler(BaseAgent):
     def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
         self.rules, self.lock = rules, Lock()
         self._worlds, self._ms = worlds, ms
+        self.is_quick = worlds < MANY_WORLDS
         self._threads = count_threads(threads)
         self._compiled, self._model = compile_rules(rules), make_model(value)
         self._workspace = make_workspace(self._threads)

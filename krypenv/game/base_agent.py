@@ -29,6 +29,7 @@ class BaseAgent:
 
     name: str
     rules: Rules
+    is_quick = False  # whether it decides faster than a deal is played out, so matches take luck out only if asked
 
     def act(self, observations: Rows, action_masks: Rows) -> npt.NDArray[np.int64]:
         """Return a legal action for each row, (B,) int64, from (B, N) and (B, A) int8."""

@@ -19,9 +19,9 @@ from scipy.optimize import nnls
 
 from krypenv import Rules, agents
 from krypenv.training import deal_seeds, lab
-from krypenv.training.evaluation.luck.control import PLAYERS, make_control
+from krypenv.training.evaluation.luck.control import PLAYERS, control_of
 from krypenv.training.evaluation.luck.meter import Meter
-from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
+from krypenv.training.evaluation.matches.duplicate import play_duplicates
 
 SETS = (  # the rules of the package's models and of the official tables
     "krypkasino players=2", "krypkasino players=4", "krypkasino players=4 teams=2", "kasino-sweden players=2",
@@ -39,7 +39,7 @@ def play(rules: str, deals: int, seed: int) -> dict[str, Any]:
     names = PLAYERS if has_model else PLAYERS[:1]
     pair = (NETWORK if has_model else SEARCH), OTHER
     players = [agents.make_known(name, game, seed + at) for at, name in enumerate(pair)]
-    meter = Meter(game, make_control(game, dict.fromkeys(names, 1.0)))
+    meter = Meter(game, control_of(game, shares=dict.fromkeys(names, 1.0)))
     found = play_duplicates(players, game, deal_seeds(seed, deals), meter)
     assert found.parts is not None
     margins, luck = found.margins.mean(axis=1), found.parts.mean(axis=1)

@@ -9,8 +9,8 @@ from krypenv.training import deal_seeds, duplicate_match
 from krypenv.training.evaluation.arena.shards import breaks_ties
 from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.luck.meter import Meter
-from krypenv.training.evaluation.matches import duplicate_deals, mixed_table
-from krypenv.training.evaluation.matches.duplicate_deals import Duplicates, play_duplicates
+from krypenv.training.evaluation.matches import duplicate, mixed_table
+from krypenv.training.evaluation.matches.duplicate import Duplicates, play_duplicates
 from krypenv.training.runs import Progress
 
 EVERY = [
@@ -94,7 +94,7 @@ def test_games_in_parts_are_those_of_all_at_once(monkeypatch: pytest.MonkeyPatch
     """A part holds whole deals."""
     whole = measured("krypkasino players=3")
     seen: list[tuple[int, int]] = []
-    monkeypatch.setattr(duplicate_deals, "CHUNK", 7)
+    monkeypatch.setattr(duplicate, "CHUNK", 7)
     parts = measured("krypkasino players=3", progress=lambda *done: seen.append(done))
     assert seen == [(6, 18), (12, 18), (18, 18)]
     for name in ("scores", "margins", "luck", "parts"):

@@ -62,7 +62,7 @@ def test_a_single_deal_has_no_bounds():
 
 def test_a_margin_and_its_bounds_are_signed():
     assert margin_cells(0.4, -0.8, 1.5) == ("+0.40", "-0.80 to +1.50")
-    assert format_margin(-0.4, -1.5, 0.8, 1, " points a game", "; so") == "-0.4 points a game (-1.5 to +0.8; so)"
+    assert format_margin(-0.4, -1.5, 0.8, " points a game") == "-0.40 points a game (-1.50 to +0.80)"
 
 
 # ---------------------------------------------------------------------- duplicate deals

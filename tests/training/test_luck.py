@@ -24,11 +24,10 @@ from krypenv.runtime.jit import handle
 from krypenv.state import allocate
 from krypenv.training import duplicate_match
 from krypenv.training.evaluation.luck import meter as meters
-from krypenv.training.evaluation.luck import redealing
-from krypenv.training.evaluation.luck.control import Control, control_for, control_of, is_slow, make_control, stored
+from krypenv.training.evaluation.luck.control import Control, control_for, control_of, stored
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
+from krypenv.training.evaluation.matches.duplicate import play_duplicates
 from krypenv.training.evaluation.matches.margins import interval
 from krypenv.training.solving import measure, save
 
@@ -96,7 +95,7 @@ def test_a_redeal_is_the_game_with_that_deck(text, number):
     state = at_a_deal(rules, number)
     for seed in range(8):
         again = handle(state.copy())
-        redealing.redeal(compile_rules(rules)[0], again[0], np.uint64(seed), borrow_scratch()[0])
+        meters.redeal(compile_rules(rules)[0], again[0], np.uint64(seed), borrow_scratch()[0])
         twin = Game(rules, deck=[card_name(int(kind)) for kind in again["deck"][0, : rules.deck_size]])
         engine = Engine.from_state(rules, np.array([twin.state], twin.state.dtype))
         while engine.state.deal_number[0] < number:
@@ -123,16 +122,16 @@ def test_luck_is_exactly_zero_over_all_that_can_come(text):
         deals.deal(compiled[0], games[at])
         prepare(compiled[0], games[at], borrow_scratch()[0])
     values = np.zeros((len(orders), 2))
-    redealing.value_by_tactician(compiled, make_model("sweep"), games, tactical_style(rules), make_workspace(), values)
+    meters.value_by_tactician(compiled, make_model("sweep"), games, tactical_style(rules), make_workspace(), values)
     luck = values - values.mean(axis=0)
     assert luck.any()
     assert luck.sum(axis=0) == pytest.approx([0, 0], abs=1e-9)
     # and redeals come to the same mean, within four standard errors
     many = 4000
     drawn = handle(allocate(1 + many))
-    redealing.write_redeals(compiled, handle(state.copy()), np.zeros(1, np.int64), many, drawn, make_workspace())
+    meters.write_redeals(compiled, handle(state.copy()), np.zeros(1, np.int64), many, drawn, make_workspace())
     found = np.zeros((1 + many, 2))
-    redealing.value_by_tactician(compiled, make_model("sweep"), drawn, tactical_style(rules), make_workspace(), found)
+    meters.value_by_tactician(compiled, make_model("sweep"), drawn, tactical_style(rules), make_workspace(), found)
     error = found[1:, 0].std() / math.sqrt(many)
     assert abs(found[1:, 0].mean() - values[:, 0].mean()) < 4 * error
 
@@ -143,7 +142,7 @@ def test_the_luck_of_all_deals_is_zero_on_average(text):
     """To four standard errors, in games of a greedy player and a random one."""
     rules = Rules.parse(text)
     deals = 160 if rules.capture == "maximal" else 24
-    _, luck, meter = play(rules, ("greedy", "random"), deals, make_control(rules, TACTICIAN))
+    _, luck, meter = play(rules, ("greedy", "random"), deals, control_of(rules, shares=TACTICIAN))
     later = rules.deck_size - int(compile_rules(rules)[0]["deal_start"][1])  # cards after the first deal
     assert meter.parts.any() == (later > 1)
     by_deal = luck.mean(axis=1)
@@ -156,7 +155,7 @@ def test_a_game_is_followed_by_its_redeals_which_all_seatings_share(number):
     compiled, workspace = compile_rules(MAIN), make_workspace()
     state = np.concatenate([at_a_deal(MAIN, number)] * 2)
     games = handle(allocate(10))
-    redealing.write_redeals(compiled, handle(state.copy()), np.arange(2), 4, games, workspace)
+    meters.write_redeals(compiled, handle(state.copy()), np.arange(2), 4, games, workspace)
     assert games[:5].tobytes() == games[5:].tobytes()
     changed = {"rng", "hand_kinds", "legal_plays", "hands", "deck", "cannot_hold"}
     for name in set(games.dtype.names) - {"rng"}:
@@ -166,7 +165,7 @@ def test_a_game_is_followed_by_its_redeals_which_all_seatings_share(number):
 
 
 def test_the_first_deal_brings_luck_that_all_seatings_share():
-    meter = Meter(MAIN, make_control(MAIN, TACTICIAN))
+    meter = Meter(MAIN, control_of(MAIN, shares=TACTICIAN))
     engine = Engine(MAIN, 8, np.repeat(deal_seeds(1, 4), 2))
     meter.begin(engine, first=True)
     luck = meter.luck.reshape(4, 2, 2)
@@ -206,7 +205,7 @@ def test_intervals_of_a_thousand_matches_between_equals_cover_zero():
     """95 of 100 do, within what chance allows: 4 standard errors of a thousand trials."""
     rules, of_a_match = MAIN, 8
     margins, luck, _ = play(
-        rules, ("tactician", "tactician"), 1000 * of_a_match, make_control(rules, {"tactician": 0.6})
+        rules, ("tactician", "tactician"), 1000 * of_a_match, control_of(rules, shares={"tactician": 0.6})
     )
     by_match = (margins - luck).mean(axis=1).reshape(1000, of_a_match)
     inside = sum(low <= 0 <= high for _, low, high in map(interval, by_match))
@@ -241,7 +240,7 @@ def test_luck_is_the_same_for_any_number_of_threads_and_games_at_once(monkeypatc
 
 def test_a_session_is_measured_to_its_end():
     rules = Rules.parse("krypkasino games=3")
-    _, luck, meter = play(rules, ("greedy", "random"), 5, make_control(rules, TACTICIAN))
+    _, luck, meter = play(rules, ("greedy", "random"), 5, control_of(rules, shares=TACTICIAN))
     assert luck.any()
     assert meter._number.max() >> 16 == 3
 
@@ -249,22 +248,20 @@ def test_a_session_is_measured_to_its_end():
 # ---------------------------------------------------------------------- where it is taken out
 
 
-def test_it_is_on_where_an_agent_takes_long_which_its_name_tells():
-    quick = ("random", "greedy", "tactician(shed=True)", "champion(worlds=0)", "search(worlds=4)", "oracle-hand")
-    slow = ("search", "search(worlds=10)", "champion", "rollout(worlds=10)", "ismcts(ms=2)", "oracle-cards(cards=2)")
-    owns = ("mine:Agent", "module.of:Mine(depth=2)", "an agent of mine")
-    assert [is_slow(name) for name in quick] == [False] * 6
-    assert [is_slow(name) for name in slow + owns] == [True] * 9
-    network = agents.make(str(shipped_model(MAIN)), MAIN)
-    assert not is_slow(network.name)
-    network.name = "update 3"  # as one is called in training
-    assert is_slow(network.name)
-    assert control_for("auto", [network, network], MAIN) is None
-    quick, slow = (agents.make(name, MAIN) for name in ("greedy", "search"))
-    assert control_for("auto", [quick, quick], MAIN) is None
-    assert control_for("auto", [quick, slow], MAIN) == control_of(MAIN)
-    assert control_for("on", [quick, quick], MAIN) == control_of(MAIN)
-    assert control_for("off", [slow, slow], MAIN) is None
+@pytest.mark.parametrize(
+    ("names", "is_on"),
+    [
+        (("random", "greedy", "tactician(shed=True)", "champion(worlds=0)", "search(worlds=4)", "oracle-hand"), False),
+        ((str(shipped_model(MAIN)), f"guided(model={str(shipped_model(MAIN))!r}, worlds=9)"), False),
+        (("search", "search(worlds=10)", "champion", "rollout(worlds=10)", "ismcts(ms=2)", "oracle-cards"), True),
+    ],
+)
+def test_it_is_on_where_an_agent_takes_long_or_is_not_of_the_package(names, is_on):
+    quick = agents.make("greedy", MAIN)
+    for player in [agents.make(name, MAIN) for name in names] + [Lowest(MAIN)] * is_on:
+        assert control_for("auto", [quick, player], MAIN) == (control_of(MAIN) if is_on else None), player
+        assert control_for("on", [quick, player], MAIN) == control_of(MAIN)
+        assert control_for("off", [quick, player], MAIN) is None
 
 
 def test_who_sees_the_deck_has_no_luck():
@@ -285,14 +282,14 @@ def test_who_sees_the_deck_has_no_luck():
 
 def test_a_digest_tells_controls_apart():
     some = [
-        make_control(MAIN, shares, redeals) for shares, redeals in
+        control_of(MAIN, redeals, shares) for shares, redeals in
         (
             ({"tactician": 0.5}, 16), ({"tactician": 0.6}, 16), ({"tactician": 0.5}, 8),
             ({"tactician": 0.5, "network": 0.1}, 16),
         )
     ]  # fmt: skip
     assert len({each.digest for each in some}) == 4
-    assert make_control(MAIN, {"tactician": 0.5, "network": 0}) == some[0]
+    assert control_of(MAIN, shares={"tactician": 0.5, "network": 0}) == some[0]
 
 
 def test_the_adjusted_margin_of_exact_play_is_right(tmp_path):

@@ -19,7 +19,8 @@ from krypenv.training.evaluation.analysis.analysis import choose_agent
 from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.arena.lineups import MOST_MATCHES, Seating, seatings
 from krypenv.training.evaluation.arena.shards import make_agent, name_of
-from krypenv.training.evaluation.luck.of_game import control_of_game
+from krypenv.training.evaluation.luck.control import control_of
+from krypenv.training.evaluation.luck.of_game import REDEALS
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AgentName, File, option, output
@@ -127,7 +128,7 @@ def _header(settings: DataSettings) -> Header:
     identity: dict[str, Any] = settings.identity() | {
         "against": [*settings.against], "rules": str(rules), "agents": agents,
         "seatings": [list(each) for each in settings.seatings], "analysts": analysts,
-        "control": str(control_of_game(rules)) if settings.luck else None, "chunk": CHUNK,
+        "control": str(control_of(rules, REDEALS)) if settings.luck else None, "chunk": CHUNK,
     }  # fmt: skip
     return Header(KIND, identity, {"command": settings.line})
 

@@ -16,10 +16,10 @@ from krypenv.features import observation_for, want_history
 from krypenv.inputs.words import describe_error
 from krypenv.rules import Rules
 from krypenv.state import State
-from krypenv.training.evaluation.luck.control import control_for, is_slow
+from krypenv.training.evaluation.luck.control import control_for, is_quick
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.duplicate_deals import play_duplicates
+from krypenv.training.evaluation.matches.duplicate import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray
 from krypenv.training.lab.effects import effects_of
 from krypenv.training.lab.study import Answer, Setup, Study
@@ -66,7 +66,7 @@ def play_match(
     game = Rules.parse(rules)
     makers: list[Callable[[Rules, int], Agent]] = [partial(change, agent), partial(agents.make_known, agent)]
     players = [make(game, stream(seed, repetition, first // CHUNK, at)) for at, make in enumerate(makers)]
-    choice = "off" if luck == "auto" and not is_slow(agent) else luck  # names of changed agents tell nothing
+    choice = "off" if luck == "auto" and is_quick(players[1]) else luck  # changed agents tell nothing
     control = control_for(choice, players, game)
     meter = Meter(game, control) if control else None
     found = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)

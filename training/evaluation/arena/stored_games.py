@@ -12,7 +12,7 @@ import numpy as np
 from krypenv.agents import Agent, label_of
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import Games
-from krypenv.training.evaluation.luck.control import Control, control_for, make_control
+from krypenv.training.evaluation.luck.control import Control, control_for, control_of
 from krypenv.training.evaluation.matches.mixed_table import milliseconds
 from krypenv.training.runs.journal import JOURNAL, Header, Journal, one, read_journal
 
@@ -144,7 +144,7 @@ def control_of_run(folder: Path, kind: str, choice: str, agents: Iterable[Agent]
             f"{folder} holds {one(kind)} with luck {was} out; resume it with --luck {other}, or give another --out"
         )
     if stored:
-        here = make_control(Rules.parse(begun.header.identity["rules"]), stored.shares, stored.redeals)
+        here = control_of(Rules.parse(begun.header.identity["rules"]), stored.redeals, stored.shares)
         if here != stored:
             raise ValueError(
                 f"{folder} holds {one(kind)} whose luck another version measured ({stored.digest}, here "

@@ -9,14 +9,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from krypenv.agents import Agent, parse_spec
+from krypenv.agents import Agent
 from krypenv.agents.champion import shipped_model
 from krypenv.agents.neural.model_file import read_card
 from krypenv.inputs.files import read_json
@@ -28,9 +27,6 @@ COEFFICIENTS = Path(__file__).with_name("coefficients.json")
 CHOICES = ("auto", "on", "off")
 PLAYERS = ("tactician", "network")  # whose rollouts there are
 REDEALS = 16
-MANY_WORLDS = 10  # with this many for a decision, an agent takes longer than the rollouts
-_QUICK = ("random", "greedy", "tactician", "learned", "learner", "oracle-hand")
-_SAMPLERS = ("rollout", "ismcts", "search", "guided", "champion", "oracle-cards")
 
 
 @dataclass(frozen=True)
@@ -51,16 +47,14 @@ class Control:
         return f"rollouts by {players}, {self.redeals} redeals, {self.digest}"
 
 
-def control_of(rules: Rules) -> Control:
-    """Return the control variate that is stored for some rules; the length of a session doesn't matter."""
-    game = str(dataclasses.replace(rules, games=1, threshold=None))
-    entries = stored()
-    entry = entries["rules"].get(game, entries["default"])
-    return make_control(rules, entry["shares"])
+def control_of(rules: Rules, redeals: int = REDEALS, shares: dict[str, float] | None = None) -> Control:
+    """Return the control variate of some rules, with the coefficients that are stored for them unless some are given.
 
-
-def make_control(rules: Rules, shares: dict[str, float], redeals: int = REDEALS) -> Control:
-    """Return a control variate with given coefficients, without those that are 0."""
+    The length of a session doesn't matter. Coefficients that are 0 are left out.
+    """
+    if shares is None:
+        game, entries = str(dataclasses.replace(rules, games=1, threshold=None)), stored()
+        shares = entries["rules"].get(game, entries["default"])["shares"]
     used = {name: shares[name] for name in PLAYERS if shares.get(name)}
     model = shipped_model(rules) if "network" in used else None
     facts = [METHOD, used, redeals, read_card(model)["weights_sha256"] if model else ""]
@@ -77,45 +71,23 @@ def stored() -> dict[str, Any]:
 def control_for(choice: str, agents: Iterable[Agent], rules: Rules) -> Control | None:
     """Return the control variate of a match between some agents, or None where luck is not taken out.
 
-    With "auto" it is where one of them takes so long for its decisions that rollouts cost little beside them; this
-    follows from the names (`is_slow`). Raises ValueError for another choice, and with "on" for an agent that sees the
-    deck: it knows what will be dealt, so luck is no chance to it.
+    With "auto" it is taken out where rollouts cost little beside one of them (`is_quick`). Raises ValueError for
+    another choice, and with "on" for an agent that sees the deck: no deal is chance to it.
     """
     made = list(agents)
     if choice not in CHOICES:
         raise ValueError(f"luck is {', '.join(CHOICES[:-1])} or {CHOICES[-1]}, not {choice!r}")
-    sees_deck = [agent for agent in made if sees_what_comes(agent)]
+    sees_deck = [agent for agent in made if getattr(agent, "cheats", False) and getattr(agent, "sees_deck", True)]
     if sees_deck and choice == "on":
         raise ValueError(
             f"luck can't be taken out with {one_line(sees_deck[0].name)}: it sees which cards come, so no deal is "
             "chance to it; give --luck off"
         )
-    if choice == "off" or sees_deck or (choice == "auto" and all(map(_is_quick, made))):
+    if choice == "off" or sees_deck or (choice == "auto" and all(map(is_quick, made))):
         return None
     return control_of(rules)
 
 
-def _is_quick(agent: Agent) -> bool:
-    """Return whether an agent says that it is quick, as the networks in training do, or its name says so."""
-    return bool(getattr(agent, "is_quick", False)) or not is_slow(agent.name)
-
-
-def is_slow(name: str) -> bool:
-    """Return whether rollouts cost little beside an agent of a name: it samples ten worlds or more for a decision.
-
-    Agents that are not the package's count as slow, and models' folders as networks alone.
-    """
-    if os.path.isdir(name):
-        return False
-    try:
-        kind, options = parse_spec(name)
-    except ValueError:
-        return True
-    if kind in _SAMPLERS:
-        return int(options.get("worlds", MANY_WORLDS)) >= MANY_WORLDS
-    return kind not in _QUICK
-
-
-def sees_what_comes(agent: Agent) -> bool:
-    """Return whether an agent knows the order of the deck: a cheater that does not say otherwise."""
-    return bool(getattr(agent, "cheats", False)) and bool(getattr(agent, "sees_deck", True))
+def is_quick(agent: Agent) -> bool:
+    """Return whether an agent says that rollouts take longer than its decisions; agents not of the package don't."""
+    return bool(getattr(agent, "is_quick", False))

@@ -12,9 +12,8 @@ from krypenv.cards import NO_CARD
 from krypenv.engine import Engine
 from krypenv.game.core import Core
 from krypenv.kernels.scoring import leads, side_scores
-from krypenv.rules import Rules
 from krypenv.state import DEALS, allocate
-from krypenv.training.evaluation.luck.control import Control, control_of, make_control
+from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.ui.narrator.luck import tell_luck
 
@@ -52,9 +51,9 @@ class GameLuck:
         return float(self.margins[:, side].sum()), float(self.luck[:, side].sum())
 
     def tell(self, side: int, name: str = "You", whom: str = "you", language: str = "en") -> str:
-        """Return how a side came off in these deals and what the cards brought it, in a sentence.
+        """Return how a side came off and what the cards brought it, in a sentence (`tell_luck`).
 
-        See `krypenv.ui.narrator.luck.tell_luck`. Raises ValueError without deals.
+        Raises ValueError without deals.
         """
         if not self.deals:
             raise ValueError("no deal was dealt and finished in this game, so there is no luck to tell")
@@ -75,11 +74,6 @@ class GameLuck:
         }
 
 
-def control_of_game(rules: Rules, redeals: int = REDEALS) -> Control:
-    """Return by which rollouts the luck in a game of some rules is measured."""
-    return make_control(rules, control_of(rules).shares, redeals)
-
-
 def luck_of_game(game: Core, redeals: int = REDEALS) -> GameLuck:
     """Return the margin of each deal of a game and the luck in it; a deal that has not ended is left out.
 
@@ -92,18 +86,19 @@ def luck_of_game(game: Core, redeals: int = REDEALS) -> GameLuck:
     whether its record has a seed or only a deck.
     """
     rules, twin = game.rules, game.rewound()
-    begun = [twin.state.copy()]  # the state at the beginning of each deal
-    margins = [_margins(twin)]
+    begun, scores = [twin.state.copy()], [twin.scores()]  # at the beginning of each deal
     was_dealt = game.origin is None and begun[0]["deal_number"] == 1 and begun[0]["last_card"] == NO_CARD
     for action in game.actions:
         number = twin.deal_number
         twin.act(action)
         if twin.is_over or twin.deal_number != number:
             begun.append(twin.state.copy())
-            margins.append(_margins(twin))
+            scores.append(twin.scores())
     skipped = 0 if was_dealt else 1
-    begun, gained = begun[skipped:-1], np.diff(margins, axis=0)[skipped:]
-    control = control_of_game(rules, redeals)
+    own = side_scores(rules, scores)[:, : rules.num_teams]
+    others = (own.sum(axis=1, keepdims=True) - own) / (rules.num_teams - 1)
+    begun, gained = begun[skipped:-1], np.diff(leads(rules, own, others), axis=0)[skipped:]
+    control = control_of(rules, redeals)
     luck = np.zeros_like(gained)
     if begun:
         state = allocate(len(begun))
@@ -113,10 +108,3 @@ def luck_of_game(game: Core, redeals: int = REDEALS) -> GameLuck:
         meter.begin(Engine.from_state(rules, state, check=False), first=True)
         luck = meter.luck
     return GameLuck(tuple(int(row["deal_number"]) for row in begun), gained, luck, game.is_over, str(control))
-
-
-def _margins(game: Core) -> FloatArray:
-    """Return each side's lead over the mean of the others by the scores so far, (S,)."""
-    sides = game.rules.num_teams
-    own = side_scores(game.rules, game.scores())[:sides].astype(np.float64)
-    return np.asarray(leads(game.rules, own, (own.sum() - own) / (sides - 1)))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.engine import row_seeds
-from krypenv.inputs.words import is_whole, shown
+from krypenv.inputs.words import did_you_mean, is_whole, shown
 
 # Version and seed of each list. A list never changes: other deals get a new version with a new seed.
 LISTS = {"dev": (1, 0x6B72_7970_6465_7631), "test": (1, 0x6B72_7970_7465_7331)}
@@ -37,19 +36,12 @@ def describe_list(source: str | int) -> str:
 
 
 def _seed(source: str | int) -> int:
-    if isinstance(source, str):
-        if source in LISTS:
-            return LISTS[source][1]
-        if not re.fullmatch("[0-9]{1,20}", source):
-            close = difflib.get_close_matches(source[:80], LISTS, n=1)
-            raise ValueError(
-                f"there is no list of deals {shown(source)}{f' (did you mean {close[0]!r}?)' if close else ''}; "
-                f"deals come from {', '.join(LISTS)} or a seed from 0 on"
-            )
-        source = int(source)
-    if not is_whole(source, 0, (1 << 64) - 1):
-        raise ValueError(
-            f"a seed is a whole number from 0 on and below 2**64, not {shown(source)}; "
-            f"deals come from one, or from {' or '.join(LISTS)}"
-        )
-    return int(source)
+    if isinstance(source, str) and source in LISTS:
+        return LISTS[source][1]
+    if isinstance(source, str) and not re.fullmatch("[0-9]{1,20}", source):
+        fault = f"there is no list of deals {shown(source)}{did_you_mean(source, LISTS)}"
+    elif is_whole(seed := int(source) if isinstance(source, str) else source, 0, (1 << 64) - 1):
+        return int(seed)
+    else:
+        fault = f"a seed is a whole number from 0 on and below 2**64, not {shown(source)}"
+    raise ValueError(f"{fault}; deals come from {', '.join(LISTS)} or a seed from 0 on")

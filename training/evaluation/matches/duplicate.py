@@ -6,22 +6,43 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.adapters.policy import Function, PolicyFunction
 from krypenv.agents import Agent
+from krypenv.engine import Engine
+from krypenv.features import want_history
 from krypenv.kernels.scoring import are_best, points_of_sweeps
 from krypenv.rules import Rules, RulesLike
 from krypenv.training.evaluation.luck.control import Control, control_for
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
-from krypenv.training.evaluation.matches.duplicate_deals import Duplicates, play_duplicates
-from krypenv.training.evaluation.matches.margins import Adjusted, adjust, interval, luck_cells, margin_cells
-from krypenv.training.evaluation.matches.mixed_table import by_side, check_agent, format_milliseconds, milliseconds
+from krypenv.training.evaluation.matches.margins import (
+    Adjusted,
+    FloatArray,
+    adjust,
+    interval,
+    leads_over_others,
+    luck_cells,
+    margin_cells,
+)
+from krypenv.training.evaluation.matches.mixed_table import (
+    IntArray,
+    Played,
+    by_side,
+    check_agent,
+    format_milliseconds,
+    join_tables,
+    milliseconds,
+    play_table,
+)
 from krypenv.training.runs import Progress, limits
+
+CHUNK = 8192  # games in play at once, at most
 
 
 @dataclass(frozen=True)
@@ -157,42 +178,81 @@ def make_player(agent: AnyAgent, rules: Rules, seed: int) -> Agent:
     return check_agent(agent, rules)
 
 
+class Duplicates(NamedTuple):
+    """D duplicate deals of an agent, which is on side k of S in seating k (R16). Margins and luck are the agent's."""
+
+    played: Played  # of D x S games; game d x S + k is deal d in seating k, agent 0 the agent and 1 its opponent
+    scores: IntArray  # (D, S, S) by deal, seating and side
+    margins: FloatArray  # (D, S) by deal and seating, in points
+    luck: FloatArray | None  # (D, S) points of these margins that the cards brought, if a meter measured them
+    parts: FloatArray | None  # (D, S, V) the same by each of the meter's V players, without coefficients
+
+
+def play_duplicates(
+    players: Sequence[Agent],
+    rules: Rules,
+    seeds: npt.NDArray[np.uint64],
+    meter: Meter | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Duplicates:
+    """Play the deals of D seeds with an agent, the first of two players, against the second in all seatings.
+
+    Raises `Fault` (`mixed_table`) for an agent that raises or returns an illegal action.
+    """
+    sides = rules.num_teams
+    every = np.repeat(seeds, sides)
+    lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (len(seeds), 1))
+    size = max(1, CHUNK // sides) * sides
+    chunks, measured = [], []
+    for start in range(0, len(every), size):
+        some = slice(start, start + size)
+        engine = Engine(rules, len(every[some]), every[some], threads=threads, history=want_history(players))
+        chunks.append(play_table(engine, players, lineup[some], meter=meter))
+        if meter:
+            measured.append(meter.parts)
+        if progress:
+            progress(start + engine.num_games, len(every))
+    played, own = join_tables(chunks), np.arange(sides)
+    scores = by_side(played.scores, sides).reshape(len(seeds), sides, sides)
+
+    def of_agent(figures: FloatArray) -> FloatArray:
+        return figures.reshape(*scores.shape, *figures.shape[2:])[:, own, own]
+
+    return Duplicates(
+        played,
+        scores,
+        of_agent(leads_over_others(rules, scores.reshape(-1, sides))),
+        None if played.luck is None else of_agent(played.luck),
+        of_agent(np.concatenate(measured)) if measured else None,
+    )
+
+
 def _summarize(
     found: Duplicates, players: list[Agent], rules: Rules, seed: int, deals_from: str, control: Control | None
 ) -> MatchResult:
     played = found.played
-    seats = played.scores, played.points, *points_of_sweeps(rules, played.sweeps)
-    scores, cards, taken, set_up = (_from_own_side(each, rules.num_teams) for each in seats)
-    tie_breaks = _from_own_side(played.tie_breaks, rules.num_teams)  # those of partners are equal
+    seats = played.scores, played.points, *points_of_sweeps(rules, played.sweeps), played.tie_breaks
+    scores, cards, taken, set_up, tie_breaks = (_from_own_side(each, rules.num_teams) for each in seats)
     own_ms, opponent_ms = milliseconds(played.seconds, played.decisions.sum(axis=0)).tolist()
     margins = found.margins.mean(axis=1)
-    margin, low, high = interval(margins)
-    adjusted = None if found.luck is None else adjust(margins, found.luck.mean(axis=1), str(control))
-    best = are_best(rules, scores, tie_breaks)
+    best = are_best(rules, scores, tie_breaks)  # the tie breaks of partners are equal
     is_alone = best.sum(axis=1) == 1
     kinds = [cards, taken, set_up, scores - cards - taken - set_up]
     return MatchResult(
-        agent=agents.label_of(players[0].name, rules),
-        opponent=agents.label_of(players[1].name, rules),
-        rules=str(rules),
-        deals=len(margins),
-        games=len(scores),
-        seed=seed,
-        deals_from=deals_from,
-        margin=margin,
-        low=low,
-        high=high,
+        agents.label_of(players[0].name, rules), agents.label_of(players[1].name, rules), str(rules), len(margins),
+        len(scores), seed, deals_from, *interval(margins),
         win_rate=float((best[:, 0] & is_alone).mean()),
         tie_rate=float((best[:, 0] & ~is_alone).mean()),
         own=Points(*(float(kind[:, 0].mean()) for kind in kinds)),
         opponents=Points(*(float(kind[:, 1:].mean()) for kind in kinds)),
         own_ms=own_ms,
         opponent_ms=opponent_ms,
-        adjusted=adjusted,
-    )
+        adjusted=None if found.luck is None else adjust(margins, found.luck.mean(axis=1), str(control)),
+    )  # fmt: skip
 
 
-def _from_own_side(seats: np.ndarray, sides: int) -> np.ndarray:
+def _from_own_side(seats: IntArray, sides: int) -> IntArray:
     """Return the sums of the sides, (games, P) to (games, S), starting at the agent's side: i mod S in game i."""
     turned = (np.arange(sides) + np.arange(len(seats))[:, None]) % sides
     return np.take_along_axis(by_side(seats, sides), turned, axis=1)
@@ -204,45 +264,45 @@ MATCH_COLUMNS = ("agent", "against", "margin", "95% interval", "win", "tie")
 LUCK_COLUMNS = ("luck taken out", "95% interval", "a deal is worth")
 POINTS_COLUMNS = ("points a game", "cards", "sweeps taken", "set up", "bonus", "score", "ms/decision")
 
+Table: TypeAlias = list[tuple[str, ...]]  # the columns, and rows of texts
 
-def match_table(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
-    """Return the columns of a table of matches, and a row of texts for each."""
+
+def match_table(results: Sequence[MatchResult]) -> Table:
+    """Return the columns of a table of matches, and a row for each."""
     measured = any(result.adjusted for result in results)
-    rows = [(*MATCH_COLUMNS[:4], *(LUCK_COLUMNS if measured else ()), *MATCH_COLUMNS[4:])]
-    for result in results:
-        rows.append(
+    return [
+        (*MATCH_COLUMNS[:4], *(LUCK_COLUMNS if measured else ()), *MATCH_COLUMNS[4:]),
+        *(
             (
-                result.agent,
-                result.opponent,
-                *margin_cells(result.margin, result.low, result.high),
-                *(luck_cells(result.adjusted) if measured else ()),
-                f"{result.win_rate:.1%}",
-                f"{result.tie_rate:.1%}",
+                each.agent, each.opponent, *margin_cells(each.margin, each.low, each.high),
+                *(luck_cells(each.adjusted) if measured else ()), f"{each.win_rate:.1%}", f"{each.tie_rate:.1%}",
             )
-        )
-    return rows
+            for each in results
+        ),
+    ]  # fmt: skip
 
 
-def points_rows(results: Sequence[MatchResult]) -> list[tuple[str, ...]]:
-    """Return two rows of texts for each match, one per agent, under `POINTS_COLUMNS`."""
-    rows = []
-    for result in results:
-        for name, points, ms in (
-            (result.agent, result.own, result.own_ms),
-            (f"  {result.opponent}", result.opponents, result.opponent_ms),
-        ):
-            kinds = (points.cards, points.sweeps_taken, points.sweeps_set_up, points.bonus, points.score)
-            rows.append((name, *(f"{kind:.1f}" for kind in kinds), format_milliseconds(ms)))
-    return rows
+def points_table(results: Sequence[MatchResult]) -> Table:
+    """Return the columns of a table of points, and two rows for each match, one per agent."""
+    sides = [
+        side for each in results
+        for side in ((each.agent, each.own, each.own_ms), (f"  {each.opponent}", each.opponents, each.opponent_ms))
+    ]  # fmt: skip
+    return [
+        POINTS_COLUMNS,
+        *(
+            (name, *(f"{kind:.1f}" for kind in (*dataclasses.astuple(points), points.score)), format_milliseconds(ms))
+            for name, points, ms in sides
+        ),
+    ]
 
 
 def print_matches(results: Sequence[MatchResult]) -> None:
     """Print matches as two tables: the margins, and the components of the scores."""
     from krypenv.training.runs.tables import print_table
 
-    columns, *rows = match_table(results)
-    print_table(columns, rows)
-    print_table(POINTS_COLUMNS, points_rows(results))
+    for columns, *rows in (match_table(results), points_table(results)):
+        print_table(columns, rows)
     is_low = all(Rules.parse(result.rules).goal == "low" for result in results)
     meaning = "the opponents' mean score minus the agent's" if is_low else "the agent's mean score minus the opponents'"
     print(f"margin: {meaning}, in points a game; {'low' if is_low else 'high'} scores are good")
@@ -255,10 +315,9 @@ def print_matches(results: Sequence[MatchResult]) -> None:
 
 def format_table(results: Sequence[MatchResult]) -> str:
     """Return matches as two plain text tables: the margins, and the components of the scores."""
-    pages = (match_table(results), [POINTS_COLUMNS, *points_rows(results)])
-    return "\n\n".join(map(_format_rows, pages))
+    return "\n\n".join(map(_format_rows, (match_table(results), points_table(results))))
 
 
-def _format_rows(rows: list[tuple[str, ...]]) -> str:
+def _format_rows(rows: Table) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

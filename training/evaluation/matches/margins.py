@@ -46,20 +46,6 @@ def leads_over_others(rules: Rules, scores: npt.NDArray[np.number]) -> FloatArra
     return ahead
 
 
-def own_margins(rules: Rules, scores: npt.NDArray[np.number]) -> FloatArray:
-    """Return by how much an agent that is on side k in seating k is ahead of the others' mean.
-
-    `scores` is (deals, sides, sides), by seating and side; the result is (deals, sides).
-    """
-    return of_own_side(leads_over_others(rules, scores))
-
-
-def of_own_side(figures: FloatArray) -> FloatArray:
-    """Return those of an agent that is on side k in seating k: (deals, sides, sides, ...) to (deals, sides, ...)."""
-    own = np.arange(figures.shape[1])
-    return figures[:, own, own]
-
-
 def margins_of_totals(rules: Rules, own: npt.NDArray[np.number], others: npt.NDArray[np.number]) -> FloatArray:
     """Return an agent's margin in each deal, (deals,), from points summed over its seatings: its own, all others'."""
     sides = rules.num_teams
@@ -144,14 +130,13 @@ def holm(p_values: Sequence[float]) -> FloatArray:
 # ---------------------------------------------------------------------- texts
 
 
-def margin_cells(mean: float, low: float | None, high: float | None, digits: int = 2) -> tuple[str, str]:
+def margin_cells(mean: float, low: float | None, high: float | None) -> tuple[str, str]:
     """Return a margin and its interval as two cells of a table: "+0.40" and "-0.80 to +1.50".
 
     A single deal has no interval: its bounds are None or infinite.
     """
-    if low is None or high is None or not math.isfinite(high - low):
-        return f"{mean:+.{digits}f}", "no interval"
-    return f"{mean:+.{digits}f}", f"{low:+.{digits}f} to {high:+.{digits}f}"
+    has_interval = low is not None and high is not None and math.isfinite(high - low)
+    return f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}" if has_interval else "no interval"
 
 
 def luck_cells(adjusted: Adjusted | None) -> tuple[str, str, str]:
@@ -162,12 +147,7 @@ def luck_cells(adjusted: Adjusted | None) -> tuple[str, str, str]:
     return (*margin_cells(adjusted.margin, adjusted.low, adjusted.high), worth)
 
 
-def format_margin(
-    mean: float, low: float | None, high: float | None, digits: int = 2, unit: str = "", note: str = ""
-) -> str:
-    """Return a margin with its interval: "+0.40 (-0.80 to +1.50)".
-
-    `unit` comes after the margin, as in "+0.4 points a game (-0.8 to +1.5)", and `note` after the bounds.
-    """
-    margin, bounds = margin_cells(mean, low, high, digits)
-    return f"{margin}{unit} ({bounds}{note})"
+def format_margin(mean: float, low: float | None, high: float | None, unit: str = "") -> str:
+    """Return a margin with its interval: "+0.40 (-0.80 to +1.50)"; the unit comes after the margin."""
+    margin, bounds = margin_cells(mean, low, high)
+    return f"{margin}{unit} ({bounds})"

@@ -87,7 +87,12 @@ def play_table(
             rows = np.flatnonzero(active & (lineup[every_row, engine.seat % sides] == index))
             if len(rows) == 0:
                 continue
-            actions, faults, took = _ask(agent, engine, rows, forfeits)
+            masks = engine.action_mask[rows]
+            sees = engine.state[rows] if getattr(agent, "cheats", False) else engine.observation[rows]
+            try:
+                actions, faults, took = _ask(agent, sees, masks, forfeits)
+            except Fault as fault:
+                raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
             if faults:
                 at = list(faults)
                 lost += [
@@ -150,33 +155,63 @@ def format_milliseconds(value: float) -> str:
 def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
     """Return an agent; raises ValueError, with its name if known, if it is not an agent or made for other rules."""
     try:
-        its_name, its_rules, cheats = agent.name, agent.rules, bool(getattr(agent, "cheats", False))
-        is_agent = callable(agent.act_on if cheats else agent.act)
+        its_name, its_rules = agent.name, agent.rules
+        act = agent.act_on if getattr(agent, "cheats", False) else agent.act
     except BaseException as error:
         if type(error) is KeyboardInterrupt:
             raise
         raise ValueError(f"{name or shown(agent)} is no agent: it {describe_error(error)}") from None
-    if not is_agent:
-        raise ValueError(f"{name or shown(agent)} is no agent: its method for acting can't be called")
-    if not isinstance(its_name, str):
-        raise ValueError(f"{name or shown(agent)} is no agent: its name is {shown(its_name)}, and not a string")
-    if not isinstance(its_rules, Rules):
-        raise ValueError(f"{name or one_line(its_name)} is no agent: its rules are {shown(its_rules)}, and not Rules")
+    if not callable(act) or not isinstance(its_name, str) or not isinstance(its_rules, Rules):
+        raise ValueError(
+            f"{name or shown(agent)} is no agent: it has a method act, a string as name and Rules as rules, and these "
+            f"are {shown(act)}, {shown(its_name)} and {shown(its_rules)}"
+        )
     if its_rules != rules:
         raise ValueError(f"{name or one_line(its_name)} was made for other rules: {its_rules}, not {rules}")
     return agent
 
 
-def answer(agent: Agent, sees: np.ndarray, masks: np.ndarray, cheats: bool = False) -> IntArray:
-    """Return an agent's answer to M rows, (M,) int64, given their observations or, with `cheats`, their states.
+def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:
+    """Return an agent's legal actions for M rows, (M,) int64; raises Fault, with its name, for anything else."""
+    try:
+        return _ask(agent, observations, masks, False)[0]
+    except Fault as fault:
+        raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
 
-    Of the observations the agent sees what it asks for (`observation_for`).
 
-    Raises Fault if the agent raises or the answer is not one whole number per row. KeyboardInterrupt and MemoryError
-    are not faults and propagate.
+def _ask(agent: Agent, sees: np.ndarray, masks: np.ndarray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
+    """Return an action for each of M rows, the faults by row, and the processor seconds.
+
+    If the call as a whole fails, each row is tried alone. Without `forfeits`, any fault is raised.
+    """
+    began = time.process_time()
+    try:
+        actions = _answer(agent, sees, masks)
+    except Fault as fault:
+        if not forfeits:
+            raise
+        if len(masks) == 1:
+            return np.zeros(1, np.int64), {0: str(fault)}, 0.0
+        rows = [slice(at, at + 1) for at in range(len(masks))]
+        given, reasons, took = zip(*(_ask(agent, sees[row], masks[row], forfeits) for row in rows), strict=True)
+        return np.concatenate(given), {at: each[0] for at, each in enumerate(reasons) if each}, sum(took)
+    seconds = time.process_time() - began
+    known = (actions >= 0) & (actions < masks.shape[1])
+    is_legal = known & (masks[np.arange(len(masks)), np.where(known, actions, 0)] == 1)
+    faults = {int(at): _illegal(int(actions[at]), masks[at]) for at in np.flatnonzero(~is_legal)}
+    if faults and not forfeits:
+        raise Fault(next(iter(faults.values())))
+    return actions, faults, seconds
+
+
+def _answer(agent: Agent, sees: np.ndarray, masks: np.ndarray) -> IntArray:
+    """Return an agent's answer to M rows, (M,) int64, given their observations or, if it cheats, their states.
+
+    Of the observations the agent sees what it asks for (`observation_for`). Raises Fault if the agent raises or the
+    answer is not one whole number per row. KeyboardInterrupt and MemoryError are not faults and propagate.
     """
     try:
-        if cheats:
+        if getattr(agent, "cheats", False):
             actions = np.asarray(agent.act_on(sees, masks.copy()))  # type: ignore[attr-defined]
         else:
             actions = np.asarray(agent.act(observation_for(agent, agent.rules, sees, masks), masks.copy()))
@@ -193,68 +228,11 @@ def answer(agent: Agent, sees: np.ndarray, masks: np.ndarray, cheats: bool = Fal
     return actions.astype(np.int64)
 
 
-def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:
-    """Return an agent's legal actions for M rows, (M,) int64; raises Fault, with its name, for anything else."""
-    try:
-        actions = answer(agent, observations, masks)
-        illegal = _illegal_rows(actions, masks)
-        if len(illegal):
-            raise Fault(_illegal(int(actions[illegal[0]]), masks[illegal[0]]))
-    except Fault as fault:
-        raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
-    return actions
-
-
-def _illegal_rows(actions: IntArray, masks: np.ndarray) -> IntArray:
-    """Return the indices of the illegal ones among (M,) actions."""
-    known = (actions >= 0) & (actions < masks.shape[1])
-    return np.flatnonzero(~(known & (masks[np.arange(len(masks)), np.where(known, actions, 0)] == 1)))
-
-
-def _ask(agent: Agent, engine: Engine, rows: IntArray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
-    """Return an action for each row, the faults by index among the rows, and the processor seconds.
-
-    If the call as a whole fails, each row is tried alone. Without `forfeits`, any fault is raised.
-    """
-    masks = engine.action_mask[rows]
-    try:
-        actions, seconds = _call(agent, engine, rows, masks)
-        faults = {int(at): _illegal(int(actions[at]), masks[at]) for at in _illegal_rows(actions, masks)}
-        if faults and not forfeits:
-            raise Fault(next(iter(faults.values())))
-    except Fault as fault:
-        if not forfeits:
-            raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
-        if len(rows) == 1:
-            return np.zeros(1, np.int64), {0: str(fault)}, 0.0
-        alone = [_ask(agent, engine, rows[at : at + 1], forfeits) for at in range(len(rows))]
-        actions = np.concatenate([given for given, _, _ in alone])
-        faults = {at: reasons[0] for at, (_, reasons, _) in enumerate(alone) if reasons}
-        seconds = sum(took for _, _, took in alone)
-    return actions, faults, seconds
-
-
 def _name_of(agent: Agent) -> str:
     try:
         return one_line(agent.name)
     except Exception:
         return shown(agent)
-
-
-def _call(agent: Agent, engine: Engine, rows: IntArray, masks: np.ndarray) -> tuple[IntArray, float]:
-    """Return an agent's answer for some rows, (M,) int64, and the processor seconds; raises Fault as `answer` does."""
-    cheats = _cheats(agent)
-    sees = engine.state[rows] if cheats else engine.observation[rows]
-    began = time.process_time()
-    actions = answer(agent, sees, masks, cheats)
-    return actions, time.process_time() - began
-
-
-def _cheats(agent: Agent) -> bool:
-    try:
-        return bool(getattr(agent, "cheats", False))
-    except Exception as error:
-        raise Fault(describe_error(error)) from error
 
 
 def _illegal(action: int, mask: np.ndarray) -> str:
