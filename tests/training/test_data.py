@@ -140,14 +140,6 @@ def test_an_agent_of_ones_own_has_the_name_by_which_it_was_called(tmp_path: Path
     assert (rows["action"] == rows["mask"].argmax(axis=1)).all()
 
 
-def test_a_card_says_that_the_champion_has_no_model(tmp_path: Path) -> None:
-    settings = DataSettings(agent="champion(worlds=2)", against=("greedy",), rules="mini-low", games=1, out=tmp_path)
-    champion, greedy = make_data(settings).card["agents"]
-    assert champion["name"] == "champion(worlds=2)"
-    assert champion["label"] == "champion(worlds=2) (search: no model for these rules)"
-    assert greedy["label"] == greedy["name"] == "greedy"
-
-
 # ---------------------------------------------------------------------- what is asked for
 
 
@@ -377,13 +369,9 @@ def test_a_foreign_card_is_refused(copied: Path) -> None:
 
 
 def test_a_torn_card_is_refused(copied: Path) -> None:
-    for torn, sentence in (
-        ((copied / CARD).read_bytes()[:-20], "is not JSON; it was not written whole or was changed"),
-        (b"[]", "all of it is to be an object"),
-    ):
-        (copied / CARD).write_bytes(torn)
-        with pytest.raises(ValueError, match=sentence):
-            load(copied)
+    (copied / CARD).write_bytes((copied / CARD).read_bytes()[:-20])
+    with pytest.raises(ValueError, match="is not JSON; it was not written whole or was changed"):
+        load(copied)
 
 
 def test_a_folder_without_a_data_set_is_told(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -220,28 +219,3 @@ def test_a_cluster_that_is_not_there_is_told_at_once(
     with pytest.raises(ValueError, match=r"no Ray cluster answers at 127\.0\.0\.1:1: "):
         run_arena(ArenaSettings(agents=("greedy", "random"), rules=RULES, out=tmp_path / "arena", **place))
     assert not (tmp_path / "arena").exists()
-
-
-class Patient(Lowest):
-    """The lowest legal action; on a worker, only once there is a worker on each of three nodes."""
-
-    def __init__(self, rules: Any, seed: int, folder: Path, driver: int) -> None:
-        super().__init__(rules)
-        if os.getpid() != driver:
-            import ray
-
-            (folder / f"{ray.get_runtime_context().get_node_id()}.node").touch()
-            until = time.monotonic() + 60
-            while len(list(folder.glob("*.node"))) < 3:
-                assert time.monotonic() < until, "the shards do not go to all nodes"
-                time.sleep(0.02)
-
-
-@pytest.mark.slow
-def test_shards_go_to_all_nodes(cluster: Any, tmp_path: Path) -> None:
-    driver = os.getpid()
-    patient = ("patient", lambda rules, seed: Patient(rules, seed, tmp_path, driver))
-    run_arena(
-        ArenaSettings(agents=(patient, "random"), rules=RULES, out=tmp_path / "arena", deals=20, chunk=2, ray=True)
-    )
-    assert len(list(tmp_path.glob("*.node"))) == 3

@@ -27,10 +27,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     table below.
     """
     console = Console()
-    if _width(map(_longest, zip(*rows, strict=True))) > console.width:
+    wanted = [_longest([column[:NARROWEST], *cells]) for column, *cells in zip(columns, *rows, strict=True)]
+    if _width(wanted) > console.width:
         columns, rows = _with_intervals_below(columns, rows)
     names = [at for at, column in enumerate(columns) if at == 0 or column in NAME_COLUMNS]
-    widths = [_longest(cells) for cells in zip(*rows, strict=True)] or [0] * len(columns)
+    widths = [_longest(["", *cells]) for _, *cells in zip(columns, *rows, strict=True)]
     headings = [
         column if at in names else textwrap.fill(column, max(NARROWEST, widths[at]))
         for at, column in enumerate(columns)
