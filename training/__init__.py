@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from krypenv.training.evaluation.analysis.analysis import analyze, analyze_position
     from krypenv.training.evaluation.analysis.picture import draw_position, draw_record
     from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
-    from krypenv.training.evaluation.arena.games import Games
-    from krypenv.training.evaluation.arena.standings import Standing, Standings, print_standings, standings
-    from krypenv.training.evaluation.arena.stored_games import load_games
+    from krypenv.training.evaluation.arena.games import Games, load_games
+    from krypenv.training.evaluation.arena.standings import Standing, Standings, standings
+    from krypenv.training.evaluation.arena.tables import print_standings
     from krypenv.training.evaluation.matches.deal_lists import deal_seeds
     from krypenv.training.evaluation.matches.duplicate import (
         MatchResult,
@@ -49,9 +49,9 @@ else:
             "evaluation.analysis.analysis": ("analyze", "analyze_position"),
             "evaluation.analysis.picture": ("draw_position", "draw_record"),
             "evaluation.arena.arena": ("ArenaSettings", "run_arena"),
-            "evaluation.arena.games": ("Games",),
-            "evaluation.arena.standings": ("Standing", "Standings", "print_standings", "standings"),
-            "evaluation.arena.stored_games": ("load_games",),
+            "evaluation.arena.games": ("Games", "load_games"),
+            "evaluation.arena.standings": ("Standing", "Standings", "standings"),
+            "evaluation.arena.tables": ("print_standings",),
             "evaluation.matches.deal_lists": ("deal_seeds",),
             "evaluation.matches.duplicate": ("MatchResult", "Points", "duplicate_match", "evaluate", "format_table"),
             "evaluation.score.board": ("make_board", "print_score"),

@@ -24,9 +24,9 @@ from krypenv.agents.search.rollout import Rollout
 from krypenv.agents.search.search import Search
 from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
-from krypenv.training.evaluation.arena.stored_games import read_results
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.evaluation.score.board import make_board
+from krypenv.training.runs.journal import read_journal
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -98,7 +98,7 @@ def test_an_arena_notes_the_weights_that_it_plays_with(tmp_path: Path) -> None:
     agents_of_two = ("champion(worlds=1)", "champion(worlds=0)", "greedy")
     run_arena(ArenaSettings(agents=agents_of_two, rules=Rules.preset(players=2), out=tmp_path, deals=1))
     weights = [load_model(MODELS / "two")[1]["weights_sha256"]]
-    assert [each["weights_sha256"] for each in read_results(tmp_path).header.identity["agents"]] == [
+    assert [each["weights_sha256"] for each in read_journal(tmp_path, "arena").header.identity["agents"]] == [
         weights,
         weights,
         [],
@@ -131,7 +131,7 @@ def test_every_output_says_how_it_plays_without_a_network(text: str, tmp_path: P
     assert json.loads(file.read_text())["matches"][0]["agent"] == label
     assert label in told("arena", name, "greedy", *on, "--out", out, "--json", file)
     assert label in json.loads(file.read_text())["standings"]["payoffs"]["names"]
-    assert read_results(out).header.identity["agents"][0]["name"] == name
+    assert read_journal(out, "arena").header.identity["agents"][0]["name"] == name
     assert label in told("analyze", Game(rules, seed=1).position(), "--agent", name, "--json", file)
     assert json.loads(file.read_text())["agent"] == label
     with tiny_protocol():

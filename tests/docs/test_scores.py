@@ -35,9 +35,9 @@ def test_a_stored_score_is_whole_and_of_the_weights_in_the_package(path: Path) -
 def test_a_chunk_of_a_stored_score_is_what_it_plays_now(path: Path) -> None:
     """At a table, against an opponent, and for a chunk that follow from the digest of the agent."""
     score = read_score(path)
-    number = int(score.digest[:8], 16)
+    number = int(score.identity.digest[:8], 16)
     name = list(score.tables)[number % len(score.tables)]
-    tasks = list(tasks_of(score.agent, TABLES[name], score.tables[name].deals, score.digest))
+    tasks = list(tasks_of(score.agent, TABLES[name], score.tables[name].deals, score.identity.digest))
     assert check_chunk(path, score, name, tasks[number % len(tasks)].arguments["shard"]) == 0
 
 

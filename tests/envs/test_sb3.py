@@ -297,7 +297,7 @@ class TestNamedModel:
         assert done.exit_code == 0, done.output
         digest = hashlib.sha256((folder / "mine.zip").read_bytes()).hexdigest()
         identity = identity_of(agents.typed("sb3(path='mine')"), [TABLES["two"]])  # what is seen is as large there
-        assert (identity["name"], identity["files_sha256"]) == ("sb3(path='mine')", [digest])
+        assert (identity.name, identity.files_sha256) == ("sb3(path='mine')", [digest])
 
     def test_nothing_is_loaded_because_a_file_names_it(self, folder, evil):
         for spec in (evil, evil.replace("sb3", " sb3 "), "sb3", "sb3()"):

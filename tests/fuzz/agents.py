@@ -96,7 +96,7 @@ def play_odd(deed: Callable[[np.ndarray], Any], is_right: bool, often: float, se
     from krypenv.training.evaluation.arena.shards import Shard, play_shard
     from krypenv.training.evaluation.matches.duplicate import duplicate_match
 
-    sources: dict[int, Any] = {0: ("odd", lambda rules, seed: Odd(rules, seed, deed, often)), 1: "random"}
+    sources: dict[int, Any] = {0: Odd(LOW, seed, deed, often), 1: "random"}
     shard = Shard(0, 0, 0, np.arange(2, dtype=np.uint64) + seed, ((0, 1), (1, 0)), sources, LOW, seed)
     chunk = play_shard(shard)
     lost = chunk["forfeits"]
@@ -123,14 +123,10 @@ def make_odd(part: str, value: Any, tally: Tally) -> None:
     agent = Greedy(LOW, 1)
     setattr(agent, part, value)
     bare = type("Bare", (), {each: getattr(agent, each) for each in ("name", "rules", "act") if each != part})()
-    for each in (agent, bare, None, 3, Greedy, value):
+    for each in (agent, bare, None, 3, Greedy, value, ("odd",), ()):
         if not isinstance(each, str):
             attempt(lambda each=each: duplicate_match(each, "random", LOW, 1), tally, (part, value))
-        attempt(lambda each=each: make_agent(("odd", lambda rules, seed: each), LOW, 1), tally, (part, value))
-    for source in (None, ("odd",), (None, Greedy), ("odd", None), 3, ("odd", lambda: 0), ()):
-        attempt(lambda source=source: make_agent(source, LOW, 1), tally, source)
-    for error in ERRORS:
-        attempt(lambda error=error: make_agent(("odd", lambda rules, seed: raising(error)(LOW)), LOW, 1), tally, error)
+            attempt(lambda each=each: make_agent(each, LOW, 1), tally, (part, value))
 
 
 def every_deed() -> Iterator[tuple[Callable[[np.ndarray], Any], bool]]:
@@ -149,32 +145,31 @@ NAMES = (
 
 
 def draw_games(rng: np.random.Generator) -> Any:
-    """Return odd games; now and then such that can't be."""
+    """Return odd games."""
     from krypenv.training.evaluation.arena.games import Games
 
     rules = Rules.preset("krypkasino", players=int(rng.integers(2, 5)))
-    sides, size, number = rules.num_teams, int(rng.integers(2, 6)), int(rng.choice([1, 2, 3, 8, 40]))
+    sides, size, number = rules.num_teams, int(rng.integers(2, 6)), int(rng.choice([0, 1, 2, 3, 8, 40]))
     agents = rng.integers(0, int(rng.integers(2, size + 1)), (number, sides))
-    if rng.random() < 0.8:
-        agents[:, 0] = (agents[:, 1] + 1) % size
+    agents[:, 0] = (agents[:, 1] + 1) % size
     scores = (
         np.zeros((number, sides)), np.full((number, sides), 7.0), rng.integers(-50, 50, (number, sides)) * 1.0,
-        rng.integers(0, 2, (number, sides)) * 1e6, np.where(rng.random((number, sides)) < 0.1, np.nan, 1.0),
-    )[int(rng.integers(0, 5))]  # fmt: skip
+        rng.integers(0, 2, (number, sides)) * 1e6,
+    )[int(rng.integers(0, 4))]  # fmt: skip
     deal = np.zeros(number, np.int64) if rng.random() < 0.3 else rng.integers(0, 5, number)
     forfeit = agents[:, 0].copy() if rng.random() < 0.3 else np.full(number, -1)
     times = rng.choice([np.nan, 0.0, 1e-9, 1.0, 1e9], size)
-    if rng.random() < 0.05:
-        times, agents = times[:-1], agents + 1
     names = tuple(str(name) for name in rng.choice(NAMES, size, replace=False))
     return Games(names, rules, deal, agents, scores, forfeit, times, ("x <b>\n raised",) * int(rng.integers(0, 2)))
 
 
 @fuzzer(share=0.5, seed=st.integers(0, 1 << 32))
 def arena_games(tally: Tally, seed: int) -> None:
-    """The standings of odd games are made, or refused; their figures are sound, and can be printed and shown."""
+    """The standings of odd games are made, if there are any; their figures are sound, and can be printed and shown."""
     from krypenv.training.evaluation.arena.html_report import write_report
-    from krypenv.training.evaluation.arena.standings import print_standings, standings
+    from krypenv.training.evaluation.arena.standings import standings
+    from krypenv.training.evaluation.arena.tables import print_standings
+    from krypenv.training.runs import Header
 
     games = draw_games(np.random.default_rng(seed))
     table = attempt(lambda: standings(games), tally, games)
@@ -194,7 +189,9 @@ def arena_games(tally: Tally, seed: int) -> None:
     assert shown.getvalue().replace("\n", "").isprintable()
     if seed % 20 == 0:
         with tempfile.TemporaryDirectory() as folder:
-            write_report(path := Path(folder) / "page.html", table, games, "krypenv <script>\ud800", {"<b>": "<i>\x00"})
+            identity = {"deals_list": "<i>\x00", "luck": None, "seed": 0, "agents": []}
+            about = {"command": "krypenv <script>\ud800", "machine": {"<b>": "<i>\x00"}}
+            write_report(path := Path(folder) / "page.html", table, Header("arena", identity, about))
             page = path.read_text(encoding="utf-8")
         assert page.replace("\n", "").isprintable()
         assert "<script" not in page

@@ -31,7 +31,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "evaluate teams": "evaluate greedy --against random --deals 1 --rules mini-double --players 4 --teams 2",
     "arena": (
         "arena greedy random --out arena --players 2 --rules mini-low --rule games=1 --deals 2 --deals-from 7 --seed 1 "
-        "--chunk 2 --first 1 --pairs --precision 5 --cheaters --workers 1 --json out.json"
+        "--chunk 2 --first 1 --cheaters --workers 1 --json out.json"
     ),
     "arena teams": "arena greedy random --out arena --rules mini-double --players 4 --teams 2 --deals 1",
     "arena page": "arena greedy random --out arena --rules mini-low --deals 1 --report",
@@ -165,7 +165,7 @@ def tiny_work() -> Iterator[None]:
             (bench, "measure", lambda *_: {"per_second": 1.0}),
             (doctor, "examine", lambda tell: {"wrong": [], "install": []}),
             (analysis_picture, "save_figure", lambda path, figure: path.touch()),
-            (arena_report, "_picture", lambda agents: None),
+            (arena_report, "_figure", lambda agents: ""),
             (typer.testing, "_get_command", lambda app: whole_command()),
         ):
             stack.enter_context(mock.patch.object(target, name, instead))

@@ -25,10 +25,9 @@ from krypenv.agents.neural.network import Arrays
 from krypenv.engine import Engine
 from krypenv.training.data import DataSettings, load, make_data, making
 from krypenv.training.data import card as data_card
-from krypenv.training.evaluation.arena.arena import ArenaSettings
-from krypenv.training.evaluation.arena.stored_games import chunks_of, games_of, read_results
+from krypenv.training.evaluation.arena.games import chunks_of, games_of
 from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
-from krypenv.training.runs.journal import JOURNAL, Journal
+from krypenv.training.runs.journal import JOURNAL, Journal, read_journal
 
 
 def changed_bytes(data: bytes, rng: random.Random) -> bytes:
@@ -138,8 +137,7 @@ def arena(tally: Tally, home: tuple[Path, bytes], rng: random.Random) -> None:
     folder.mkdir(exist_ok=True)
 
     def read() -> Journal:
-        journal = read_results(folder)
-        ArenaSettings.of_folder(folder)
+        journal = read_journal(folder, "arena")
         if journal.results:
             games_of(*journal)
         return journal
@@ -148,7 +146,7 @@ def arena(tally: Tally, home: tuple[Path, bytes], rng: random.Random) -> None:
     (folder / JOURNAL).write_bytes(data)
     there = attempt(read, tally, data)
     if there is not REFUSED:
-        whole = read_results(home[0])
+        whole = read_journal(home[0], "arena")
         assert there.header == whole.header
         chunks = chunks_of(whole.results)
         assert all(chunk == chunks[place] for place, chunk in chunks_of(there.results).items()), data

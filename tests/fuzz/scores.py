@@ -60,7 +60,7 @@ def change_score(good: bytes, rng: random.Random) -> tuple[bytes, bool]:
 def figures(score: Score) -> Any:
     """What a score says."""
     tables = {name: (each.deals, each.margins, each.milliseconds, each.forfeits) for name, each in score.tables.items()}
-    return score.agent, score.weights, tables
+    return score.identity, tables
 
 
 @fuzzer(share=4, within=tiny_protocol, good=st.deferred(lambda: st.sampled_from(scores())), rng=seeded)

@@ -84,11 +84,22 @@ class Raising(Lowest):
         return super().act(observations, action_masks)
 
 
-LOW, HIGH = ("lowest", Lowest), ("highest", Highest)
+LOW, HIGH = Lowest, Highest
+
+
+def made(agent, rules):
+    """An agent of an arena: a name as it is, an agent of a class, or one of a name and a class."""
+    name, make = agent if isinstance(agent, tuple) else (None, agent)
+    if not callable(make):
+        return agent
+    found = make(rules)
+    found.name = name or found.name
+    return found
 
 
 def arena(folder, *agents, rules=RULES, deals=20, progress=None, luck="off", **options):
     """Run a small arena, which leaves luck in unless it is told otherwise."""
+    agents = tuple(made(agent, rules) for agent in agents)
     settings = ArenaSettings(agents=agents, rules=rules, out=folder, deals=deals, luck=luck, **options)
     return run_arena(settings, progress) if progress else run_arena(settings)
 

@@ -33,7 +33,7 @@ from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.machine import machine
 from support.games import some_arrays
 
-RULES = "mini-low players=2"
+RULES, TEAMS = "mini-low players=2", "krypkasino players=4 teams=2"
 TINY: dict[str, Any] = {
     "preset": "",
     "rules": RULES, "also": ("mini-low players=3",), "envs": 3, "opponent_envs": 2, "steps": 4, "batch": 16,
@@ -97,8 +97,8 @@ def arenas() -> list[tuple[Path, bytes]]:
     made = []
     for name, rules, agents, options in (
         ("two", RULES, ("greedy", "random", "tactician"), {"deals": 7, "chunk": 3}),
-        ("three", "mini-low players=3", ("greedy", "random"), {"deals": 4, "chunk": 2, "pairs": True}),
-        ("teams", "krypkasino players=4 teams=2", ("greedy", ("absent", Absent)), {"deals": 4, "chunk": 2}),
+        ("three", "mini-low players=3", ("greedy", "random"), {"deals": 4, "chunk": 2}),
+        ("teams", TEAMS, ("greedy", Absent(Rules.parse(TEAMS))), {"deals": 4, "chunk": 2}),
         ("sessions", f"{RULES} games=3 threshold=10", ("greedy", "random"), {"deals": 4, "chunk": 2}),
     ):
         folder = scratch() / f"arena-{name}"

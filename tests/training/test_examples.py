@@ -77,7 +77,7 @@ def test_the_command_line_trains_and_the_file_names_an_agent(tmp_path, monkeypat
     assert done.exit_code == 0, done.output
     digest = hashlib.sha256((tmp_path / "mine.safetensors").read_bytes()).hexdigest()
     # all games for two with one deck of suits see as much, so the weights fit this table too
-    assert identity_of(agents.typed(spec), [TABLES["two"]])["files_sha256"] == [digest]
+    assert identity_of(agents.typed(spec), [TABLES["two"]]).files_sha256 == [digest]
     rules = Rules.preset("mini-low")
     engine = Engine(rules, 32, seed=1)
     agent, full = PPOAgent(rules, path="mine.safetensors"), Engine(rules, 32, seed=1, features=True)

@@ -16,7 +16,6 @@ from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.identity import identity_of
 from krypenv.training.evaluation.score.protocol import TABLES
 from krypenv.training.learn.selfplay.settings import Settings
-from krypenv.training.runs.journal import JOURNAL, encode, parse
 from krypenv.ui.browser.thinking import Thinker
 
 RULES = Rules.preset("mini-low")
@@ -99,14 +98,14 @@ def test_an_opponent_of_an_environment_may_be_one():
 def test_a_score_knows_the_files_of_the_command(tmp_path):
     table = TABLES["two"]
     identity = identity_of(agents.typed(of_command(FEWEST_POINTS)), [table])
-    assert hashlib.sha256(FEWEST_POINTS.read_bytes()).hexdigest() in identity["files_sha256"]
+    assert hashlib.sha256(FEWEST_POINTS.read_bytes()).hexdigest() in identity.files_sha256
     path = tmp_path / "odd.py"
     one = identity_of(agents.typed(odd(tmp_path, "plays")), [table])
     path.write_text(path.read_text() + "\n# changed")
     other = identity_of(agents.typed(of_command(path, "plays")), [table])
-    assert one["name"] == other["name"]
-    assert one["files_sha256"] != other["files_sha256"]
-    assert identity_of(agents.typed(of_command(FEWEST_POINTS, seconds=9)), [table])["name"].endswith("seconds=9)")
+    assert one.name == other.name
+    assert one.files_sha256 != other.files_sha256
+    assert identity_of(agents.typed(of_command(FEWEST_POINTS, seconds=9)), [table]).name.endswith("seconds=9)")
 
 
 # ---------------------------------------------------------------------- at the tables
@@ -168,21 +167,6 @@ def test_a_record_starts_nothing(evil, tmp_path):
     done = krypenv("play", "--load", "game.krk", typed="1\n" * 40)
     assert done.exit_code == 2
     assert "nothing that a file names is imported or started" in done.stderr
-
-
-def test_the_header_of_an_arena_starts_nothing(evil, tmp_path):
-    done = krypenv("arena", of_command(FEWEST_POINTS), "greedy", "--rules", "mini-low", "--deals", 2, "--out", "arena")
-    assert done.exit_code == 0, done.output
-    path = tmp_path / "arena" / JOURNAL
-    first, *lines = path.read_bytes().splitlines(keepends=True)
-    header = parse(first.rstrip())
-    header["identity"]["agents"][0]["name"] = evil
-    path.write_bytes(encode(header) + b"".join(lines))
-    for words in ((), ("--deals", 6)):
-        done = krypenv("arena", "--out", "arena", *words)
-        assert done.exit_code == 2
-        assert "nothing that a file names is imported or started" in done.stderr
-        assert f'krypenv arena "{evil}" greedy --out arena' in done.stderr
 
 
 def test_the_settings_of_a_run_start_nothing(evil):

@@ -14,7 +14,7 @@ from krypenv import agents
 from krypenv.agents.champion import MODELS
 from krypenv.training.evaluation.arena.shards import play_shard
 from krypenv.training.evaluation.score import protocol
-from krypenv.training.evaluation.score.identity import digest_of, identity_of
+from krypenv.training.evaluation.score.identity import identity_of
 from krypenv.training.evaluation.score.playing import tasks_of
 from krypenv.training.evaluation.score.protocol import TABLES, OfficialTable, are_common, deals_of
 
@@ -60,22 +60,13 @@ def test_half_of_the_deals_are_common_to_all_and_half_follow_from_the_agent() ->
 def test_an_agent_that_is_changed_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its options, its weights, its file or the version; and by nothing else."""
     tables = [TABLES["two"]]
-    found = [
-        digest_of(identity_of(name, tables))
-        for name in (
-            "greedy",
-            "tactician",
-            "tactician(shed=True)",
-            "champion",
-            "champion(worlds=0)",
-            f"{MODELS / 'two'}",
-        )
-    ]
+    names = "greedy", "tactician", "tactician(shed=True)", "champion", "champion(worlds=0)", f"{MODELS / 'two'}"
+    found = [identity_of(name, tables).digest for name in names]
     assert len(set(found)) == len(found)
-    assert digest_of(identity_of("greedy", tables)) == found[0]
+    assert identity_of("greedy", tables).digest == found[0]
     one = identity_of("champion", tables)
     for key, value in (("weights_sha256", ["0" * 64]), ("version", "0.0.1"), ("files_sha256", ["0" * 64])):
-        assert digest_of(one | {key: value}) != digest_of(one)
+        assert one.model_copy(update={key: value}).digest != one.digest
     monkeypatch.syspath_prepend(tmp_path)
     text = "class Own:\n    name = 'own'\n    def __init__(self, rules, seed=0): self.rules = rules\n"
     text += "    def act(self, observations, action_masks): return action_masks.argmax(axis=1)\n"
@@ -83,6 +74,6 @@ def test_an_agent_that_is_changed_has_another_digest(tmp_path: Path, monkeypatch
     for number, more in enumerate(("", "# another line\n")):
         (tmp_path / f"own_{number}.py").write_text(text + more)
         identity = identity_of(agents.typed(f"own_{number}:Own"), tables)
-        own.append(identity["files_sha256"])
+        own.append(identity.files_sha256)
         assert own[-1] == [hashlib.sha256((text + more).encode()).hexdigest()]
     assert own[0] != own[1]

@@ -59,7 +59,7 @@ def test_a_wrong_value_is_refused_in_one_sentence(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("arena", {**ARENA, "pairs": True, "precision": 0.5, "first": 1, "workers": 2, "rule": ("games=2",)}),
+        ("arena", {**ARENA, "first": 1, "workers": 2, "rule": ("games=2",)}),
         ("score", {"agent": "greedy", "out": "x.json", "table": ("two",), "quick": True}),
         ("score", {"check": "x.json", "share": 0.5}),
         ("data", {"agent": "greedy", "against": ("random",), "analyst": "search", "out": "o", "ray_address": "a:1"}),

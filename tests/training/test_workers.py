@@ -105,11 +105,14 @@ class Mine:
 def pick(action_masks):
     return action_masks.argmax(axis=1)
 
+def pick_low(observations, action_masks):
+    return pick(action_masks)
+
 RULES = Rules.preset("mini-low")
 """
 CALLS = {
-    "arena": "run_arena(ArenaSettings(agents=(Mine(RULES), ('pair', Mine), ('lambda', lambda *given: Mine(*given))), "
-    "rules=RULES, out='out', deals=4, chunk=2, workers=2))",
+    "arena": "run_arena(ArenaSettings(agents=(Mine(RULES), pick_low, 'random'), rules=RULES, out='out', "
+    "deals=4, chunk=2, workers=2))",
     "training": "train(Settings.of(rules='mini-low', demonstrations=60, teacher='search(worlds=2)', workers=2, "
     "frames=300, deals=2, against=('greedy',), out='out', envs=8, opponent_envs=4, steps=8, metagame_deals=2, "
     "curve_deals=2, batch=64, bc_epochs=1, context=8, card=8))",
@@ -136,9 +139,9 @@ def test_workers_leave_the_main_module_alone(name: str, file: str, tmp_path: Pat
 
 
 def test_what_can_not_be_sent_is_told_before_anything_starts(tmp_path: Path) -> None:
-    lock = threading.Lock()
-    locked = ("locked", lambda rules, seed: Lowest(rules, int(lock.locked())))
-    with pytest.raises(ValueError, match=r"^locked can't be sent to other processes: pickling it raised TypeError: "):
+    locked = Lowest(RULES)
+    locked.lock = threading.Lock()  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match=r"^lowest can't be copied for each chunk: copying it raised TypeError: "):
         run_arena(ArenaSettings(agents=(locked, "random"), rules=RULES, out=tmp_path / "arena", workers=2))
     assert not (tmp_path / "arena").exists()
 
@@ -192,21 +195,21 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(
 
 
 class Absent(Lowest):
-    """An agent that can be made by the one who starts the arena and not by the workers."""
+    """An agent that can be copied by the one who starts the arena and not by the workers."""
 
-    def __init__(self, rules: Any, driver: int) -> None:
-        super().__init__(rules)
-        if os.getpid() != driver:
+    driver = 0
+
+    def __deepcopy__(self, memo: Any) -> Absent:
+        if os.getpid() != self.driver:
             raise ValueError("there is no such model here")
+        return self
 
 
 @pytest.mark.slow
 def test_what_a_worker_raises_is_raised_here(cluster: Any, tmp_path: Path) -> None:
-    driver = os.getpid()
-    absent = ("absent", lambda rules, seed: Absent(rules, driver))
-    with pytest.raises(
-        ValueError, match=r"^absent can't be made: its maker raised ValueError: there is no such model here$"
-    ):
+    absent = Absent(RULES)
+    absent.driver = os.getpid()
+    with pytest.raises(ValueError, match=r"lowest can't be copied for each chunk: .*: there is no such model here$"):
         run_arena(ArenaSettings(agents=(absent, "random"), rules=RULES, out=tmp_path / "arena", deals=2, ray=True))
 
 

@@ -1,6 +1,5 @@
 """What is asked for is checked before any work: numbers, files, arguments, agents; and how commands end."""
 
-import dataclasses
 import os
 import re
 import signal
@@ -10,9 +9,8 @@ import time
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
-from fuzz.agents import NAMES, ODD_PARTS, every_deed, make_odd, play_odd
+from fuzz.agents import ODD_PARTS, every_deed, make_odd, play_odd
 from fuzz.cli import (
     BY_SETTINGS,
     COMMANDS,
@@ -32,9 +30,7 @@ from support.studies import played
 
 from krypenv import Game, Rules
 from krypenv.training.cli.outputs import MOST_TEXT, check_files, check_folder, read_text
-from krypenv.training.evaluation.arena.games import Games
 from krypenv.training.evaluation.arena.lineups import matches
-from krypenv.training.evaluation.arena.payoffs import payoffs
 from krypenv.training.evaluation.matches import duplicate as evaluation
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.runs.processes import process_map
@@ -336,21 +332,3 @@ def test_what_is_no_agent():
 def test_a_match_of_more_deals_than_memory_holds():
     with pytest.raises(ValueError, match="deals is at most 1,000,000"):
         duplicate_match("greedy", "random", Rules.preset("mini-low"), deals=10**12)
-
-
-def test_games_that_can_not_be():
-    right = Games(
-        NAMES[:2], Rules.preset(), np.zeros(2, int), np.array([[0, 1], [1, 0]]), np.zeros((2, 2)), np.full(2, -1),
-        np.zeros(2), (),
-    )  # fmt: skip
-    assert payoffs(right).margin[0, 1] == 0
-    for changes, sentence in (
-        ({"agents": np.array([[0, 1], [1, 1]])}, "two agents at least"),
-        ({"agents": np.array([[0, 2], [1, 0]])}, "0 to 1"),
-        ({"scores": np.full((2, 2), np.nan)}, "finite"),
-        ({"scores": np.zeros((1, 2))}, "of shape"),
-        ({"milliseconds": np.array([0.0, np.inf])}, "milliseconds"),
-        ({"deal": np.zeros(0, int)}, "no games"),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            payoffs(dataclasses.replace(right, **changes))

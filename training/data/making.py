@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import krypenv
 from krypenv.agents import label_of
-from krypenv.agents.own import is_own
 from krypenv.rules import Rules
 from krypenv.training.data.card import KIND, told, write_card
 from krypenv.training.data.columns import arrow, columns_of
@@ -118,7 +117,7 @@ def _header(settings: DataSettings) -> Header:
     made = [make_agent(source, rules, settings.seed) for source in settings.agents]
     agents = []
     for source, agent in zip(settings.agents, made, strict=True):
-        name, cheats = name_of(source) if is_own(source) else agent.name, bool(getattr(agent, "cheats", False))
+        name, cheats = name_of(source, agent), bool(getattr(agent, "cheats", False))
         label = label_of(name, rules, cheats)
         agents.append({"name": name, "label": label, "cheats": cheats, "weights_sha256": weights_of(source, agent)})
     analysts: list[str] = []

@@ -9,9 +9,11 @@ from rich.progress import Progress
 from krypenv.training.cli.outputs import check_files, check_folder
 from krypenv.training.evaluation.arena import arena
 from krypenv.training.evaluation.arena.arena import ArenaSettings
-from krypenv.training.evaluation.arena.standings import print_standings, standings
-from krypenv.training.evaluation.arena.stored_games import facts, read_results
+from krypenv.training.evaluation.arena.games import KIND
+from krypenv.training.evaluation.arena.standings import standings
+from krypenv.training.evaluation.arena.tables import print_standings
 from krypenv.training.evaluation.matches.deal_lists import describe_list
+from krypenv.training.runs.journal import read_journal
 from krypenv.training.runs.tables import write_json
 
 
@@ -39,15 +41,11 @@ def run(settings: ArenaSettings) -> None:
             bar.update(bar.task_ids[0], completed=done)
 
         games = arena.run_arena(settings, show)
-    table = standings(games)
+    table, header = standings(games), read_journal(out, KIND).header
     if page:
         from krypenv.training.evaluation.arena.html_report import write_report
 
-        write_report(page, table, games, settings.line, facts(read_results(out).header))
+        write_report(page, table, header)
     if settings.json_file:
-        write_json(settings.json_file, {"arena": read_results(out).header._asdict(), "standings": table.to_json()})
-    if settings.precision and table.deals < settings.deals:
-        typer.echo(f"stopped after {table.deals} deals: every pair's interval is at most ±{settings.precision:g}")
+        write_json(settings.json_file, {"arena": header._asdict(), "standings": table.to_json()})
     print_standings(table)
-    for sentence in games.forfeits:
-        typer.echo(f"forfeit: {sentence}")

@@ -3,10 +3,8 @@
 arena      a tournament
 lineups    matches and seatings
 shards     portions of a tournament, for workers
-stored_games  the folder of a tournament, and how luck is measured in it
-games      games as arrays
-payoffs    margins between agents
-ratings    ratings
-standings  the table
+games      games as arrays, from the folder of a tournament
+standings  margins between agents and over the field, and ratings
+tables     the standings as texts
 html_report  the HTML page
 """

@@ -1,16 +1,26 @@
-"""The games of an arena as arrays, from which its standings are computed."""
+"""The games of an arena as arrays, and how they are read from the journal in its folder."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.agents import label_of
 from krypenv.rules import Rules
+from krypenv.training.evaluation.matches.mixed_table import milliseconds
+from krypenv.training.runs.journal import Header, read_journal
+
+KIND = "arena"
+TOLD = 10  # forfeits listed in `Games`, at most
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+Chunk = dict[str, Any]  # the games of a match in a chunk of deals, as `play_shard` returns them
 
 
 @dataclass(frozen=True)
@@ -20,38 +30,64 @@ class Games:
     names: tuple[str, ...]  #: the agents' strings, A of them
     rules: Rules
     deal: IntArray  #: (G,) number of the deal
-    agents: IntArray  #: (G, S) index of the agent on each side
+    agents: IntArray  #: (G, S) index of the agent on each side; two agents at least
     scores: FloatArray  #: (G, S) final score of each side, the sum over its seats; `Rules.goal` says which end wins
     forfeit: IntArray  #: (G,) index of the agent that forfeited the game, or -1
     milliseconds: FloatArray  #: (A,) mean processor time per decision; nan if not measured
     forfeits: tuple[str, ...]  #: a sentence for each of the first few forfeits
     tie_breaks: IntArray | None = None  #: (G, S) what decides between equal scores, as `Engine.final_tie_breaks`
-    luck: FloatArray | None = (
-        None  #: (G, S) luck of each side, in points of margin over the others; None if not measured
-    )
+    luck: FloatArray | None = None  #: (G, S) luck of each side, in points of margin over the others, if measured
 
 
-def check_games(games: Games) -> None:
-    """Raise ValueError for impossible games: none, mismatched arrays, unknown agents, or one agent on all sides."""
-    number, size = len(games.deal), len(games.names)
-    if number == 0:
-        raise ValueError("there are no games")
-    shape = (number, games.rules.num_teams)
-    if games.agents.shape != shape or games.scores.shape != shape or games.forfeit.shape != (number,):
-        raise ValueError(f"agents and scores of {number} games are of shape {shape}, and there is a forfeit for each")
-    if games.milliseconds.shape != (size,):
-        raise ValueError(f"{size} agents have {size} times, not an array of shape {games.milliseconds.shape}")
-    if not (games.agents.min() >= 0 and games.agents.max() < size and -1 <= games.forfeit.min() <= games.forfeit.max()):
-        raise ValueError(f"the agents of a game are 0 to {size - 1}")
-    if games.forfeit.max() >= size:
-        raise ValueError(f"the agent that forfeited a game is 0 to {size - 1}, or -1 for none")
-    if np.isinf(games.milliseconds).any() or (games.milliseconds < 0).any():
-        raise ValueError("the time of a decision is a number of milliseconds from 0 on, or nan where none was measured")
-    if not np.isfinite(games.scores).all():
-        raise ValueError("the scores of a game are finite numbers")
-    if games.tie_breaks is not None and games.tie_breaks.shape != shape:
-        raise ValueError(f"tie breaks of {number} games are of shape {shape}, not {games.tie_breaks.shape}")
-    if games.luck is not None and not (games.luck.shape == shape and np.isfinite(games.luck).all()):
-        raise ValueError(f"the luck of {number} games is finite numbers of shape {shape}")
-    if (games.agents == games.agents[:, :1]).all(axis=1).any():
-        raise ValueError("a game holds two agents at least")
+def load_games(folder: Path | str) -> Games:
+    """Return the games in the folder of an arena, even one that is running or was interrupted.
+
+    Raises ValueError if there are none.
+    """
+    journal = read_journal(Path(folder), KIND)
+    return games_of(journal.header, journal.results)
+
+
+def chunks_of(results: Mapping[str, Chunk]) -> dict[tuple[int, int], Chunk]:
+    """Return the chunks by match and first deal, in that order; where one was played twice, the one with more deals."""
+    found: dict[tuple[int, int], Chunk] = {}
+    for chunk in results.values():
+        place = chunk["match"], chunk["first_deal"]
+        if place not in found or len(chunk["scores"]) > len(found[place]["scores"]):
+            found[place] = chunk
+    return dict(sorted(found.items()))
+
+
+def games_of(header: Header, results: Mapping[str, Chunk]) -> Games:
+    """Return all games, in the order of matches and deals; raises ValueError without games."""
+    chunks = list(chunks_of(results).values())
+    if not chunks:
+        raise ValueError("the arena has played no games yet")
+    rules = Rules.parse(header.identity["rules"])
+    names = tuple(label_of(agent["name"], rules, agent["cheats"]) for agent in header.identity["agents"])
+    seconds, decisions = np.zeros(len(names)), np.zeros(len(names), np.int64)
+    deals, agents, forfeit, told = [], [], [], []
+    for chunk in chunks:
+        seats, count, first = np.array(chunk["seats"]), len(chunk["scores"]), chunk["first_deal"]  # (K, S)
+        deals.append(np.repeat(first + np.arange(count), len(seats)))
+        agents.append(np.tile(seats, (count, 1)))
+        at_fault = np.full((count, len(seats)), -1)
+        for deal, seating, agent, reason in chunk["forfeits"]:
+            at_fault[deal - first, seating] = agent
+            table = ", ".join(names[each] for each in seats[seating])
+            told.append(f"{names[agent]} {reason} (deal {deal}: {table})")
+        forfeit.append(at_fault.ravel())
+        playing = np.unique(seats)
+        seconds[playing] += chunk["seconds"]
+        decisions[playing] += chunk["decisions"]
+
+    def by_side(name: str, kind: type) -> Any:
+        if name not in chunks[0]:
+            return None
+        return np.concatenate([np.array(chunk[name], kind).reshape(-1, rules.num_teams) for chunk in chunks])
+
+    return Games(
+        names, rules, np.concatenate(deals), np.concatenate(agents), by_side("scores", np.float64),
+        np.concatenate(forfeit), milliseconds(seconds, decisions), tuple(told[:TOLD]),
+        by_side("tie_breaks", np.int64), by_side("luck", np.float64),
+    )  # fmt: skip

@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import combinations, combinations_with_replacement, permutations
 
 MOST_MATCHES = 10_000
 Seating = tuple[int, ...]  # the index of the agent on each side
 
 
-def matches(agents: int, sides: int, pairs: bool = False) -> list[list[Seating]]:
+def matches(agents: int, sides: int) -> list[list[Seating]]:
     """Return the seatings of each match among some agents; each deal of a match is played in all its seatings.
 
-    With 2 sides, each pair of agents is a match. With more, each choice of S different agents is a match; with fewer
-    agents than sides, each choice of S with repetition that has at least two different agents. With `pairs`, each pair
-    makes two matches: the first against S - 1 copies of the second, and the reverse.
-
-    Raises ValueError for more matches than can be played.
+    Each choice of S different agents is a match; with fewer agents than sides, each choice of S with repetition that
+    has at least two different agents. Raises ValueError for more matches than can be played.
 
     >>> matches(agents=3, sides=2)
     [[(0, 1), (1, 0)], [(0, 2), (2, 0)], [(1, 2), (2, 1)]]
     """
-    everyone = range(agents)
-    pairwise = pairs and sides > 2
-    count = (
-        2 * math.comb(agents, 2) if pairwise else math.comb(agents if agents >= sides else agents + sides - 1, sides)
-    )
-    if count > MOST_MATCHES:
-        raise ValueError(
-            f"{agents} agents on {sides} sides make more than {MOST_MATCHES:,} matches; enter fewer, or use pairs"
-        )
-    if pairwise:
-        chosen: Iterator[Seating] = (
-            (one, *[other] * (sides - 1)) for each in combinations(everyone, 2) for one, other in permutations(each)
-        )
-    elif agents >= sides:
-        chosen = combinations(everyone, sides)
-    else:
-        chosen = (each for each in combinations_with_replacement(everyone, sides) if len(set(each)) > 1)
-    return [seatings(each) for each in chosen]
+    if math.comb(agents if agents >= sides else agents + sides - 1, sides) > MOST_MATCHES:
+        raise ValueError(f"{agents} agents on {sides} sides make more than {MOST_MATCHES:,} matches; enter fewer")
+    choose = combinations if agents >= sides else combinations_with_replacement
+    return [seatings(each) for each in choose(range(agents), sides) if len(set(each)) > 1]
 
 
 def seatings(members: Seating) -> list[Seating]:

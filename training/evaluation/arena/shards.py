@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import cloudpickle
 import numpy as np
 import numpy.typing as npt
 
@@ -15,24 +13,18 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.engine import Engine
 from krypenv.features import want_history
-from krypenv.inputs.words import one_line, shown
+from krypenv.inputs.words import one_line
 from krypenv.rewards import all_points
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.lineups import Seating
 from krypenv.training.evaluation.luck.control import Control
 from krypenv.training.evaluation.luck.meter import Meter
-from krypenv.training.evaluation.matches.mixed_table import (
-    by_side,
-    check_agent,
-    describe_error,
-    play_table,
-)
+from krypenv.training.evaluation.matches.duplicate import AnyAgent, make_player
+from krypenv.training.evaluation.matches.mixed_table import by_side, describe_error, play_table
 
 LONGEST = 300  # characters of the reason for a forfeit
 
-# A string for `krypenv.agents.make_known`, a name and a maker, or an agent.
-AgentSource = str | tuple[str, Callable[[Rules, int], Agent]] | Agent
-_KINDS = "an agent is a string, a pair of a name and maker(rules, seed), or an object with act, name and rules"
+AgentSource = AnyAgent  # a string for `krypenv.agents.make_known`, an agent, or a function that is one
 Chunk = dict[str, Any]  # the results of a shard, as plain JSON values; see docs/arena.md
 
 
@@ -57,59 +49,25 @@ class Shard:
 
 
 def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
-    """Return the agent of a source; an agent object is copied.
+    """Return the agent of a source; an agent object is copied, so that no chunk depends on earlier ones.
 
     Raises ValueError if it can't be made, or was made for other rules.
     """
     if isinstance(source, str):
         return agents.make_known(source, rules, seed)
-    if not isinstance(source, (tuple, list)):
-        try:
-            return _copy_of(check_agent(source, rules))
-        except ValueError as error:
-            raise ValueError(f"{error}; {_KINDS}") from None
-    if len(source) != 2 or not isinstance(source[0], str) or not callable(source[1]):
-        raise ValueError(f"{_KINDS}, not {shown(source)}")
-    name, maker = source
-    try:
-        agent = maker(rules, seed)
-    except BaseException as error:
-        if type(error) is KeyboardInterrupt:
-            raise
-        raise ValueError(f"{one_line(name)} can't be made: its maker {describe_error(error)}") from error
-    return check_agent(agent, rules, one_line(name))
-
-
-def name_of(source: AgentSource) -> str:
-    """Return the name of a source's agent in the results."""
-    if isinstance(source, str):
-        return agents.format_spec(*agents.parse_spec(source)) if agents.is_own(source) else source
-    return source[0] if isinstance(source, (tuple, list)) else source.name
-
-
-def check_sendable(source: AgentSource) -> None:
-    """Raise ValueError if a source can't be sent to another process."""
-    try:
-        cloudpickle.dumps(source)
-    except Exception as error:
-        raise ValueError(
-            f"{one_line(name_of(source))} can't be sent to other processes: pickling it {describe_error(error)}"
-        ) from None
-
-
-def _copy_of(agent: Agent) -> Agent:
-    """Return a copy of an agent as it was passed, so that no chunk of an arena depends on earlier chunks."""
+    agent = make_player(source, rules, seed)
     try:
         return copy.deepcopy(agent)
     except Exception as error:
-        raise ValueError(
-            f"{one_line(agent.name)} can't be copied for each chunk: copying it {describe_error(error)}"
-        ) from None
+        name = one_line(agent.name)
+        raise ValueError(f"{name} can't be copied for each chunk: copying it {describe_error(error)}") from None
 
 
-def breaks_ties(rules: Rules) -> bool:
-    """Return whether something decides between equal scores at the end (K6, F7)."""
-    return rules.tie_break in ("spades", "finnish")
+def name_of(source: AgentSource, agent: Agent) -> str:
+    """Return the full name of an agent made from a source, with its options."""
+    if isinstance(source, str) and agents.is_own(source):
+        return agents.format_spec(*agents.parse_spec(source))
+    return agent.name
 
 
 def forfeit_scores(rules: Rules, side: int) -> list[int]:
@@ -127,6 +85,7 @@ def play_shard(shard: Shard) -> Chunk:
 
     `scores` is (n, K, S) by deal, seating and side. A forfeited game has the scores of `forfeit_scores`. Under rules
     that break ties `tie_breaks`, (n, K, S), is what decides. With a control variate `luck`, (n, K, S), is each side's.
+    `decisions` and `seconds` are those of the agents, by index.
     """
     rules, sides = shard.rules, shard.rules.num_teams
     deals, seatings = len(shard.deal_seeds), np.array(shard.seatings)
@@ -147,15 +106,13 @@ def play_shard(shard: Shard) -> Chunk:
     shape = deals, len(seatings), sides
     return {
         "match": shard.match,
-        "chunk": shard.chunk,
         "first_deal": shard.first_deal,
         "seats": seatings.tolist(),
         "scores": scores.reshape(shape).tolist(),
         "forfeits": forfeits,
-        "agents": indices.tolist(),
         "decisions": played.decisions.sum(axis=0).tolist(),
         "seconds": [round(each, 9) for each in played.seconds.tolist()],
-        **({"tie_breaks": tie_breaks.reshape(shape).tolist()} if breaks_ties(rules) else {}),
+        **({"tie_breaks": tie_breaks.reshape(shape).tolist()} if rules.tie_break in ("spades", "finnish") else {}),
         **({"luck": played.luck.reshape(shape).tolist()} if played.luck is not None else {}),
     }
 

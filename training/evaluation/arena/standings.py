@@ -1,27 +1,36 @@
-"""Standings of an arena: payoffs and ratings, best agent first, as JSON and as tables."""
+"""Standings of an arena: the margins of its agents over each other and over the field, with intervals, and ratings."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from openskill.models import PlackettLuce
 
-from krypenv.inputs.words import printable, to_install
-from krypenv.rules import Rules
-from krypenv.training.evaluation.arena import ratings
-from krypenv.training.evaluation.arena.games import FloatArray, Games
-from krypenv.training.evaluation.arena.payoffs import Payoffs, payoffs, plain, worth_of_deals
-from krypenv.training.evaluation.matches.margins import NO_FIGURE, Interval
-from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
-from krypenv.training.runs.tables import print_table
+from krypenv.inputs.words import to_install
+from krypenv.kernels.scoring import are_best, leads
+from krypenv.training.evaluation.arena.games import FloatArray, Games, IntArray
+from krypenv.training.evaluation.matches.margins import Interval, interval_of_groups, without_luck
 
-BLOCK = 6  # opponents side by side in a printed table, at most
+RATED = 50_000  # results that OpenSkill rates, at most: about 2 seconds
+ALPHA_RANK_NOISE = 1e-6  # probability of a step to a worse agent, relative to that of a step to a better one
 NEEDS_OPEN_SPIEL = f"alpha-rank is left out because OpenSpiel is not installed; {to_install('metagame')}"
-NOT_ALL_MET = "Nash averaging and alpha-rank are left out because not every two agents have met"
+NOT_ALL_MET = "alpha-rank is left out because not every two agents have met"
+
+
+@dataclass(frozen=True)
+class Payoffs:
+    """Margins of A agents in points a game; positive is good. nan without games; bounds are infinite after one deal."""
+
+    names: tuple[str, ...]  #: the agents, in the order of the arena
+    margin: FloatArray  #: (A, A) of the row's agent over the column's, in games with both; antisymmetric
+    low: FloatArray  #: (A, A) of its 95% interval
+    high: FloatArray  #: (A, A)
+    deals: IntArray  #: (A, A) deals in which the two met
 
 
 @dataclass(frozen=True)
@@ -29,18 +38,14 @@ class Standing:
     """One agent's figures. Margins are in points a game, or a session under rules with sessions; positive is good."""
 
     agent: str
-    margin: float  #: by how much the own score is better than the mean of the others at the table
+    margin: float  #: its lead over the mean of the others at the table; every table, a set of agents, weighs the same
     low: float  #: lower end of its 95% interval; infinite after a single deal
     high: float  #: upper end
-    adjusted_margin: float | None  #: with luck taken out; None where it was not measured
-    adjusted_low: float | None  #: lower end of its 95% interval
-    adjusted_high: float | None  #: upper end
+    adjusted: Interval | None  #: the margin with luck taken out and its interval; None where luck was not measured
     win_rate: float  #: share of games in which the own score alone is best
     tie_rate: float  #: share of games in which it is tied for best
     mu: float  #: OpenSkill's mean
     sigma: float  #: OpenSkill's standard deviation
-    nash_weight: float | None  #: weight in the Nash equilibrium of greatest entropy
-    nash_margin: float | None  #: margin over that equilibrium, zero for its members, at most zero for the others
     alpha_rank: float | None  #: share of time of alpha-rank's chain
     milliseconds: float  #: of processor time per decision; nan if not measured
     forfeits: int  #: games forfeited
@@ -48,14 +53,7 @@ class Standing:
     @property
     def ranking(self) -> Interval:
         """The margin over the field by which it is ranked, and its interval, with luck taken out where measured."""
-        if self.adjusted_margin is None or self.adjusted_low is None or self.adjusted_high is None:
-            return self.margin, self.low, self.high
-        return self.adjusted_margin, self.adjusted_low, self.adjusted_high
-
-    @property
-    def ordinal(self) -> float:
-        """A rating that the agent almost certainly exceeds by OpenSkill's model, mu - 3 sigma."""
-        return self.mu - 3 * self.sigma
+        return self.adjusted or (self.margin, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -65,214 +63,170 @@ class Standings:
     rules: str
     deals: int
     games: int
-    agents: tuple[Standing, ...]  #: from the best margin over the field to the worst, by the ranking payoffs
-    payoffs: Payoffs  #: of every agent over every other, in the order of the arena
+    agents: tuple[Standing, ...]  #: from the best margin over the field to the worst, with luck taken out if measured
+    payoffs: Payoffs  #: of every agent over every other
     adjusted: Payoffs | None  #: the same with luck taken out, where it was measured
     worth: float | None  #: how many deals one with luck taken out is worth; nan if unknown
-    cycles: ratings.Cycles  #: with indices in that order
+    forfeits: tuple[str, ...]  #: a sentence for each of the first few forfeits
     notes: tuple[str, ...]  #: a sentence for each omitted figure
 
-    @property
-    def ranking(self) -> Payoffs:
-        """The payoffs by which agents are ranked, with luck taken out where it was measured."""
-        return self.adjusted or self.payoffs
-
-    @property
-    def widest(self) -> float:
-        """Half the width of the widest interval among the pairs that met; infinite if none met."""
-        return self.ranking.widest
-
-    def cycle_names(self) -> list[str]:
-        """Return the agents of the clearest cycle, if any: each beats the next, and the last the first."""
-        return [self.payoffs.names[agent] for agent in self.cycles.example or ()]
-
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as plain JSON values; omitted and infinite ones are None."""
-        return {
-            "rules": self.rules,
-            "deals": self.deals,
-            "games": self.games,
-            "widest": plain(self.widest),
-            "agents": [_plain_figures(agent) | {"ordinal": agent.ordinal} for agent in self.agents],
-            "payoffs": self.payoffs.to_json(),
-            "adjusted": self.adjusted.to_json() if self.adjusted else None,
-            "worth": None if self.worth is None else plain(self.worth),
-            "cycles": dataclasses.asdict(self.cycles) | {"example": self.cycle_names() or None},
-            "notes": list(self.notes),
-        }
+        """Return the figures as plain JSON values; those that are not finite are None."""
+        fields: dict[str, Any] = _plain(dataclasses.asdict(self))
+        return fields
 
 
 def standings(games: Games) -> Standings:
     """Return the standings of the games of an arena; takes a few seconds for a million games.
 
     The figures depend only on the games, and neither on their order nor on chance. A forfeited game counts with its
-    stored scores. Where luck was measured, the margins without it rank the agents, and Nash averaging, alpha-rank and
-    cycles rest on them. docs/arena.md explains each figure. Raises ValueError for impossible games, such as a game
-    with one agent on all sides.
+    stored scores. Where luck was measured, the margins without it rank the agents, and alpha-rank rests on them.
+    docs/arena.md explains each figure. Raises ValueError without games.
     """
-    raw = payoffs(games)
-    adjusted = payoffs(games, adjusted=True) if games.luck is not None else None
-    table = adjusted or raw
-    mu, sigma = ratings.rate(games)
-    nash, nash_margin, alpha, notes = _metagame(table)
-    forfeits = np.bincount(games.forfeit[games.forfeit >= 0], minlength=len(games.names))
-    agents = tuple(
+    if not len(games.deal):
+        raise ValueError("there are no games")
+    size, raw = len(games.names), _Seen(games, adjusted=False)
+    seen = raw if games.luck is None else _Seen(games, adjusted=True)
+    payoffs = raw.payoffs()
+    adjusted = None if seen is raw else seen.payoffs()
+    alpha, notes = _alpha_rank(adjusted or payoffs)
+    mu, sigma = _rate(raw)
+    best = are_best(games.rules, games.scores, games.tie_breaks)
+    is_alone = best.sum(axis=1, keepdims=True) == 1
+    forfeits = np.bincount(games.forfeit[games.forfeit >= 0], minlength=size)
+    agents = [
         Standing(
-            agent=games.names[agent],
-            margin=float(raw.field_margin[agent]),
-            low=float(raw.field_low[agent]),
-            high=float(raw.field_high[agent]),
-            adjusted_margin=float(adjusted.field_margin[agent]) if adjusted else None,
-            adjusted_low=float(adjusted.field_low[agent]) if adjusted else None,
-            adjusted_high=float(adjusted.field_high[agent]) if adjusted else None,
-            win_rate=float(raw.win_rate[agent]),
-            tie_rate=float(raw.tie_rate[agent]),
+            games.names[agent],
+            *raw.over_field(agent, raw.lead[:, agent]),
+            adjusted=None if seen is raw else seen.over_field(agent, seen.lead[:, agent]),
+            win_rate=raw.over_field(agent, raw.of_agent(agent, best & is_alone))[0],
+            tie_rate=raw.over_field(agent, raw.of_agent(agent, best & ~is_alone))[0],
             mu=float(mu[agent]),
             sigma=float(sigma[agent]),
-            nash_weight=None if nash is None else float(nash[agent]),
-            nash_margin=None if nash_margin is None else float(nash_margin[agent]),
             alpha_rank=None if alpha is None else float(alpha[agent]),
             milliseconds=float(games.milliseconds[agent]),
             forfeits=int(forfeits[agent]),
         )
-        for agent in table.order
-    )
-    return Standings(
-        rules=str(games.rules),
-        deals=len(np.unique(games.deal)),
-        games=len(games.deal),
-        agents=agents,
-        payoffs=raw,
-        adjusted=adjusted,
-        worth=worth_of_deals(raw, adjusted) if adjusted else None,
-        cycles=ratings.find_cycles(table.margin, table.low),
-        notes=notes,
-    )
-
-
-def _metagame(
-    table: Payoffs,
-) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None, tuple[str, ...]]:
-    """Return the Nash weights, the margins over them, alpha-rank, and notes on omitted figures."""
-    margin = table.margin.copy()
-    np.fill_diagonal(margin, 0.0)
-    if np.isnan(margin).any():
-        return None, None, None, (NOT_ALL_MET,)
-    nash, nash_margin = ratings.nash_average(margin)
-    try:
-        return nash, nash_margin, ratings.alpha_rank(margin, table.low, table.high), ()
-    except ImportError:
-        return nash, nash_margin, None, (NEEDS_OPEN_SPIEL,)
-
-
-def _plain_figures(agent: Standing) -> dict[str, Any]:
-    figures = dataclasses.asdict(agent)
-    return {key: plain(value) if isinstance(value, float) else value for key, value in figures.items()}
-
-
-# ---------------------------------------------------------------------- texts
-
-
-def format_figure(value: float | None, pattern: str) -> str:
-    """Return a number in a format such as "+.1f"; a dash for None or nan, an infinity sign for an infinite one.
-
-    >>> format_figure(1.25, "+.1f"), format_figure(float("nan"), ".2f")
-    ('+1.2', '–')
-    """
-    if value is None or math.isnan(value):
-        return NO_FIGURE
-    return format(value, pattern) if math.isfinite(value) else "∞" if value > 0 else "-∞"
-
-
-def margin_and_half(found: Interval, between: str = " ") -> str:
-    """Return a margin and half the width of its interval, as in "+1.20 ±0.40"."""
-    margin, low, high = found
-    return f"{format_figure(margin, '+.2f')}{between}±{format_figure((high - low) / 2, '.2f')}"
-
-
-def luck_sentence(result: Standings) -> str:
-    """Return a sentence on the margins with luck taken out, for standings that have them."""
-    return (
-        "luck taken out: the margin without what the cards brought, which ranks the agents; a deal is then worth "
-        f"{format_figure(result.worth, '.1f')} deals with luck left in (median over the pairs)"
-    )
-
-
-def cycle_sentence(result: Standings) -> str:
-    """Return one sentence on the cycles of three."""
-    count = result.cycles
-    names = result.cycle_names()
-    clear = f", {count.clear} of them clear, as in {' beats '.join([*names, names[0]])}" if names else ""
-    return f"Circles of three agents, each of which beats the next: {count.cyclic} of {count.triples}{clear}."
-
-
-def print_standings(result: Standings) -> None:
-    """Print the margins over the field, the ratings, and the payoff matrix."""
-    has_luck = result.adjusted is not None
-    between = "\n" if has_luck else " "  # two columns of margins are narrow ones
-    print_table(
-        ("agent", "margin", *(["luck taken out"] if has_luck else []), "win", "tie", "ms/decision", "forfeits"),
-        [
-            (
-                f"{place} {agent.agent}",
-                margin_and_half((agent.margin, agent.low, agent.high), between),
-                *([margin_and_half(agent.ranking, between)] if has_luck else []),
-                format_figure(agent.win_rate, ".1%"),
-                format_figure(agent.tie_rate, ".1%"),
-                format_milliseconds(agent.milliseconds),
-                str(agent.forfeits),
-            )
-            for place, agent in enumerate(result.agents, 1)
-        ],
-    )
-    print_table(
-        ("agent", "mu", "sigma", "ordinal", "Nash", "over Nash", "alpha-rank"),
-        [
-            (
-                f"{place} {agent.agent}",
-                *(format_figure(value, ".1f") for value in (agent.mu, agent.sigma, agent.ordinal)),
-                format_figure(agent.nash_weight, ".1%"),
-                format_figure(agent.nash_margin, "+.2f"),
-                format_figure(agent.alpha_rank, ".1%"),
-            )
-            for place, agent in enumerate(result.agents, 1)
-        ],
-    )
-    order = result.ranking.order.tolist()
-    for title, table in matrices(result):
-        if title:
-            print(f"{title}:")
-        for start in range(0, len(order), BLOCK):
-            _print_block(table, order, range(start, min(start + BLOCK, len(order))))
-    is_low = Rules.parse(result.rules).goal == "low"
-    meaning = "the others' mean score minus the agent's" if is_low else "the agent's mean score minus the others'"
-    print(f"margin: {meaning}, in points a game; ±: the 95% interval, by deal")
-    if has_luck:
-        print(luck_sentence(result))
-    print("mu, sigma, ordinal: OpenSkill's rating; Nash, over Nash: Nash averaging")
-    print(printable(cycle_sentence(result)), *result.notes, sep="\n")
-
-
-def matrices(result: Standings) -> list[tuple[str, Payoffs]]:
-    """Return the payoffs to show, each with a title: those that rank first; a single matrix needs no title."""
-    if result.adjusted is None:
-        return [("", result.payoffs)]
-    return [("margins with luck taken out", result.adjusted), ("margins as they were played", result.payoffs)]
-
-
-def _print_block(table: Payoffs, order: Sequence[int], places: range) -> None:
-    """Print the margins of all agents over the agents in some places."""
-    found = np.stack([table.margin, table.low, table.high], axis=-1)  # (A, A, 3)
-    rows = [
-        (
-            f"{place} {table.names[agent]}",
-            *(
-                NO_FIGURE
-                if not table.deals[agent, order[column]]
-                else margin_and_half(found[agent, order[column]], "\n")
-                for column in places
-            ),
-        )
-        for place, agent in enumerate(order, 1)
+        for agent in range(size)
     ]
-    print_table(("agent", *(f"over {column + 1}" for column in places)), rows)
+    return Standings(
+        str(games.rules),
+        raw.deals,
+        len(games.deal),
+        tuple(sorted(agents, key=lambda agent: math.inf if math.isnan(agent.margin) else -agent.ranking[0])),
+        payoffs,
+        adjusted,
+        _worth(payoffs, adjusted) if adjusted else None,
+        games.forfeits,
+        notes,
+    )
+
+
+class _Seen:
+    """Games by agent: its mean score over its sides, and its lead over the mean of all other sides, (G, A) each.
+
+    Both are nan in games without the agent. All games of a deal share its luck, so intervals are clustered by deal.
+    """
+
+    def __init__(self, games: Games, adjusted: bool) -> None:
+        self.rules, self.names, self.agents = games.rules, games.names, games.agents
+        scores = games.scores
+        if adjusted and games.luck is not None:
+            scores = without_luck(games.rules, scores, games.luck)
+        numbers, self.deal = np.unique(games.deal, return_inverse=True)
+        self.deals = len(numbers)
+        tables = np.unique(np.sort(games.agents, axis=1), axis=0, return_inverse=True)[1]
+        self.table = tables.ravel()  # (G,) the number of its set of agents
+        sides = np.stack([(games.agents == agent).sum(axis=1) for agent in range(len(games.names))], axis=1)
+        self.sides = np.where(sides > 0, sides, np.nan)
+        self.mean = np.stack([self.of_agent(agent, scores) for agent in range(len(games.names))], axis=1)
+        others = scores.sum(axis=1, keepdims=True) - self.sides * self.mean
+        self.lead = leads(self.rules, self.mean, others / (games.agents.shape[1] - self.sides))
+
+    def of_agent(self, agent: int, values: FloatArray) -> FloatArray:
+        """Return the mean of values by side, (G, S), over the sides of an agent, (G,)."""
+        mean: FloatArray = (values * (self.agents == agent)).sum(axis=1) / self.sides[:, agent]
+        return mean
+
+    def over_field(self, agent: int, values: FloatArray) -> Interval:
+        """Return the mean of values, (G,), over the tables of an agent, which weigh alike, and its interval."""
+        rows = np.flatnonzero(~np.isnan(self.mean[:, agent]))
+        group = np.unique(self.table[rows], return_inverse=True)[1]
+        return interval_of_groups(*self.by_deal(rows, group, values[rows]))
+
+    def by_deal(self, rows: IntArray, group: IntArray, values: FloatArray) -> tuple[FloatArray, Any]:
+        """Return the means of the values of some games, (N,), by deal and group, and where there are any, (D, C)."""
+        columns = int(group.max(initial=0)) + 1
+        cell = self.deal[rows] * columns + group
+        count = np.bincount(cell, minlength=self.deals * columns).reshape(-1, columns)
+        total = np.bincount(cell, values, minlength=self.deals * columns).reshape(-1, columns)
+        return total / np.maximum(count, 1), count > 0
+
+    def payoffs(self) -> Payoffs:
+        """Return who beats whom and by how much: the differences of their mean scores in games with both."""
+        size = len(self.names)
+        margin, low, high = np.full((3, size, size), np.nan)
+        deals = np.zeros((size, size), np.int64)
+        for i, j in itertools.combinations(range(size), 2):
+            lead = leads(self.rules, self.mean[:, i], self.mean[:, j])
+            rows = np.flatnonzero(~np.isnan(lead))
+            means, met = self.by_deal(rows, np.zeros(len(rows), np.int64), lead[rows])
+            deals[i, j] = deals[j, i] = met.sum()
+            margin[i, j], low[i, j], high[i, j] = interval_of_groups(means, met)
+            margin[j, i], low[j, i], high[j, i] = -margin[i, j], -high[i, j], -low[i, j]
+        return Payoffs(self.names, margin, low, high, deals)
+
+
+def _rate(seen: _Seen) -> tuple[FloatArray, FloatArray]:
+    """Return the OpenSkill ratings of the agents: means mu, (A,), and standard deviations sigma, (A,).
+
+    A result is the leads of one set of agents on one deal, over its seatings; equal ones share a rank. The agents do
+    not change during an arena, so sigma never grows (tau is 0). Ratings depend on the order of the results, and results
+    of one deal share its luck, so they are shuffled, always in the same way, and the first `RATED` of them count.
+    """
+    results, result = np.unique(seen.deal * (seen.table.max() + 1) + seen.table, return_inverse=True)
+    place = np.random.default_rng(0).permutation(len(results))
+    rows = np.flatnonzero(place[result] < RATED)
+    totals = np.zeros((min(RATED, len(results)), len(seen.names)))
+    np.add.at(totals, place[result[rows]], seen.lead[rows])
+    model = PlackettLuce(tau=0.0)
+    ratings = [model.rating() for _ in seen.names]
+    for total in totals.round(6):
+        table = np.flatnonzero(~np.isnan(total))
+        after = model.rate([[ratings[agent]] for agent in table], ranks=(-total[table]).tolist())
+        for agent, (rating,) in zip(table, after, strict=True):
+            ratings[agent] = rating
+    return np.array([rating.mu for rating in ratings]), np.array([rating.sigma for rating in ratings])
+
+
+def _alpha_rank(table: Payoffs) -> tuple[FloatArray | None, tuple[str, ...]]:
+    """Return the share of time that alpha-rank's Markov chain spends at each agent, (A,), and a note if there is none.
+
+    The chain moves from an agent to one that beats it, in the limit of strong selection. In that limit only the signs
+    of the margins count, so a pair whose interval contains zero counts as even, and the chain moves both ways.
+    """
+    if not (table.deals + np.eye(len(table.names))).all():
+        return None, (NOT_ALL_MET,)
+    try:
+        from open_spiel.python.egt import alpharank
+    except ImportError:
+        return None, (NEEDS_OPEN_SPIEL,)
+    clear = np.where((table.low > 0) | (table.high < 0), table.margin, 0.0)
+    return alpharank.compute([clear], use_inf_alpha=True, inf_alpha_eps=ALPHA_RANK_NOISE)[2], ()
+
+
+def _worth(raw: Payoffs, adjusted: Payoffs) -> float:
+    """Return how many deals one with luck taken out is worth: the median over pairs of the ratio of variances."""
+    pairs = np.triu_indices(len(raw.names), 1)
+    before, after = ((each.high - each.low)[pairs] for each in (raw, adjusted))
+    known = np.isfinite(before) & (after > 0)
+    return float(np.median((before[known] / after[known]) ** 2)) if known.any() else math.nan
+
+
+def _plain(value: Any) -> Any:
+    """Return figures as plain JSON values; None for those that are not finite."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [_plain(each) for each in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, ttest_ind
 
 from krypenv.agents import label_of
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import as_code, one_line
-from krypenv.training.evaluation.matches.margins import holm, interval, margin_cells
+from krypenv.training.evaluation.matches.margins import FloatArray, holm, interval, margin_cells
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
-from krypenv.training.evaluation.score.protocol import TABLES, VERSION
-from krypenv.training.evaluation.score.score_file import ODD, Score, TableScore, read_score
+from krypenv.training.evaluation.score.protocol import TABLES, VERSION, are_common
+from krypenv.training.evaluation.score.score_file import Score, TableScore, read_score
+from krypenv.training.runs.tables import print_table
 
 PAGE = "board.md"
 COLUMNS = ("table", "against", "margin", "95% interval", "with luck", "95% interval")  # of a score
 LEVEL = 0.05  # of all comparisons at a table together
+ODD = 0.001  # a difference between common deals and own ones that is less likely than this is told
 _RULE = (
     "Points a game ahead of the panel's opponents with luck taken out, with 95% intervals; the last columns have the "
     "points with luck left in, and the milliseconds of a decision and minutes of training of the agent. Rank is 1 plus "
@@ -36,11 +38,17 @@ def make_board(folder: Path) -> Path:
 
     Raises ValueError where a file is no score, or two are of one agent at one table, or there are none.
     """
-    found = {path: read_score(path) for path in sorted(folder.glob("*.json"))}
-    if not found:
+    scores, seen = [], dict[tuple[str, ...], Path]()
+    for path in sorted(folder.glob("*.json")):
+        score = read_score(path)
+        scores.append(score)
+        for name in score.tables:
+            other = seen.setdefault((name, score.agent, *score.identity.weights_sha256), path)
+            if other != path:
+                agent = one_line(score.agent)
+                raise ValueError(f"{agent} has two scores at table {name}, in {other} and in {path}; keep one of them")
+    if not scores:
         raise ValueError(f"{folder} has no score files; krypenv score writes them")
-    _check_once(found)
-    scores = list(found.values())
     parts = [f"# Scores\n\nProtocol {VERSION}. {_RULE}"]
     for name, table in TABLES.items():
         rows = [(label_of(score.agent, table.rules), score.tables[name]) for score in scores if name in score.tables]
@@ -50,24 +58,24 @@ def make_board(folder: Path) -> Path:
     return folder / PAGE
 
 
-def ranks(tables: Sequence[TableScore]) -> list[int]:
-    """Return the rank of each of some scores at one table, (n,), by the rule of the page."""
-    pairs = list(itertools.combinations(range(len(tables)), 2))
-    leads = [compare(tables[one], tables[other]) for one, other in pairs]
-    better = [0] * len(tables)
-    for (one, other), (lead, _), p in zip(pairs, leads, holm(list(map(p_value, leads))), strict=True):
+def ranks(scores: Sequence[FloatArray]) -> list[int]:
+    """Return the rank of each of some agents at one table, (n,), from their margins by deal, (deals,) each."""
+    pairs = list(itertools.combinations(range(len(scores)), 2))
+    leads = [compare(scores[one], scores[other]) for one, other in pairs]
+    better = [0] * len(scores)
+    for (one, other), (lead, _), p in zip(pairs, leads, holm([p for _, p in leads]), strict=True):
         if p < LEVEL:
             better[other if lead > 0 else one] += 1
     return [1 + count for count in better]
 
 
-def compare(one: TableScore, other: TableScore) -> tuple[float, float]:
-    """Return by how much one score is above another, and the standard error of that.
+def compare(one: FloatArray, other: FloatArray) -> tuple[float, float]:
+    """Return by how much one agent is above another, from their margins by deal, and the p value of no difference.
 
     It is the mean, weighted by how sure they are, of the paired difference over the common deals that both have played
     and of the difference of means over their own deals.
     """
-    (common, own), (its_common, its_own) = one.halves, other.halves
+    (common, own), (its_common, its_own) = halves(one), halves(other)
     deals = min(len(common), len(its_common))
     paired = common[:deals] - its_common[:deals]
     estimates = [(paired.mean(), paired.var(ddof=1) / deals)]
@@ -76,19 +84,26 @@ def compare(one: TableScore, other: TableScore) -> tuple[float, float]:
         estimates.append((own.mean() - its_own.mean(), variance))
     leads, variances = np.array(estimates).T
     if not variances.all():  # alike in every deal, or by the same points in each
-        return float(leads[0]), 0.0
+        return float(leads[0]), float(not leads[0])
     weights = 1 / variances
-    return float((leads * weights).sum() / weights.sum()), float(weights.sum() ** -0.5)
+    lead, error = (leads * weights).sum() / weights.sum(), weights.sum() ** -0.5
+    return float(lead), float(2 * norm.sf(abs(lead) / error))
 
 
-def p_value(lead: tuple[float, float]) -> float:
-    """Return the p value of no difference, for a lead and its standard error."""
-    mean, error = lead
-    return float(2 * norm.sf(abs(mean) / error)) if error else float(not mean)
+def halves(by_deal: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the margins of the deals that are common to all agents, and those of the agent's own deals."""
+    common = are_common(len(by_deal))
+    return by_deal[common], by_deal[~common]
+
+
+def is_suspect(by_deal: FloatArray) -> bool:
+    """Return whether the common deals went better or worse than the agent's own, by more than chance allows (`ODD`)."""
+    common, own = halves(by_deal)
+    return min(len(common), len(own)) > 1 and bool(ttest_ind(common, own, equal_var=False).pvalue < ODD)
 
 
 def _table(rows: list[tuple[str, TableScore]]) -> str:
-    placed = ranks([score for _, score in rows])
+    placed = ranks([score.by_deal for _, score in rows])
     order = sorted(range(len(rows)), key=lambda at: (placed[at], -rows[at][1].interval[0], rows[at][0]))
     lines = [
         "| rank | agent | score | 95% interval | deals | common, own | with luck | 95% interval | ms | minutes |",
@@ -98,41 +113,29 @@ def _table(rows: list[tuple[str, TableScore]]) -> str:
         agent, score = as_code(rows[at][0]), rows[at][1]
         minutes = "" if score.training_minutes is None else f"{score.training_minutes:.0f}"
         cells = (
-            str(placed[at]), agent, *margin_cells(*score.interval), str(score.deals), halves_text(score),
+            str(placed[at]), agent, *margin_cells(*score.interval), str(score.deals), _halves_text(score),
             *margin_cells(*score.raw_interval), format_milliseconds(score.milliseconds), minutes,
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def halves_text(score: TableScore) -> str:
-    """Return the scores over common deals and the agent's own ones as text, with a mark where they differ too much."""
-    means = ", ".join(f"{half.mean():+.1f}" for half in score.halves if len(half))
-    return f"{means} !" if score.is_suspect else means
-
-
-def _check_once(scores: Mapping[Path, Score]) -> None:
-    seen: dict[tuple[str, tuple[str, ...], str], Path] = {}
-    for path, score in scores.items():
-        for name in score.tables:
-            other = seen.setdefault((score.agent, score.weights, name), path)
-            if other != path:
-                raise ValueError(
-                    f"{one_line(score.agent)} has two scores at table {name}, in {other} and in {path}; "
-                    "keep one of the files"
-                )
+def _halves_text(score: TableScore) -> str:
+    """Return the means over common deals and the agent's own ones, with a mark where they differ too much."""
+    means = ", ".join(f"{half.mean():+.1f}" for half in halves(score.by_deal) if len(half))
+    return f"{means} !" if is_suspect(score.by_deal) else means
 
 
 def print_score(score: Score) -> None:
     """Print the scores of an agent, and below each table's the margins against every opponent of the panel."""
-    from krypenv.training.runs.tables import print_table
-
     rows: list[tuple[str, ...]] = []
     for name, table in score.tables.items():
         rows.append((name, "the panel", *margin_cells(*table.interval), *margin_cells(*table.raw_interval)))
         for at, opponent in enumerate(TABLES[name].opponents):
             short = opponent.partition("(")[0] if "shed" not in opponent else opponent
-            rows.append(("", short, *margin_cells(*table.against(at)), *margin_cells(*interval(table.raw[at]))))
+            rows.append(
+                ("", short, *margin_cells(*interval(table.margins[at])), *margin_cells(*interval(table.raw[at])))
+            )
     print_table(COLUMNS, rows)
     for name, table in score.tables.items():
         label = label_of(score.agent, TABLES[name].rules)
@@ -140,6 +143,6 @@ def print_score(score: Score) -> None:
             print(f"{name}: {label}")
         if table.forfeits:
             print(f"{name}: {table.forfeits} games forfeited")
-        if table.is_suspect:
-            print(f"{name}: common deals and the agent's own differ by more than chance allows: {halves_text(table)}")
+        if is_suspect(table.by_deal):
+            print(f"{name}: common deals and the agent's own differ by more than chance allows: {_halves_text(table)}")
     print("margin: points a game ahead of the opponent, with luck taken out")

@@ -5,45 +5,34 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
-import json
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from krypenv.adapters import PolicyFunction
-from krypenv.agents.own import is_own
 from krypenv.agents.programs.player import Program
-from krypenv.inputs.schema import a_list, a_record, line
 from krypenv.training.evaluation.arena.arena import cards_of
 from krypenv.training.evaluation.arena.shards import AgentSource, make_agent, name_of
 from krypenv.training.evaluation.score.protocol import OfficialTable
-
-check_identity = a_record(
-    {"name": line, "weights_sha256": a_list(line), "files_sha256": a_list(line), "version": line}, more=False
-)
+from krypenv.training.evaluation.score.score_file import Identity
 
 
-def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> dict[str, Any]:
-    """Return what makes an agent what it is at some tables, as plain values.
+def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> Identity:
+    """Return what makes an agent what it is at some tables.
 
-    That is its name with all options, the SHA-256 of the weights that it plays with, that of the file of its class or
-    maker where it is not the package's, or of the files that a program's command names or a policy is loaded from, and
+    That is its name with all options, the SHA-256 of the weights that it plays with, that of the file of its class
+    where it is not the package's, or of the files that a program's command names or a policy is loaded from, and
     the version of krypenv.
     """
     made = [make_agent(agent, table.rules, 0) for table in tables]
     cards = [card for table, its in zip(tables, made, strict=True) for card in cards_of(agent, its)]
-    return {
-        "name": made[0].name if isinstance(agent, str) and not is_own(agent) else name_of(agent),
-        "weights_sha256": sorted({card["weights_sha256"] for card in cards}),
-        "files_sha256": _files_of(agent, made[0]),
-        "version": metadata.version("krypenv"),
-    }
-
-
-def digest_of(identity: dict[str, Any]) -> str:
-    """Return the SHA-256 of the facts of `identity_of`."""
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+    return Identity(
+        name=name_of(agent, made[0]),
+        weights_sha256=sorted({card["weights_sha256"] for card in cards}),
+        files_sha256=_files_of(made[0]),
+        version=metadata.version("krypenv"),
+    )
 
 
 def training_minutes(source: AgentSource, table: OfficialTable) -> float | None:
@@ -52,18 +41,15 @@ def training_minutes(source: AgentSource, table: OfficialTable) -> float | None:
     return round(sum(seconds) / 60, 1) if all(seconds) and seconds else None
 
 
-def _files_of(source: AgentSource, made: Any) -> list[str]:
-    """Return the SHA-256 of the file that an agent's class or maker is written in, unless it is the package's.
+def _files_of(made: Any) -> list[str]:
+    """Return the SHA-256 of the file that an agent's class is written in, unless it is the package's.
 
     Of a program they are those of the files that its command names, of a saved policy its file.
     """
     if isinstance(made, (Program, PolicyFunction)) and made.files:
         return [hashlib.sha256(path.read_bytes()).hexdigest() for path in made.files]
-    makers = [source[1]] if isinstance(source, (tuple, list)) else [type(made)]
-    found = []
-    for maker in makers:
-        with contextlib.suppress(TypeError, OSError):
-            path = inspect.getsourcefile(inspect.unwrap(maker))
-            if path and not getattr(maker, "__module__", "").startswith("krypenv."):
-                found.append(hashlib.sha256(Path(path).read_bytes()).hexdigest())
-    return found
+    with contextlib.suppress(TypeError, OSError):
+        path = inspect.getsourcefile(type(made))
+        if path and not type(made).__module__.startswith("krypenv."):
+            return [hashlib.sha256(Path(path).read_bytes()).hexdigest()]
+    return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,10 +13,11 @@ from pydantic import model_validator
 
 from krypenv import agents
 from krypenv.agents.own import is_own, typed
-from krypenv.inputs.words import shown
-from krypenv.training.evaluation.arena.shards import AgentSource, Shard, check_sendable, make_agent, name_of, play_shard
+from krypenv.inputs.files import write_whole
+from krypenv.inputs.words import did_you_mean, shown
+from krypenv.training.evaluation.arena.shards import AgentSource, Shard, make_agent, play_shard
 from krypenv.training.evaluation.luck.meter import DIGITS
-from krypenv.training.evaluation.score.identity import digest_of, identity_of, training_minutes
+from krypenv.training.evaluation.score.identity import identity_of, training_minutes
 from krypenv.training.evaluation.score.protocol import (
     CHUNK,
     DEALS,
@@ -24,21 +26,24 @@ from krypenv.training.evaluation.score.protocol import (
     VERSION,
     OfficialTable,
     deals_of,
-    table_of,
 )
-from krypenv.training.evaluation.score.score_file import FORMAT, Score, read_score, write_score
+from krypenv.training.evaluation.score.score_file import FORMAT, Score, encode, read_score
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AnyAgent, File, check_number, option, output
 from krypenv.training.settings.groups import INPUT, LARGEST_SEED, LENGTH, Place
 
 ROUNDING = 0.01  # points of luck by which machines may differ
+_WHAT = {
+    "name": "the agent", "weights_sha256": "the weights", "version": "krypenv",
+    "files_sha256": "the files of a class or program",
+}  # fmt: skip
 Chunk = dict[str, Any]  # what was played against an opponent in a chunk of deals; see `play_chunk`
 
 
 class ScoreSettings(Place):
     """What to score, to check or to put on a page. Raises ValueError for what can't be scored.
 
-    The agent is a string for `krypenv.agents.make`, a pair of a name and maker(rules, seed), or an agent.
+    The agent is a string for `krypenv.agents.make`, or an agent.
     """
 
     command: ClassVar[str] = "score"
@@ -90,13 +95,15 @@ class ScoreSettings(Place):
 
     def chosen(self) -> list[OfficialTable]:
         """Return the tables to play; raises ValueError for an agent that can't play one of them."""
-        named = [table_of(name) for name in self.table]
-        for table in named:
-            _check_plays(self.agent, table)
-        if named:
-            return named
-        found = [table for table in TABLES.values() if _plays(self.agent, table)]
-        _check_plays(self.agent, (found or list(TABLES.values()))[0])  # raises what is wrong with it
+        for name in self.table:
+            if name not in TABLES:
+                near = did_you_mean(name, TABLES)
+                raise ValueError(f"there is no table {shown(name)}{near}; they are {', '.join(TABLES)}")
+        tables = [TABLES[name] for name in self.table or TABLES]
+        refusals = [_refusal(self.agent, table) for table in tables]
+        found = [table for table, refusal in zip(tables, refusals, strict=True) if not refusal]
+        if not found or (self.table and len(found) < len(tables)):
+            raise ValueError(next(filter(None, refusals)))
         return found
 
 
@@ -104,45 +111,31 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
     """Play an agent at the official tables, write the file of its score, and return what it says.
 
     Killed, the same call resumes where it stopped, from the journal beside the file.
-    Raises ValueError, and writes nothing, for an agent that can't play a table or be sent to the workers, and where the
-    file is there already.
+    Raises ValueError, and writes nothing, for an agent that can't play a table, and where the file is there already.
     """
     assert settings.out
     path = settings.out
     journal = journal_of(path)
     if path.exists() and not journal.exists():
-        raise _there_already(path)
+        raise ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
     tables = settings.chosen()
-    executor = settings.executor
-    if executor.sends:
-        check_sendable(settings.agent)
     agent, about = identity_of(settings.agent, tables), {"command": settings.line}
     identity = {
-        "protocol": VERSION, "agent": agent, "deals": settings.deals, "tables": [table.name for table in tables],
+        "protocol": VERSION, "agent": agent.model_dump(), "deals": settings.deals,
+        "tables": [table.name for table in tables],
     }  # fmt: skip
-    if path.exists():
-        _check_same(path, identity)  # written just before a kill
-    with open_run(journal, Header("score", identity, about), executor) as run:
-        if not path.exists():
-            tasks = [
-                task for table in tables for task in tasks_of(settings.agent, table, settings.deals, digest_of(agent))
-            ]
-            done = run.do_all(tasks, progress)
-            played = {table.name: _table_fields(settings, table, done) for table in tables}
-            write_score(path, {"format": FORMAT, "protocol": VERSION, "agent": agent, **run.about, "tables": played})
+    with open_run(journal, Header("score", identity, about), settings.executor) as run:
+        if not path.exists():  # written just before a kill
+            tasks = {table: list(tasks_of(settings.agent, table, settings.deals, agent.digest)) for table in tables}
+            done = run.do_all(list(chain(*tasks.values())), progress)
+            played = {
+                table.name: _table_fields(settings, table, [done[task.key] for task in its])
+                for table, its in tasks.items()
+            }
+            fields = {"format": FORMAT, "protocol": VERSION, "agent": agent.model_dump(), **run.about, "tables": played}
+            write_whole(path, encode(fields))
     shutil.rmtree(journal)
     return read_score(path)
-
-
-def _check_same(path: Path, identity: dict[str, Any]) -> None:
-    """Raise ValueError unless a file is the score that is to be played."""
-    score = read_score(path)
-    if score.identity != identity["agent"] or list(score.tables) != identity["tables"]:
-        raise _there_already(path)
-
-
-def _there_already(path: Path) -> ValueError:
-    return ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
 
 
 def journal_of(path: Path) -> Path:
@@ -166,11 +159,13 @@ def check_score(
     check_number("share", share, 0.0, 1.0)
     check_number("seed", seed, 0, LARGEST_SEED)
     score = read_score(path)
-    player = _player_of(path, score, agent)
+    player = _player_of(path, score, typed(agent) if isinstance(agent, str) else agent)
     random = np.random.default_rng(seed)
     chosen: list[tuple[str, Shard]] = []
     for name, table in score.tables.items():
-        shards = [task.arguments["shard"] for task in tasks_of(player, TABLES[name], table.deals, score.digest)]
+        shards = [
+            task.arguments["shard"] for task in tasks_of(player, TABLES[name], table.deals, score.identity.digest)
+        ]
         count = max(1, round(share * len(shards)))
         chosen += [(name, shards[at]) for at in sorted(random.choice(len(shards), count, replace=False))]
     games, played = sum(shard.num_games for _, shard in chosen), 0
@@ -180,14 +175,12 @@ def check_score(
         forfeits[name] += check_chunk(path, score, name, shard)
         played += shard.num_games
         progress(played, games)
-    total = sum(table.deals * len(TABLES[name].opponents) for name, table in score.tables.items())
     for name, found in forfeits.items():
-        told = score.tables[name].forfeits
-        if found > told or (found < told and CHUNK * len(chosen) == total):
+        if found > (told := score.tables[name].forfeits):
             raise ValueError(
                 f"{path} differs from a replay: table {name} has {told} forfeited games, and the replay {found}"
             )
-    return CHUNK * len(chosen), total
+    return CHUNK * len(chosen), sum(table.deals * len(table.opponents) for table in score.tables.values())
 
 
 def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
@@ -195,46 +188,28 @@ def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
 
     Raises ValueError with the first deal that differs from the file.
     """
-    chunk, opponent, number = play_chunk(shard), TABLES[name].opponents[shard.match], shard.chunk
-    deals = slice(number * CHUNK, (number + 1) * CHUNK)
-    points, luck = score.points[name][opponent][deals].tolist(), score.tables[name].luck[shard.match, deals].tolist()
-    for deal, (own, there) in enumerate(zip(chunk["points"], points, strict=True)):
-        at = f"{path} differs from a replay: table {name}, against {opponent}, deal {number * CHUNK + deal} has"
-        if own != there:
-            raise ValueError(f"{at} {there[0]} to {there[1]} points and not {own[0]} to {own[1]}")
-        if abs(chunk["luck"][deal] - luck[deal]) > ROUNDING:
-            raise ValueError(f"{at} {luck[deal]} points of luck and not {chunk['luck'][deal]}")
+    opponent, first = TABLES[name].opponents[shard.match], shard.first_deal
+    chunk, there = play_chunk(shard), score.tables[name].opponents[opponent][first : first + CHUNK]
+    for deal, ((own, others, luck), told) in enumerate(zip(chunk["deals"], there, strict=True), first):
+        at = f"{path} differs from a replay: table {name}, against {opponent}, deal {deal} has"
+        if (own, others) != told[:2]:
+            raise ValueError(f"{at} {told[0]} to {told[1]} points and not {own} to {others}")
+        if abs(luck - told[2]) > ROUNDING:
+            raise ValueError(f"{at} {told[2]} points of luck and not {luck}")
     forfeits: int = chunk["forfeits"]
     return forfeits
 
 
 def _player_of(path: Path, score: Score, agent: AgentSource | None) -> AgentSource:
-    """Return the agent to replay a score with, where one may be named; raises ValueError if it is not the score's."""
-    if is_own(score.agent) and agent != score.agent:
-        raise ValueError(
-            f"{path} is of the agent {score.agent}; to have it imported or started, name it: "
-            f"krypenv score {score.agent!r} --check {path}"
-        )
-    if not agent and not agents.is_known(score.agent):
-        raise ValueError(
-            f"{path} is of the agent {shown(score.agent)}, which is neither in the package nor a folder here; "
-            "pass it as check_score's agent"
-        )
-    player = (typed(agent) if isinstance(agent, str) else agent) if agent else score.agent
+    """Return the agent to replay a score with; raises ValueError if it is not the score's, or may not be made."""
+    player = agent or score.agent  # which nobody has typed
     tables = [TABLES[name] for name in score.tables]
-    for table in tables:
-        _check_plays(player, table)
-    identity = identity_of(player, tables)
-    if score.identity["weights_sha256"] != identity["weights_sha256"]:
-        raise ValueError(f"{path} was made with other weights than {name_of(player)} has here")
-    if not score.weights and identity["name"] != score.agent:
-        raise ValueError(f"{path} is of the agent {score.agent}, not of {identity['name']}")
-    for key, what in (
-        ("version", "another version of krypenv"),
-        ("files_sha256", "another file of its class or program"),
-    ):
-        if score.identity[key] != identity[key]:
-            raise ValueError(f"{path} was made with {what}: {shown(score.identity[key])}, not {shown(identity[key])}")
+    if refusals := [*filter(None, (_refusal(player, table) for table in tables))]:
+        raise ValueError(refusals[0])
+    here = identity_of(player, tables).model_dump()
+    for key, there in score.identity.model_dump().items():
+        if there != here[key] and not (key == "name" and score.identity.weights_sha256):  # a model may have moved
+            raise ValueError(f"{path} was made with {_WHAT[key]} {shown(there)}, and here it is {shown(here[key])}")
     return player
 
 
@@ -248,80 +223,59 @@ def tasks_of(agent: AgentSource, table: OfficialTable, deals: int, digest: str) 
                 at, first // CHUNK, first, seeds[first : first + CHUNK], table.seatings, {0: agent, 1: opponent},
                 table.rules, number, table.control,
             )  # fmt: skip
-            yield Task(_key(table, at, first), play_chunk, {"shard": shard}, shard.num_games)
-
-
-def _key(table: OfficialTable, opponent: int, first: int) -> str:
-    return f"{table.name}, opponent {opponent}, deals from {first}"
+            key = f"{table.name}, opponent {at}, deals from {first}"
+            yield Task(key, play_chunk, {"shard": shard}, shard.num_games)
 
 
 def play_chunk(shard: Shard) -> Chunk:
     """Play an agent, 0, against an opponent, 1, in a chunk of deals; return plain JSON values.
 
-    `points` holds for each deal, over its seatings, the agent's points and those of all others. `luck` is the agent's
-    mean luck over them, in points of margin.
+    `deals` holds for each deal, over its seatings, the agent's points, those of all others, and the agent's mean luck
+    in points of margin.
     """
     played = play_shard(shard)
     own = np.array(played["seats"]) == 0  # (K, S)
     scores = np.array(played["scores"])  # (n, K, S)
-    points = np.stack([(scores * own).sum(axis=(1, 2)), (scores * ~own).sum(axis=(1, 2))], axis=1)
     luck = (np.array(played["luck"]) * own).sum(axis=(1, 2)) / own.sum()
+    points = (scores * own).sum(axis=(1, 2)), (scores * ~own).sum(axis=(1, 2))
     return {
-        "points": points.tolist(),
-        "luck": luck.round(DIGITS).tolist(),
+        "deals": [list(each) for each in zip(*(each.tolist() for each in (*points, luck.round(DIGITS))), strict=True)],
         "forfeits": sum(agent == 0 for _, _, agent, _ in played["forfeits"]),
         "decisions": played["decisions"][0],
         "seconds": played["seconds"][0],
     }
 
 
-def _table_fields(settings: ScoreSettings, table: OfficialTable, done: dict[str, Chunk]) -> dict[str, Any]:
-    deals = settings.deals
-    chunks = {
-        opponent: [done[_key(table, at, first)] for first in range(0, deals, CHUNK)]
-        for at, opponent in enumerate(table.opponents)
-    }
-    every = [chunk for played in chunks.values() for chunk in played]
-    total = {name: sum(chunk[name] for chunk in every) for name in ("seconds", "decisions", "forfeits")}
+def _table_fields(settings: ScoreSettings, table: OfficialTable, chunks: list[Chunk]) -> dict[str, Any]:
+    """Return what a file has of a table, from the results of `tasks_of`."""
+    seconds, decisions, forfeits = (
+        sum(chunk[name] for chunk in chunks) for name in ("seconds", "decisions", "forfeits")
+    )
     return {
-        "deals": deals,
-        "milliseconds": round(1000 * total["seconds"] / max(1, total["decisions"]), 6),
-        "forfeits": total["forfeits"],
+        "deals": settings.deals,
+        "milliseconds": round(1000 * seconds / max(1, decisions), 6),
+        "forfeits": forfeits,
         "training_minutes": training_minutes(settings.agent, table),
         "control": table.control.digest,
         "opponents": {
-            name: [
-                [*points, luck] for chunk in played for points, luck in zip(chunk["points"], chunk["luck"], strict=True)
-            ]
-            for name, played in chunks.items()
+            opponent: [deal for chunk in chunks[at :: len(table.opponents)] for deal in chunk["deals"]]
+            for at, opponent in enumerate(table.opponents)
         },
     }
 
 
 def _check_name(agent: AgentSource) -> None:
     """Raise ValueError for an agent made in Python that has no name of its own."""
-    name = agent[0] if isinstance(agent, (tuple, list)) and agent else getattr(agent, "name", None)
-    if not isinstance(name, str) or not name or not name.isprintable():
-        raise ValueError(
-            "an agent is a string, a pair of a name and maker(rules, seed), or an object with act, name and rules, "
-            f"not {shown(agent)}"
-        )
-    if agents.is_known(name) or is_own(name):
-        raise ValueError(f"{shown(name)} names another agent, or a folder here; give the agent a name of its own")
+    name = getattr(agent, "name", None)
+    if not isinstance(name, str) or not name or not name.isprintable() or agents.is_known(name) or is_own(name):
+        raise ValueError(f"{shown(name)} is no name, or one of another agent; give the agent a name of its own")
 
 
-def _plays(agent: AgentSource, table: OfficialTable) -> bool:
-    try:
-        make_agent(agent, table.rules, 0)
-    except ValueError:
-        return False
-    return True
-
-
-def _check_plays(agent: AgentSource, table: OfficialTable) -> None:
+def _refusal(agent: AgentSource, table: OfficialTable) -> str:
+    """Return why an agent can't be scored at a table; an empty text if it can."""
+    name = agent if isinstance(agent, str) else getattr(agent, "name", shown(agent))
     try:
         made = make_agent(agent, table.rules, 0)
     except ValueError as error:
-        raise ValueError(f"{name_of(agent)} can't play table {table.name}: {error}") from None
-    if getattr(made, "cheats", False):
-        raise ValueError(f"{name_of(agent)} sees what is hidden; a score is for agents that don't")
+        return f"{name} can't play table {table.name}: {error}"
+    return f"{name} sees what is hidden; a score is for agents that don't" if getattr(made, "cheats", False) else ""

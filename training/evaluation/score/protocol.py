@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.engine import row_seeds
-from krypenv.inputs.words import did_you_mean, shown
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.control import Control, control_of
 
@@ -109,10 +108,3 @@ def are_common(count: int) -> npt.NDArray[np.bool_]:
     """Return which of the first deals are common to all agents, (count,) bool; the others are an agent's own."""
     common: npt.NDArray[np.bool_] = np.arange(count) // CHUNK % 2 == 0
     return common
-
-
-def table_of(name: str) -> OfficialTable:
-    """Return the table of a name; raises ValueError for an unknown one."""
-    if name not in TABLES:
-        raise ValueError(f"there is no table {shown(name)}{did_you_mean(name, TABLES)}; they are {', '.join(TABLES)}")
-    return TABLES[name]

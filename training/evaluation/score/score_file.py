@@ -4,58 +4,79 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
-from scipy.stats import ttest_ind
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from krypenv.inputs.files import read_json, write_whole
-from krypenv.inputs.schema import a_list, a_record, a_table, line, number, optional, sentence_of, text, whole
-from krypenv.inputs.words import shown
+from krypenv.inputs.files import read_json
+from krypenv.inputs.words import one_line, shown
+from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, interval, margins_of_totals
-from krypenv.training.evaluation.score.identity import check_identity, digest_of
-from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, TABLES, VERSION, are_common
+from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, TABLES, VERSION
 
 FORMAT = 1
 MOST_POINTS = 1_000_000  # on one side of a deal, over its seatings
-ODD = 0.001  # a difference between common deals and own ones that is less likely than this is told
-_check_header = a_record(
-    {
-        "format": whole(FORMAT, FORMAT), "protocol": line,
-        "agent": check_identity,
-        "command": text, "machine": a_table(lambda value, place: None), "checksum": line,
-        "tables": a_table(
-            a_record(
-                {
-                    "deals": whole(1, DEALS), "milliseconds": number(0), "forfeits": whole(0),
-                    "training_minutes": optional(number(0)), "control": line,
-                    "opponents": a_table(a_list(a_list(number(-MOST_POINTS, MOST_POINTS), 3, 3), 1, DEALS)),
-                }
-            )
-        ),
-    }
-)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class TableScore:
+def _line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("it is to be a text on one line")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_line)]
+Points = Annotated[int, Field(ge=-MOST_POINTS, le=MOST_POINTS)]
+Luck = Annotated[float, Field(ge=-MOST_POINTS, le=MOST_POINTS)]
+_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Identity(BaseModel):
+    """What makes an agent what it is: its name with all options, its weights, its files, and the version of krypenv."""
+
+    model_config = _STRICT
+
+    name: Line
+    weights_sha256: list[Line]
+    files_sha256: list[Line]
+    version: Line
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all that, from which the agent's own deals follow."""
+        return hashlib.sha256(json.dumps(self.model_dump(), sort_keys=True).encode()).hexdigest()
+
+
+class TableScore(BaseModel):
     """What an agent reached at a table."""
 
-    table: str
-    deals: int
-    raw: FloatArray  # (opponents, deals): points a game ahead of the opponent, luck included
-    luck: FloatArray  # (opponents, deals): how many of these points the cards brought
-    milliseconds: float  # of processor time a decision of the agent
-    forfeits: int  # games that it forfeited
-    training_minutes: float | None = None  # of its models, where their cards tell it
+    model_config = _STRICT
+
+    deals: int = Field(ge=1, le=DEALS)
+    milliseconds: float = Field(ge=0)  # of processor time a decision of the agent
+    forfeits: int = Field(ge=0)  # games that it forfeited
+    training_minutes: float | None = Field(ge=0)  # of its models, where their cards tell it
+    control: Line  # the digest of how luck is taken out
+    opponents: dict[Line, list[tuple[Points, Points, Luck]]]  # by deal: own and others' points, own luck in margin
+    _rules: Rules = PrivateAttr()
+
+    @cached_property
+    def _played(self) -> FloatArray:
+        """The entries of `opponents`, (opponents, deals, 3)."""
+        return np.array([*self.opponents.values()], np.float64)
+
+    @cached_property
+    def raw(self) -> FloatArray:
+        """The points a game ahead of the opponent, luck included, (opponents, deals)."""
+        return margins_of_totals(self._rules, self._played[:, :, 0], self._played[:, :, 1])
 
     @property
     def margins(self) -> FloatArray:
         """The margins with luck taken out, (opponents, deals)."""
-        return self.raw - self.luck
+        margins: FloatArray = self.raw - self._played[:, :, 2]
+        return margins
 
     @property
     def by_deal(self) -> FloatArray:
@@ -73,118 +94,70 @@ class TableScore:
         """The same with luck left in."""
         return interval(self.raw.mean(axis=0))
 
-    def against(self, opponent: int) -> Interval:
-        """Return the margin against an opponent of the panel, and its 95% interval."""
-        return interval(self.margins[opponent])
 
-    @property
-    def halves(self) -> tuple[FloatArray, FloatArray]:
-        """The margins of the deals that are common to all agents, and those of the agent's own deals."""
-        common = are_common(self.deals)
-        return self.by_deal[common], self.by_deal[~common]
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether the common deals went better or worse than the agent's own, by more than chance allows (`ODD`)."""
-        common, own = self.halves
-        if min(len(common), len(own)) < 2:
-            return False
-        return bool(ttest_ind(common, own, equal_var=False).pvalue < ODD)
-
-
-@dataclass(frozen=True)
-class Score:
+class Score(BaseModel):
     """A score file."""
 
-    identity: dict[str, Any]  # what makes the agent what it is (`identity_of`)
+    model_config = _STRICT
+
+    format: Literal[1]
+    protocol: str
+    identity: Identity = Field(alias="agent")
     command: str
     machine: dict[str, Any]
-    tables: dict[str, TableScore]
-    points: dict[str, dict[str, npt.NDArray[np.int64]]]  # by table and opponent, (deals, 2): own and others' points
+    tables: dict[Line, TableScore] = Field(min_length=1)
+    checksum: str
 
     @property
     def agent(self) -> str:
         """The agent's name."""
-        name: str = self.identity["name"]
-        return name
+        return self.identity.name
 
-    @property
-    def weights(self) -> tuple[str, ...]:
-        """The SHA-256 of the weights that it plays with."""
-        return tuple(self.identity["weights_sha256"])
-
-    @property
-    def digest(self) -> str:
-        """The digest of the agent, from which its own deals follow."""
-        return digest_of(self.identity)
-
-
-def margins_of(table: str, points: npt.NDArray[np.int64]) -> FloatArray:
-    """Return margins, (deals,), from points over all seatings of each deal, (deals, 2): the own ones, the others'."""
-    return margins_of_totals(TABLES[table].rules, points[:, 0], points[:, 1])
+    def model_post_init(self, context: Any) -> None:
+        """Raise ValueError unless every table is one of the protocol, whole, with luck taken out as it is here."""
+        for name, table in self.tables.items():
+            if name not in TABLES:
+                raise ValueError(f"tables.{name} is no table; they are {', '.join(TABLES)}")
+            if tuple(table.opponents) != TABLES[name].opponents:
+                raise ValueError(f"tables.{name}.opponents is not the panel of the protocol")
+            if {len(played) for played in table.opponents.values()} != {table.deals} or table.deals % CHUNK:
+                raise ValueError(f"tables.{name} is not whole")
+            if table.control != (here := TABLES[name].control.digest):
+                raise ValueError(
+                    f"tables.{name} has luck taken out by {shown(table.control)}, and this version does it by {here!r}"
+                )
+            table._rules = TABLES[name].rules
 
 
 def encode(fields: dict[str, Any]) -> bytes:
     """Return the bytes of a score file, with its checksum."""
-    whole_file = {**fields, "checksum": _digest(fields)}
+    whole_file = {**fields, "checksum": _checksum(fields)}
     return (json.dumps(whole_file, separators=(",", ":"), allow_nan=False) + "\n").encode()
-
-
-def write_score(path: Path, fields: dict[str, Any]) -> None:
-    """Write a score file, whole or not at all."""
-    write_whole(path, encode(fields))
 
 
 def read_score(path: Path) -> Score:
     """Return the score in a file; raises ValueError with the file's name where it is none, or was changed."""
     fields = read_json(path)
     try:
-        return _parse(fields)
+        if isinstance(fields, dict) and fields.get("protocol", VERSION) != VERSION:
+            there = shown(fields["protocol"])
+            raise ValueError(f"it is of protocol {there}, and this version of krypenv knows {VERSION}")
+        score = Score.model_validate_json(json.dumps(fields))
+        if score.checksum != _checksum({key: value for key, value in fields.items() if key != "checksum"}):
+            raise ValueError("it was changed, for it does not agree with its checksum")
     except ValueError as error:
-        raise ValueError(f"{path} is no score of this protocol: {sentence_of(error)}") from None
+        raise ValueError(f"{path} is no score of this protocol: {one_line(_told(error), 600)}") from None
+    return score
 
 
-def _parse(fields: Any) -> Score:
-    if isinstance(fields, dict) and fields.get("protocol", VERSION) != VERSION:
-        raise ValueError(f"it is of protocol {shown(fields['protocol'])}, and this version of krypenv knows {VERSION}")
-    _check_header(fields, "")
-    if _digest({key: value for key, value in fields.items() if key != "checksum"}) != fields["checksum"]:
-        raise ValueError("it was changed, for it does not agree with its checksum")
-    if not fields["tables"]:
-        raise ValueError("it has no table")
-    points: dict[str, dict[str, npt.NDArray[np.int64]]] = {}
-    luck: dict[str, FloatArray] = {}
-    for name, table in fields["tables"].items():
-        if name not in TABLES:
-            raise ValueError(f"tables.{name} is no table; they are {', '.join(TABLES)}")
-        if tuple(table["opponents"]) != TABLES[name].opponents:
-            raise ValueError(f"tables.{name}.opponents is not the panel of the protocol")
-        if any(len(played) != table["deals"] for played in table["opponents"].values()) or table["deals"] % CHUNK:
-            raise ValueError(f"tables.{name} is not whole")
-        if table["control"] != TABLES[name].control.digest:
-            raise ValueError(
-                f"tables.{name} has luck taken out by {shown(table['control'])}, and this version does it by "
-                f"{shown(TABLES[name].control.digest)}"
-            )
-        played = {opponent: np.array(deals) for opponent, deals in table["opponents"].items()}
-        if any((deals[:, :2] % 1).any() for deals in played.values()):
-            raise ValueError(f"tables.{name}.opponents has points that are not whole")
-        points[name] = {opponent: deals[:, :2].astype(np.int64) for opponent, deals in played.items()}
-        luck[name] = np.array([deals[:, 2] for deals in played.values()], np.float64)
-    return Score(
-        fields["agent"],
-        fields["command"],
-        fields["machine"],
-        {
-            name: TableScore(
-                name, table["deals"], np.array([margins_of(name, played) for played in points[name].values()]),
-                luck[name], table["milliseconds"], table["forfeits"], table["training_minutes"],
-            )
-            for name, table in fields["tables"].items()
-        },
-        points,
-    )  # fmt: skip
+def _told(error: ValueError) -> str:
+    """Return what is wrong; if a field is, with its place."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    message = first["msg"].removeprefix("Value error, ")
+    return ": ".join(filter(None, [".".join(map(str, first["loc"])), message]))
 
 
-def _digest(fields: dict[str, Any]) -> str:
+def _checksum(fields: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
