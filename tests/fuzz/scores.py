@@ -18,6 +18,7 @@ from support.small_files import RULES, dumped, scores, scratch, stopped_score, t
 
 from fuzz.files import change_lines, changed_bytes, equal
 from krypenv import Rules
+from krypenv.inputs.files import write_whole
 from krypenv.training.evaluation.score.board import make_board
 from krypenv.training.evaluation.score.playing import journal_of, score_agent
 from krypenv.training.evaluation.score.score_file import Score, encode, read_score
@@ -108,7 +109,11 @@ STUDY = Study(
 @contextlib.contextmanager
 def small_and_once() -> Iterator[None]:
     """Play by the tiny protocol, do each task once, and leave drawing out."""
-    with tiny_protocol(), each_task_once(), mock.patch.object(study, "picture", return_value=b"no picture"):
+
+    def no_picture(path: Path, *_: Any) -> None:
+        write_whole(path, b"no picture")
+
+    with tiny_protocol(), each_task_once(), mock.patch.object(study, "draw_picture", no_picture):
         yield
 
 
