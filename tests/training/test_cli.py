@@ -95,7 +95,10 @@ def test_evaluate_plays_by_the_rules_given(tmp_path, options, rules):
         ),
         (["evaluate", "greedy", "--against", "random", "--deals", "x"], "deals should be a valid integer, not 'x'"),
         (["evaluate", "greedy", "--against", ""], "against is empty; give it a value, or leave it out"),
-        (["evaluate", "greedy", "--against", "random", "--json", ""], "json_file is empty; give it a value, or leave"),
+        (
+            ["evaluate", "greedy", "--against", "random", "--json", ""],
+            "json is empty; give it a value, or leave",
+        ),
         (["evaluate", "greedy", "--against", "random", "--players", 9], "krypkasino is not played by 9 players"),
         (
             ["evaluate", "greedy", "--against", "random", "--players", 5, "--teams", 2],

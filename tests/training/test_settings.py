@@ -50,7 +50,7 @@ def test_a_wrong_value_is_refused_in_one_sentence(name: str) -> None:
         ]
         wrong += [float("nan"), "x", True] if kind in (int, float) else [""] if kind in (str, Path) else ["x"]
         for value in wrong:
-            with pytest.raises(ValueError, match=rf"^{key} [^\n]+$"):
+            with pytest.raises(ValueError, match=rf"^{about(field)['flag'] or key} [^\n]+$"):
                 FLAT[name](**{**given, key: (value,) if is_repeated else value})
     with pytest.raises(TypeError, match=r"^\w+ has no setting 'nothing'$"):
         FLAT[name](**given, nothing=1)

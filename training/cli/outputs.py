@@ -9,8 +9,12 @@ import tempfile
 from pathlib import Path
 
 from krypenv.inputs.files import IN_UTF_16, UTF_16
+from krypenv.notation import is_record
+from krypenv.training.settings.base import Settings, about, group_of, options_of
+from krypenv.training.settings.groups import OUTPUT
 
 MOST_TEXT = 1_000_000  # characters of a record or a position
+FOLDERS = ("DIR", "FOLDER")  # what `--help` calls the value of an option that names a folder
 LONGEST_NAME = 200  # bytes of a file's name; the temporary name of an atomic write is longer
 
 
@@ -27,6 +31,24 @@ def check_files(*paths: Path | str | None, source: Path | str | None = None) -> 
             raise ValueError(f"{path} is named twice; give each file a name of its own")
         if source is not None and _is_same(path, Path(source)):
             raise ValueError(f"{path} is what is read; give the file to write another name")
+
+
+def check_outputs(settings: Settings) -> None:
+    """Check before any work that all files and folders can be written that the options of a command name.
+
+    No file may be the one that an argument names to be read. Raises as `check_files` and `check_folder` do.
+    """
+    kind, files, source = type(settings), [], None
+    for name, field in options_of(kind).items():
+        value, more = getattr(settings, name), about(field)
+        if group_of(kind, name) == OUTPUT and isinstance(value, Path):
+            if more["metavar"] in FOLDERS:
+                check_folder(value)
+            else:
+                files.append(value)
+        elif more["is_argument"] and isinstance(value, str):
+            source = value
+    check_files(*files, source=source)
 
 
 def check_folder(path: Path | str) -> None:
@@ -58,6 +80,16 @@ def read_text(source: str) -> str:
     if len(text) > MOST_TEXT:
         raise ValueError(f"{name} has more than {MOST_TEXT:,} characters, so it is no position or record")
     return text
+
+
+def read_source(source: str) -> str:
+    """Return the text of a file or of the standard input, or the argument itself if it is a position or a record.
+
+    Raises ValueError for a file that is not text.
+    """
+    if source != "-" and not os.path.exists(source) and (":" in source or is_record(source)):
+        return source  # Path.exists raises for a long text
+    return read_text(source)
 
 
 def _check_file(path: Path) -> None:

@@ -118,7 +118,8 @@ class Settings(BaseModel):
         try:
             self.__pydantic_validator__.validate_python(values, self_instance=self, context=context)
         except ValidationError as error:
-            raise ValueError(sentence_of(error)) from None
+            flags = {name: about(field)["flag"] or name for name, field in options_of(type(self)).items()}
+            raise ValueError(sentence_of(error, flags=flags)) from None
 
     @classmethod
     def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,10 +227,11 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
         raise ValueError(sentence_of(error, name)) from None
 
 
-def sentence_of(error: ValidationError, name: str = "the settings") -> str:
-    """Return the first thing that is wrong, as a sentence."""
+def sentence_of(error: ValidationError, name: str = "the settings", flags: Mapping[str, str] | None = None) -> str:
+    """Return the first thing that is wrong, as a sentence; fields may have other names on the command line."""
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else name
+    name = (flags or {}).get(name, name)
     if first["type"] == "value_error":  # raised by a check of ours
         return first["msg"].removeprefix("Value error, ")
     if first["type"] == "missing":

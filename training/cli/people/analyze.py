@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import ClassVar
 
 from krypenv.inputs.files import write_whole
 from krypenv.notation import is_record
 from krypenv.one_game import Game
-from krypenv.training.cli.outputs import check_files, read_text
+from krypenv.training.cli.outputs import read_source
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
 from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import write_json
@@ -44,7 +43,6 @@ def run(settings: AnalysisSettings) -> None:
 
     it, picture = settings, settings.picture
     text = read_source(it.source)
-    check_files(it.json_file, picture, it.annotate, source=it.source)
     if picture and picture.suffix.lower() != ".png":
         raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
     how = it.agent, it.worlds, it.seed, it.open
@@ -72,13 +70,3 @@ def run(settings: AnalysisSettings) -> None:
 
         draw_record(picture, record)
     comments.print_record(record)
-
-
-def read_source(source: str) -> str:
-    """Return the text of a file or of the standard input, or the argument itself if it is a position or a record.
-
-    Raises ValueError for a file that is not text.
-    """
-    if source != "-" and not os.path.exists(source) and (":" in source or is_record(source)):
-        return source  # Path.exists raises for a long text
-    return read_text(source)

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from krypenv.training.cli.outputs import check_files, check_folder
+from krypenv.training.cli.outputs import check_files
 from krypenv.training.evaluation.arena import arena
 from krypenv.training.evaluation.arena.arena import ArenaSettings
 from krypenv.training.evaluation.arena.games import KIND
@@ -23,9 +23,8 @@ def run(settings: ArenaSettings) -> None:
     The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
     """
     out = settings.out
-    check_folder(out)
     page = out / "report.html" if settings.report else None
-    check_files(settings.json_file, page)
+    check_files(page)
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:

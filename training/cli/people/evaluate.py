@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import typer
 
-from krypenv.training.cli.outputs import check_files
 from krypenv.training.evaluation.matches import duplicate
 from krypenv.training.evaluation.matches.duplicate import print_matches
 from krypenv.training.runs.progress import bar_of
@@ -46,7 +45,6 @@ class EvaluationSettings(RulesOfAgents):
 
 def run(settings: EvaluationSettings) -> None:
     """Play duplicate matches of an agent against others and print the margins in points a game."""
-    check_files(settings.json_file)
     agent, game = settings.agent, settings.rules_for([settings.agent])
     with bar_of(agent) as show:
         results = duplicate.evaluate(

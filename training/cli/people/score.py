@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from krypenv.training.cli.outputs import check_files, check_folder
 from krypenv.training.evaluation.score import playing
 from krypenv.training.evaluation.score.board import make_board, print_score
 from krypenv.training.evaluation.score.playing import ScoreSettings
@@ -16,9 +15,6 @@ def run(settings: ScoreSettings) -> None:
     if settings.board is not None:
         typer.echo(f"wrote {make_board(settings.board)}")
         return
-    if settings.out is not None:
-        check_files(settings.out)
-        check_folder(playing.journal_of(settings.out))
     with bar_of("games") as show:
         if settings.check is None:
             result = playing.score_agent(settings, show)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import typer
 
-from krypenv.training.cli.outputs import check_files, read_text
+from krypenv.training.cli.outputs import read_text
 from krypenv.training.settings.base import File, Settings, option, output
 from krypenv.training.settings.groups import GAME_RECORDS
 
@@ -37,7 +37,6 @@ def run(settings: ShowSettings) -> None:
     from krypenv.one_game import Game
 
     gif, png, at = settings.gif, settings.png, settings.at
-    check_files(gif, png, source=None if settings.record == "-" else settings.record)
     for path, ending in ((gif, ".gif"), (png, ".png")):
         if path and path.suffix.lower() != ending:
             raise ValueError(f"the name of this picture ends in {ending}, and {path.name!r} does not")

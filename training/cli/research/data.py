@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from krypenv.training.cli.outputs import check_folder
 from krypenv.training.data import making
 from krypenv.training.data.making import DataSettings
 from krypenv.training.runs.progress import bar_of
@@ -15,7 +14,6 @@ def run(settings: DataSettings) -> None:
 
     The rows and their card are stored in DIR. If the command is stopped or killed, the same command resumes it.
     """
-    check_folder(settings.out)
     with bar_of("games") as show:
         data = making.make_data(settings, show)
     size = sum((data.folder / file["name"]).stat().st_size for file in data.card["files"])

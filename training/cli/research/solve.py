@@ -98,7 +98,6 @@ def run(settings: SolveSettings) -> None:
 
 def _solve(settings: SolveSettings, rules: Rules) -> None:
     from krypenv.training import solving
-    from krypenv.training.cli.outputs import check_folder
     from krypenv.training.solving.looking import check_position
 
     game, out = _game_at(settings.at) if settings.at else None, settings.out
@@ -108,8 +107,6 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
             return _solve_late(settings, game[0])
         if settings.hands:
             raise ValueError(f"'{rules}' is solved as a whole, with all hands; leave out --hands")
-    if out:
-        check_folder(out)
     start, how = time.perf_counter(), (settings.gap, settings.iterations, settings.threads)
     with Console(stderr=True).status(f"solving {rules}"):
         if out:
@@ -150,7 +147,7 @@ def _game_at(source: str) -> tuple[Game, bool]:
     """Return the game of a position or a record, and whether its plays are known."""
     from krypenv.notation import is_record
     from krypenv.one_game import Game
-    from krypenv.training.cli.people.analyze import read_source
+    from krypenv.training.cli.outputs import read_source
 
     text = read_source(source)
     return (Game.replay(text), True) if is_record(text) else (Game.from_position(text), False)

@@ -25,10 +25,8 @@ def run(settings: DoctorSettings) -> None:
     The exit code is 0 if krypenv works, even if extras are missing, and 1 if it does not.
     """
     from krypenv.doctor.report import examine, report_lines
-    from krypenv.training.cli.outputs import check_files
     from krypenv.training.runs.tables import write_json
 
-    check_files(settings.json_file)
     with Console(stderr=True).status("looking around") as status:
         report = examine(status.update)
     if settings.json_file:
