@@ -349,7 +349,7 @@ def test_agents_go_to_other_processes(tmp_path, here):
     ("source", "sentence"),
     [
         (Uncopyable(), "lowest can't be copied for each chunk: copying it raised TypeError: holds a socket"),
-        (Lowest(3), "its name is 3, and not a string"),
+        (Lowest(3), "is no agent: it has a method act, a string as name"),
         (Lowest(rules=Rules.preset("mini-low")), "was made for other rules"),
         (3, "3 is no agent"),
         (None, "None is no agent"),
