@@ -70,8 +70,9 @@ class Agent(Protocol):
         rules: the rules that it plays by.
 
     An agent may also have `remembers`, False if earlier calls change nothing; `needs_features` and `needs_history`,
-    True if it reads these blocks, which come after the observation; and `probabilities(observations, action_masks)`,
-    which returns those of its actions, (B, A) float64, with `draws`, False if it does not draw its actions by them.
+    True if it reads these blocks, which come after the observation; `is_quick`, True if luck is taken out of its
+    matches only if asked; and `probabilities(observations, action_masks)`, which returns those of its actions, (B, A)
+    float64, with `draws`, False if it does not draw its actions by them.
 
     All that `make` returns also have `move(game)`, of `BaseAgent`. Several threads may call an agent of the package at
     once: its calls take turns (`krypenv.runtime.threads.in_turn`).

@@ -124,7 +124,7 @@ def tiny_work() -> Iterator[None]:
 
     here: dict[str, Any] = {"workers": 1, "ray": False, "ray_address": None}
     score_agent = score.score_agent
-    evaluate, run_arena, decide = evaluation.evaluate, arena.run_arena, analysis._decide
+    evaluate, run_arena, values_of = evaluation.evaluate, arena.run_arena, analysis.values_of
 
     def two_each(agent: Any, against: Any, rules: Rules, deals: int, seed: int, threads: int, *rest: Any) -> Any:
         return evaluate(agent, against, rules, min(deals, 2), seed, min(threads, 2), *rest)
@@ -139,7 +139,7 @@ def tiny_work() -> Iterator[None]:
     def two_worlds(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, *rest: Any) -> Any:
         if hasattr(player, "worlds"):
             player.worlds = 2
-        return decide(game, player, 2, seed, open_hands, *rest)
+        return values_of(game, player, 2, seed, open_hands, *rest)
 
     def no_data(settings: Any, progress: Any) -> Any:
         data._header(settings)
@@ -152,7 +152,7 @@ def tiny_work() -> Iterator[None]:
         for target, name, instead in (
             (evaluation, "evaluate", two_each),
             (arena, "run_arena", few_deals),
-            (analysis, "_decide", two_worlds),
+            (analysis, "values_of", two_worlds),
             (score, "score_agent", one_process),
             (data, "make_data", no_data),
             (pages, "Pages", Loaded),

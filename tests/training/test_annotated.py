@@ -10,7 +10,7 @@ from support.games import play_out
 
 from krypenv import Game, Rules
 from krypenv.training.evaluation.analysis.analysis import analyze
-from krypenv.training.evaluation.analysis.comments import annotate, print_luck, side_name, told_sides
+from krypenv.training.evaluation.analysis.comments import annotate, print_luck, told_sides
 from krypenv.training.evaluation.analysis.picture import draw_record
 from krypenv.ui.study.steps import read_record
 
@@ -85,7 +85,7 @@ def test_only_the_moves_and_the_luck_of_who_was_analysed_are_told(text, seat, si
     """Luck is printed for each deal and in a sentence, drawn, and in comments before each deal and after the game."""
     game = play_out(Game(Rules.parse(text), seed=2), 2)
     analysis = analyze(game, worlds=2, seat=seat)
-    assert [side_name(analysis, side) for side in told_sides(analysis)] == sides
+    assert [*told_sides(analysis).values()] == sides
     print_luck(analysis)
     printed = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in printed.splitlines()]

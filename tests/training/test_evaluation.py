@@ -170,7 +170,10 @@ def test_evaluate_checks_and_then_plays_each_opponent_and_counts_the_games_of_al
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: duplicate_match("greedy", "random", RULES, deals=0), "at least one deal, not 0"),
+        (
+            lambda: duplicate_match("greedy", "random", RULES, deals=0),
+            "deals should be greater than or equal to 1, not 0",
+        ),
         (lambda: duplicate_match("greedy", "random", RULES, seed=-1), "a seed is a whole number from 0 on"),
         (lambda: duplicate_match("gredy", "random", RULES), "did you mean 'greedy'"),
         (lambda: duplicate_match(Lowest(Rules.preset("howto")), "random", RULES), "lowest was made for other rules"),

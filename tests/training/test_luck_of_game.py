@@ -45,7 +45,6 @@ def test_luck_and_play_are_the_margin(text):
     assert luck.margins.sum(axis=0) == pytest.approx(final)
     assert luck.margins.sum(axis=1) == pytest.approx(0, abs=1e-9)
     assert luck.luck.sum(axis=1) == pytest.approx(0, abs=0.01)  # each figure is rounded
-    assert [luck.total(side)[0] for side in range(sides)] == pytest.approx(final.tolist())
     assert luck.is_whole
 
 
@@ -67,19 +66,6 @@ def test_whoever_gets_the_same_cards_has_the_same_luck(text):
     luck = [luck_of_game(played(text, seed=5, deck=deck, dealer=dealer)).luck[0] for dealer in (1, 0)]
     assert luck[0][0] != 0
     assert luck[0].tolist() == luck[1][::-1].tolist()
-
-
-@pytest.mark.parametrize("text", ["krypkasino players=3", "mini-high", "kasino-sweden players=2"])
-def test_who_has_good_luck_gains(text):
-    luck = luck_of_game(played(text))
-    assert np.corrcoef(luck.luck.ravel(), luck.margins.ravel())[0, 1] > 0.3
-
-
-def test_more_redeals_narrow_the_figures():
-    game = played("krypkasino players=2")
-    many = luck_of_game(game, redeals=800).luck
-    few, some = (np.abs(luck_of_game(game, redeals).luck - many).mean() for redeals in (4, 200))
-    assert some < few
 
 
 # ---------------------------------------------------------------------- parts of games

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import model_validator
 
 from krypenv import agents
-from krypenv.advice.estimates import TIE, Estimate
+from krypenv.advice.estimates import TIE
 from krypenv.advice.values import MoveValue, values_of
 from krypenv.agents import Agent, format_spec, parse_spec
 from krypenv.agents.neural.learned import LearnedAgent
@@ -177,16 +178,9 @@ def analyze_position(
     """
     if game.is_over:
         raise ValueError("the game is over, so there is no move to analyse")
-    check_number("seed", seed, 0, LARGEST_SEED)
-    agent, worlds = choose_agent(agent, game.rules, worlds, open_hands)
-    player = make_player(agent, game.rules, seed)
-    decision = _decide(game, player, worlds, seed, open_hands)
+    judge = Judge.of(game.rules, agent, worlds, seed, open_hands)
     return PositionAnalysis(
-        **vars(decision),
-        rules=str(game.rules),
-        agent=agents.label_of(player.name, game.rules),
-        open_hands=open_hands,
-        seed=seed,
+        **judge.decide(game), rules=str(game.rules), agent=judge.name, open_hands=open_hands, seed=seed
     )
 
 
@@ -211,14 +205,11 @@ def analyze(
     players = range(game.rules.players)
     if seat is not None and seat not in players:
         raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {game.rules.players - 1}")
-    check_number("seed", seed, 0, LARGEST_SEED)
-    agent, worlds = choose_agent(agent, game.rules, worlds, open_hands)
-    twin, moves, plays, name = game.rewound(), game.moves, [], ""
+    judge = Judge.of(game.rules, agent, worlds, seed, open_hands)
+    twin, moves, plays = game.rewound(), game.moves, []
     for number, move in enumerate(moves, start=1):
         if seat in (None, twin.turn):
-            player = make_player(agent, game.rules, seed)
-            name = agents.label_of(player.name, game.rules)
-            plays.append(_record(twin, move, player, worlds, seed, open_hands, marks))
+            plays.append(judge.record(twin, move, marks))
         twin.push(move)
         if progress:
             progress(number, len(moves))
@@ -226,7 +217,7 @@ def analyze(
         raise ValueError(f"there is no move{'' if seat is None else f' of seat {seat}'} to analyse in this game")
     return RecordAnalysis(
         rules=str(game.rules),
-        agent=name,
+        agent=judge.name,
         open_hands=open_hands,
         seed=seed,
         marks=marks,
@@ -236,18 +227,6 @@ def analyze(
         seats=tuple(_sum_up(each, plays) for each in players if seat in (None, each)),
         luck=luck_of_game(game),
     )
-
-
-def analyze_move(
-    game: Game, move: Move, agent: Agent | str | None = None, seed: int = 0, marks: Marks = MARKS
-) -> RecordedMove:
-    """Return the regret of one legal move of the seat to act: what `analyze` tells of it once it is made.
-
-    Raises ValueError as `analyze_position` does.
-    """
-    check_number("seed", seed, 0, LARGEST_SEED)
-    agent, worlds = choose_agent(agent, game.rules, None, False)
-    return _record(game, move, make_player(agent, game.rules, seed), worlds, seed, False, marks)
 
 
 def choose_agent(
@@ -279,53 +258,56 @@ def choose_agent(
     return chosen, worlds
 
 
-def _record(
-    game: Game, move: Move, player: Any, worlds: int, seed: int, open_hands: bool, marks: Marks
-) -> RecordedMove:
-    """Return a move that is made in a game among the legal ones."""
-    decision = _decide(game, player, worlds, seed, open_hands, move)
-    played = next(value for value in decision.moves if value.move == str(move))
-    number = len(game.moves) + 1
-    return RecordedMove(**vars(decision), number=number, played=played, mark=_mark(played.behind, marks))
+class Judge(NamedTuple):
+    """Who values moves. The agent is made anew for each decision, so that none depends on earlier ones."""
+
+    agent: Agent | str
+    name: str  # as tables show it
+    worlds: int
+    seed: int
+    open_hands: bool
+
+    @classmethod
+    def of(cls, rules: Rules, agent: Agent | str | None, worlds: int | None, seed: int, open_hands: bool) -> Judge:
+        """Return who values moves under some rules; raises ValueError as `analyze_position` does."""
+        check_number("seed", seed, 0, LARGEST_SEED)
+        chosen, worlds = choose_agent(agent, rules, worlds, open_hands)
+        return cls(chosen, agents.label_of(make_player(chosen, rules, seed).name, rules), worlds, seed, open_hands)
+
+    def decide(self, game: Game, played: Move | None = None) -> dict[str, Any]:
+        """Return the fields of the `Decision` of the seat to act; the move that was `played` is among its moves."""
+        player = make_player(self.agent, game.rules, self.seed)
+        found = values_of(game, player, self.worlds, self.seed, self.open_hands, played)
+        legal = None
+        with contextlib.suppress(ValueError):  # raised for more than `Game.legal_moves` lists
+            legal = len(game.legal_moves())
+        return {
+            "seat": game.turn,
+            "deal": game.deal_number,
+            "so_far": _margin_so_far(game),
+            "hand": tuple(game.hand(game.turn)),
+            "table": tuple(game.table),
+            "pending": game.pending,
+            "worlds": found.worlds,
+            "legal": legal,
+            "was_cut": found.was_cut,
+            "moves": found.values,
+        }
+
+    def record(self, game: Game, move: Move, marks: Marks = MARKS) -> RecordedMove:
+        """Return a move that is made in a game among the legal ones."""
+        found = self.decide(game, move)
+        played = next(value for value in found["moves"] if value.move == str(move))
+        reached = [symbol for symbol, least in zip(SYMBOLS, marks.points, strict=True) if played.behind.mean >= least]
+        mark = reached[-1] if reached and played.behind.is_above_zero else ""
+        return RecordedMove(**found, number=len(game.moves) + 1, played=played, mark=mark)
 
 
-def _decide(game: Game, player: Any, worlds: int, seed: int, open_hands: bool, played: Move | None = None) -> Decision:
-    """Return the moves of the seat to act with their values; the one that was `played` is among them."""
-    values = values_of(game, player, worlds, seed, open_hands, played)
-    return Decision(
-        seat=game.turn,
-        deal=game.deal_number,
-        so_far=margin_so_far(game, game.turn),
-        hand=tuple(game.hand(game.turn)),
-        table=tuple(game.table),
-        pending=game.pending,
-        worlds=values.worlds,
-        legal=_count_legal(game),
-        was_cut=values.was_cut,
-        moves=values.values,
-    )
-
-
-def _count_legal(game: Game) -> int | None:
-    """Return the number of legal moves, or None if there are more than `Game.legal_moves` lists."""
-    try:
-        return len(game.legal_moves())
-    except ValueError:
-        return None
-
-
-def margin_so_far(game: Game, seat: int) -> float:
-    """Return the margin of a seat's side from the scores of the game so far (R14, R16); majorities come at the end."""
+def _margin_so_far(game: Game) -> float:
+    """Return the margin of the side to act from the scores so far (R14, R16); majorities come at the end."""
     scores, sides = game.scores(), game.rules.num_teams
-    own = sum(scores[seat % sides :: sides])
+    own = sum(scores[game.turn % sides :: sides])
     return lead_sign(game.rules) * ((sum(scores) - own) / (sides - 1) - own) + 0.0  # no -0.0
-
-
-def _mark(behind: Estimate, marks: Marks) -> str:
-    if not behind.is_above_zero:
-        return ""
-    reached = [symbol for symbol, least in zip(SYMBOLS, marks.points, strict=True) if behind.mean >= least]
-    return reached[-1] if reached else ""
 
 
 def _sum_up(seat: int, plays: Sequence[RecordedMove]) -> SeatSummary:

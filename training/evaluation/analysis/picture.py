@@ -7,19 +7,13 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.figure import Figure
 
 from krypenv.advice.estimates import TIE, plus_minus
 from krypenv.advice.values import MoveValue
 from krypenv.rules import Rules
-from krypenv.training.evaluation.analysis.analysis import (
-    SYMBOLS,
-    PositionAnalysis,
-    RecordAnalysis,
-    RecordedMove,
-)
-from krypenv.training.evaluation.analysis.comments import describe, side_name, tell_sides, told_sides
+from krypenv.training.evaluation.analysis.analysis import SYMBOLS, PositionAnalysis, RecordAnalysis, RecordedMove
+from krypenv.training.evaluation.analysis.comments import describe, side_name, told_cards
 from krypenv.training.runs.figures import save_figure, spread
 
 MOST_BARS = 24  # moves of a position that are drawn, at most
@@ -52,10 +46,11 @@ def draw_position(path: Path, analysis: PositionAnalysis) -> None:
     interval = "" if analysis.worlds == 1 else ", with its 95% interval"
     axes.set_xlabel(f"expected margin, points{interval}; bars start at the margin so far")
     of_all = f", the best {len(moves)} of {len(analysis.moves)} moves" if len(moves) < len(analysis.moves) else ""
-    cards = f"hand {' '.join(analysis.hand) or '-'}; table {' '.join(analysis.table) or '-'}"
-    if analysis.pending:
-        cards += f"; taking with {analysis.pending}"
-    title = [f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}{of_all}", cards, describe(analysis)]
+    title = [
+        f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}{of_all}",
+        told_cards(analysis),
+        describe(analysis),
+    ]
     figure.suptitle("\n".join(textwrap.fill(line, 110) for line in title), fontsize=10, parse_math=False)
     axes.grid(axis="x", alpha=0.3)
     save_figure(path, figure)
@@ -68,27 +63,25 @@ def _note(value: MoveValue) -> str:
 
 
 def draw_record(path: Path, analysis: RecordAnalysis) -> None:
-    """Draw each side's expected margin over the game, with marked moves, the regret of every move by seat, and luck."""
+    """Draw each side's expected margin over the game, with marked moves, and the regret of every move by seat."""
     seats = [seat.seat for seat in analysis.seats]
     sides = Rules.parse(analysis.rules).num_teams
-    height, for_luck = 4 + 1.1 * len(seats), 2.8 if analysis.luck.deals else 0
-    figure = Figure(figsize=(10, height + for_luck), layout="constrained")
-    course: Figure | SubFigure = figure
-    if for_luck:
-        course, below = figure.subfigures(2, height_ratios=[height, for_luck], squeeze=False)[:, 0]
-        _draw_luck(below, analysis)
-    upper, *lower = course.subplots(1 + len(seats), sharex=True, gridspec_kw={"height_ratios": [3] + [1] * len(seats)})
+    figure = Figure(figsize=(10, 4 + 1.1 * len(seats)), layout="constrained")
+    upper, *lower = figure.subplots(1 + len(seats), sharex=True, gridspec_kw={"height_ratios": [3] + [1] * len(seats)})
     for side in sorted({seat % sides for seat in seats}):
         own = [play for play in analysis.plays if play.seat % sides == side]
-        name = " and ".join(str(seat) for seat in seats if seat % sides == side)
-        label = f"seat{'s' if ' ' in name else ''} {name}"
         numbers, margins = [play.number for play in own], [play.best.margin.mean for play in own]
-        upper.plot(numbers, margins, color=f"C{side}", label=label, linewidth=1.5)
+        upper.plot(numbers, margins, color=f"C{side}", label=side_name(analysis, side), linewidth=1.5)
         if sides == 2:
             upper.plot(numbers, [play.so_far for play in own], color=f"C{side}", linewidth=0.8, linestyle=":")
     most = max(play.regret for play in analysis.plays)
     for seat, axes in zip(seats, lower, strict=True):
-        _draw_regrets(axes, seat, [play for play in analysis.plays if play.seat == seat], most)
+        for play in analysis.plays:
+            if play.seat == seat and play.regret > TIE:
+                axes.bar(play.number, play.regret, color=MARK_COLOURS[play.mark])
+        axes.set_ylim(0, 1.1 * most or 1)
+        axes.set_ylabel(f"seat {seat}\nregret", fontsize=8)
+        axes.grid(alpha=0.3)
     upper.margins(y=0.25)
     upper.axhline(0, color="black", linewidth=0.8)
     so_far = "\n(dotted: margin so far)" if sides == 2 else ""
@@ -96,7 +89,7 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
     upper.legend(loc="lower left", fontsize=8, ncols=3)  # "best" warns where the machine is busy
     upper.grid(alpha=0.3)
     _draw_marks(upper, [play for play in analysis.plays if play.mark in SYMBOLS[1:]])
-    course.suptitle(f"{analysis.rules}: {describe(analysis)}", fontsize=10, parse_math=False)
+    figure.suptitle(f"{analysis.rules}: {describe(analysis)}", fontsize=10, parse_math=False)
     lower[-1].set_xlabel("play")
     save_figure(path, figure)
 
@@ -114,34 +107,3 @@ def _draw_marks(axes: Axes, plays: list[RecordedMove]) -> None:
             ha="center", va="bottom", parse_math=False, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "relpos": (0.5, 0), "shrinkB": 3},
         )  # fmt: skip
-
-
-def _draw_regrets(axes: Axes, seat: int, plays: list[RecordedMove], most: float) -> None:
-    for play in plays:
-        if play.regret > TIE:
-            axes.bar(play.number, play.regret, color=MARK_COLOURS[play.mark])
-    axes.set_ylim(0, 1.1 * most or 1)
-    axes.set_ylabel(f"seat {seat}\nregret", fontsize=8)
-    axes.grid(alpha=0.3)
-
-
-def _draw_luck(figure: SubFigure, analysis: RecordAnalysis) -> None:
-    """Draw each side's margin after each deal, and how much of it was the cards, in panels beside each other."""
-    sides, luck = told_sides(analysis), analysis.luck
-    ends = [luck.deals[0] - 1, *luck.deals]
-    panels = figure.subplots(1, len(sides), sharey=True, squeeze=False)[0]
-    for side, axes in zip(sides, panels, strict=True):
-        margins, cards = (np.cumsum([0, *points[:, side]]) for points in (luck.margins, luck.luck))
-        axes.bar(luck.deals, luck.luck[:, side], 0.6, color="0.75", label="cards of the deal")
-        axes.plot(ends, margins, color=f"C{side}", linewidth=1.5, marker="o", markersize=3, label="margin so far")
-        axes.plot(ends, cards, color="black", linewidth=1.2, linestyle="--", label="of it the cards")
-        axes.axhline(0, color="black", linewidth=0.8)
-        total, brought = luck.total(side)
-        short = f"{side_name(analysis, side)}\nmargin {total:+.0f}, cards {brought:+.0f}"
-        axes.set_title(tell_sides(analysis)[0] if len(sides) == 1 else short, fontsize=8)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel("deal", fontsize=8)
-        axes.grid(alpha=0.3)
-    since = f"\nfrom deal {luck.deals[0]} on" if luck.deals[0] > 1 else ""
-    panels[0].set_ylabel(f"points{since}", fontsize=8)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=8)

@@ -19,10 +19,10 @@ def examine_move(game: Game, move: str, agent: str) -> dict[str, Any]:
     from krypenv.advice.values import gives_values
     from krypenv.agents import make_known
     from krypenv.game.moves import Move
-    from krypenv.training.evaluation.analysis.analysis import analyze_move
+    from krypenv.training.evaluation.analysis.analysis import Judge
 
-    is_able = gives_values(make_known(agent, game.rules))
-    return analyze_move(game, Move.parse(move), agent if is_able else None).to_json()
+    able = agent if gives_values(make_known(agent, game.rules)) else None
+    return Judge.of(game.rules, able, None, 0, False).record(game, Move.parse(move)).to_json()
 
 
 def measure_luck(game: Game, seat: int, name: str, whom: str, language: str) -> dict[str, Any]:

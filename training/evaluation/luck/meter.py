@@ -33,7 +33,7 @@ from krypenv.training.evaluation.luck.control import Control
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-Player = Callable[[np.ndarray, FloatArray], None]  # plays N games on, and writes their values, (N, S)
+Player = Callable[..., None]  # `value_by_tactician` or `value_by_network` with its first arguments
 AT_ONCE = 4096  # games and redeals that are valued at once: 4 MB
 DIGITS = 3  # of luck, in points: it is the same on every machine, and short in files
 
@@ -52,10 +52,10 @@ class Meter:
 
     def __init__(self, rules: Rules, control: Control) -> None:
         self._control, self._sides = control, rules.num_teams
-        self._compiled, self._model, self._style = compile_rules(rules), make_model("sweep"), tactical_style(rules)
+        self._compiled, self._model = compile_rules(rules), make_model("sweep")
         self._workspace = make_workspace()
         self._games = handle(allocate(max(1, AT_ONCE // (1 + control.redeals)) * (1 + control.redeals)))
-        self._players = [self._by_tactician if name == "tactician" else self._network(rules) for name in control.shares]
+        self._players = [_player(name, rules) for name in control.shares]
 
     @property
     def luck(self) -> FloatArray:
@@ -83,27 +83,25 @@ class Meter:
         size = 1 + self._control.redeals
         for start in range(0, len(rows), len(self._games) // size):
             some = rows[start : start + len(self._games) // size]
-            games, values = self._games[: len(some) * size], np.empty((len(some) * size, self._sides))
             for at, player in enumerate(self._players):
-                with_room(self, partial(self._play, engine, some, player, games, values))
-                by_game = values.reshape(len(some), size, self._sides)
-                self.parts[some, :, at] += by_game[:, 0] - by_game[:, 1:].mean(axis=1)
+                values = with_room(self, partial(self._play, engine, some, player))
+                self.parts[some, :, at] += values[:, 0] - values[:, 1:].mean(axis=1)
 
-    def _play(self, engine: Engine, rows: IntArray, player: Player, games: np.ndarray, values: FloatArray) -> None:
-        write_redeals(self._compiled, engine._state, rows, self._control.redeals, games, self._workspace)
-        player(games, values)
+    def _play(self, engine: Engine, rows: IntArray, player: Player) -> FloatArray:
+        """Return what a player's rollouts make of some games and their redeals, (M, 1 + redeals, S)."""
+        redeals = self._control.redeals
+        games = self._games[: len(rows) * (1 + redeals)]
+        values = np.empty((len(games), self._sides))
+        write_redeals(self._compiled, engine._state, rows, redeals, games, self._workspace)
+        player(self._compiled, self._model, games, self._workspace, values)
+        return values.reshape(len(rows), 1 + redeals, self._sides)
 
-    def _by_tactician(self, games: np.ndarray, out: FloatArray) -> None:
-        value_by_tactician(self._compiled, self._model, games, self._style, self._workspace, out)
 
-    def _network(self, rules: Rules) -> Player:
-        weights = load_weights(str(shipped_model(rules)), rules)
-        repeats, scratch = make_repeats(), make_network_scratch()
-
-        def by_network(games: np.ndarray, out: FloatArray) -> None:
-            value_by_network(self._compiled, self._model, games, weights, repeats, scratch, self._workspace, out)
-
-        return by_network
+def _player(name: str, rules: Rules) -> Player:
+    if name == "tactician":
+        return partial(value_by_tactician, tactical_style(rules))
+    weights = load_weights(str(shipped_model(rules)), rules)
+    return partial(value_by_network, weights, make_repeats(), make_network_scratch())
 
 
 def _deals(engine: Engine) -> IntArray:
@@ -154,7 +152,7 @@ def write_redeals(
 
 @kernel
 def value_by_tactician(
-    compiled: np.ndarray, model: np.ndarray, games: np.ndarray, style: Style, workspace: Workspace, out: np.ndarray
+    style: Style, compiled: np.ndarray, model: np.ndarray, games: np.ndarray, workspace: Workspace, out: np.ndarray
 ) -> None:
     """Play N games to the end of their deal with a scripted player; write all sides' values into `out`, (N, S)."""
     for row in range(len(games)):
@@ -164,12 +162,12 @@ def value_by_tactician(
 
 @kernel
 def value_by_network(
-    compiled: np.ndarray,
-    model: np.ndarray,
-    games: np.ndarray,
     weights: Weights,
     repeats: np.ndarray,
     network_scratch: np.ndarray,
+    compiled: np.ndarray,
+    model: np.ndarray,
+    games: np.ndarray,
     workspace: Workspace,
     out: np.ndarray,
 ) -> None:

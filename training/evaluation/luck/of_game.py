@@ -46,10 +46,6 @@ class GameLuck:
         """Whether these are all deals of a game that is over."""
         return self.is_over and self.deals[:1] == (1,)
 
-    def total(self, side: int) -> tuple[float, float]:
-        """Return a side's margin in all these deals, and the luck in it."""
-        return float(self.margins[:, side].sum()), float(self.luck[:, side].sum())
-
     def tell(self, side: int, name: str = "You", whom: str = "you", language: str = "en") -> str:
         """Return how a side came off and what the cards brought it, in a sentence (`tell_luck`).
 
@@ -57,7 +53,8 @@ class GameLuck:
         """
         if not self.deals:
             raise ValueError("no deal was dealt and finished in this game, so there is no luck to tell")
-        told = tell_luck(*self.total(side), name, whom, self.margins.shape[1], self.is_over, language)
+        sums = float(self.margins[:, side].sum()), float(self.luck[:, side].sum())
+        told = tell_luck(*sums, name, whom, self.margins.shape[1], self.is_over, language)
         first, last = self.deals[0], self.deals[-1]
         if first > 1:
             when = f"From deal {first} on" if self.is_over else f"From deal {first} to deal {last}"

@@ -40,7 +40,9 @@ from krypenv.training.evaluation.matches.mixed_table import (
     milliseconds,
     play_table,
 )
-from krypenv.training.runs import Progress, limits
+from krypenv.training.runs import Progress
+from krypenv.training.settings.base import check_number
+from krypenv.training.settings.groups import LARGEST_SEED, MOST_DEALS, MOST_WORKERS
 
 CHUNK = 8192  # games in play at once, at most
 
@@ -143,11 +145,11 @@ def evaluate(
 
     A single opponent needs no list. All are checked before the first is played. `progress` counts the games of all.
     """
-    limits.check("deals", deals, limits.MATCH_DEALS)
+    check_number("deals", deals, 1, MOST_DEALS)
     source = seed if deals_from is None else deals_from
     seeds = deal_seeds(source, deals)
-    limits.check("seed", seed, limits.SEED)
-    limits.check("threads", threads, limits.THREADS_OR_ALL)
+    check_number("seed", seed, 0, LARGEST_SEED)
+    check_number("threads", threads, 0, MOST_WORKERS)
     many = list(opponents) if isinstance(opponents, Sequence) and not isinstance(opponents, str) else [opponents]
     rules = agents.rules_for([agent, *many], rules)
     pairs = [[make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)] for opponent in many]

@@ -89,10 +89,7 @@ def play_table(
                 continue
             masks = engine.action_mask[rows]
             sees = engine.state[rows] if getattr(agent, "cheats", False) else engine.observation[rows]
-            try:
-                actions, faults, took = _ask(agent, sees, masks, forfeits)
-            except Fault as fault:
-                raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
+            actions, faults, took = _ask(agent, sees, masks, forfeits)
             if faults:
                 at = list(faults)
                 lost += [
@@ -173,23 +170,20 @@ def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
 
 def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:
     """Return an agent's legal actions for M rows, (M,) int64; raises Fault, with its name, for anything else."""
-    try:
-        return _ask(agent, observations, masks, False)[0]
-    except Fault as fault:
-        raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
+    return _ask(agent, observations, masks, forfeits=False)[0]
 
 
 def _ask(agent: Agent, sees: np.ndarray, masks: np.ndarray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
     """Return an action for each of M rows, the faults by row, and the processor seconds.
 
-    If the call as a whole fails, each row is tried alone. Without `forfeits`, any fault is raised.
+    If the call as a whole fails, each row is tried alone. Without `forfeits`, any fault is raised, with the name.
     """
     began = time.process_time()
     try:
         actions = _answer(agent, sees, masks)
     except Fault as fault:
         if not forfeits:
-            raise
+            raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
         if len(masks) == 1:
             return np.zeros(1, np.int64), {0: str(fault)}, 0.0
         rows = [slice(at, at + 1) for at in range(len(masks))]
@@ -200,7 +194,7 @@ def _ask(agent: Agent, sees: np.ndarray, masks: np.ndarray, forfeits: bool) -> t
     is_legal = known & (masks[np.arange(len(masks)), np.where(known, actions, 0)] == 1)
     faults = {int(at): _illegal(int(actions[at]), masks[at]) for at in np.flatnonzero(~is_legal)}
     if faults and not forfeits:
-        raise Fault(next(iter(faults.values())))
+        raise Fault(f"{_name_of(agent)} {next(iter(faults.values()))}")
     return actions, faults, seconds
 
 
