@@ -330,5 +330,5 @@ def test_what_is_no_agent():
 
 
 def test_a_match_of_more_deals_than_memory_holds():
-    with pytest.raises(ValueError, match="deals is at most 1,000,000"):
+    with pytest.raises(ValueError, match="deals should be less than or equal to 1000000"):
         duplicate_match("greedy", "random", Rules.preset("mini-low"), deals=10**12)

@@ -173,7 +173,7 @@ def main(study: Study, words: Sequence[str] | None = None) -> None:
     is one sentence, and the exit code then is 2.
     """
     given = sys.argv[1:] if words is None else words
-    usual = {"agent": study.agent or None, "deals": study.deals, "out": Path("runs") / study.name}
+    usual: dict[str, Any] = {"agent": study.agent or None, "deals": study.deals, "out": Path("runs") / study.name}
     usual |= {"sets": study.sets} if study.sets else {"rules": study.rules}
     own = {"defaults": classmethod(lambda cls, given: usual), "__module__": __name__}
     kind = type("StudySettings", (_OfSets if study.sets else _OfOneGame,), own)
