@@ -114,17 +114,15 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
     Raises ValueError, and writes nothing, for an agent that can't play a table, and where the file is there already.
     """
     assert settings.out
-    path = settings.out
-    journal = journal_of(path)
-    if path.exists() and not journal.exists():
+    path, tables = settings.out, settings.chosen()
+    journal, agent = journal_of(path), identity_of(settings.agent, tables)
+    if path.exists() and not (journal.exists() and read_score(path).identity == agent):  # of a run killed at its end
         raise ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
-    tables = settings.chosen()
-    agent, about = identity_of(settings.agent, tables), {"command": settings.line}
     identity = {
         "protocol": VERSION, "agent": agent.model_dump(), "deals": settings.deals,
         "tables": [table.name for table in tables],
     }  # fmt: skip
-    with open_run(journal, Header("score", identity, about), settings.executor) as run:
+    with open_run(journal, Header("score", identity, {"command": settings.line}), settings.executor) as run:
         if not path.exists():  # written just before a kill
             tasks = {table: list(tasks_of(settings.agent, table, settings.deals, agent.digest)) for table in tables}
             done = run.do_all(list(chain(*tasks.values())), progress)
