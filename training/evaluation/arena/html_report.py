@@ -68,7 +68,7 @@ def _figure(agents: list[Standing]) -> Markup:
         axes.set_yticks(np.arange(len(agents)), [one_line(agent.agent, LONGEST_LABEL) for agent in agents])
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
-        axes.invert_yaxis()
+        axes.set_ylim(len(agents) - 0.5, -0.5)
         axes.grid(axis="x", alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_xlabel("margin over the field, points a game")
