@@ -25,6 +25,7 @@ from pydantic import model_validator
 from rich.console import Console
 from scipy import stats
 
+import krypenv
 from krypenv.inputs.words import one_line, shown
 from krypenv.training.cli.outputs import check_files
 from krypenv.training.cli.upkeep import bench_lines
@@ -34,7 +35,7 @@ from krypenv.training.settings.base import File, Settings, option
 from krypenv.training.settings.groups import LENGTH, MEASURED, json_output
 
 TURNS, FEWEST = 40, 12  # of a measurement; and at least, where a turn lasts longer than it should
-CHECKOUT = Path(__file__).resolve().parents[3]
+CHECKOUT = Path(krypenv.__file__).resolve().parents[1]
 COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a line of the report may have, and how it is shown
     "what": ("what", str),
     "per_cpu_second": ("steps/CPU s", "{:,.0f}".format),  # of all threads together, the median of the turns
