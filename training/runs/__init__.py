@@ -9,7 +9,7 @@ folders    folders with a single writing process
 machine    the machine and versions of a measurement
 progress   progress of long runs
 tables     tables in the terminal, and JSON files
-figures    figures as files, and where their labels stand
+figures    figures as files
 options    fields of dataclasses that are options of a command
 parts      options that several commands share
 limits     bounds of all numbers that a user can give

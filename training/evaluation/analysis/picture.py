@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.optimize import isotonic_regression
 
 from krypenv.advice.estimates import TIE, plus_minus
 from krypenv.advice.values import MoveValue
 from krypenv.rules import Rules
 from krypenv.training.evaluation.analysis.analysis import SYMBOLS, PositionAnalysis, RecordAnalysis, RecordedMove
 from krypenv.training.evaluation.analysis.comments import describe, side_name, told_cards
-from krypenv.training.runs.figures import save_figure, spread
+from krypenv.training.runs.figures import save_figure
 
 MOST_BARS = 24  # moves of a position that are drawn, at most
 LINE = 24  # characters of a move in a line of its label
@@ -97,7 +98,7 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
 def _draw_marks(axes: Axes, plays: list[RecordedMove]) -> None:
     """Mark moves on the lines of their sides, and name them above the panel, side by side."""
     left, right = axes.get_xlim()
-    places = spread([(play.number - left) / (right - left) for play in plays], min(MARK_GAP, 1 / max(1, len(plays))))
+    places = _spread([(play.number - left) / (right - left) for play in plays], min(MARK_GAP, 1 / max(1, len(plays))))
     for play, place in zip(plays, places, strict=True):
         at, colour = (play.number, play.best.margin.mean), MARK_COLOURS[play.mark]
         move = play.played.move if len(play.played.move) <= LONGEST else f"{play.played.move[: LONGEST - 1]}…"
@@ -107,3 +108,11 @@ def _draw_marks(axes: Axes, plays: list[RecordedMove]) -> None:
             ha="center", va="bottom", parse_math=False, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "relpos": (0.5, 0), "shrinkB": 3},
         )  # fmt: skip
+
+
+def _spread(places: list[float], gap: float) -> list[float]:
+    """Return places from 0 to 1 that are at least `gap` apart, as close as possible to the given rising ones."""
+    steps = gap * np.arange(len(places))
+    rising = isotonic_regression(np.array(places) - steps).x
+    moved: list[float] = (np.clip(rising, 0.0, 1.0 - steps[-1:]) + steps).tolist()
+    return moved
