@@ -43,7 +43,10 @@ def compare(arrays: Arrays, rules: Rules, observations: np.ndarray, masks: np.nd
     np.testing.assert_allclose(values, scores.values.numpy(), rtol=1e-4, atol=1e-4)
     assert np.isfinite(logits[masks > 0]).all()
     actions = agent.act(observations, masks)
-    of_torch = NetworkAgent(network, rules, "it", solver=False).act(observations, masks)
+    twin = NetworkAgent(network, rules, "it", solver=False)
+    of_torch = twin.act(observations, masks)
+    chances = agent.probabilities(observations, masks)
+    np.testing.assert_allclose(twin.probabilities(observations, masks), chances, atol=1e-4)
     assert (masks[range(len(masks)), actions] == 1).all()
     rows = np.flatnonzero(actions != of_torch)
     assert len(rows) <= len(masks) / 1000
