@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, score_agent
     from krypenv.training.evaluation.score.score_file import Score, read_score
     from krypenv.training.exploiting import ExploitResult, ExploitSettings, exploit
-    from krypenv.training.learn.learner.policy import CardPolicy
-    from krypenv.training.learn.selfplay.selfplay import train
-    from krypenv.training.learn.selfplay.settings import Settings
+    from krypenv.training.learn.policy import CardPolicy
+    from krypenv.training.learn.run import train
+    from krypenv.training.learn.settings import TrainSettings
     from krypenv.training.solving import solve
 else:
     __getattr__, __dir__ = importer(
@@ -58,17 +58,17 @@ else:
             "evaluation.score.playing": ("ScoreSettings", "check_score", "score_agent"),
             "evaluation.score.score_file": ("Score", "read_score"),
             "exploiting": ("ExploitResult", "ExploitSettings", "exploit"),
-            "learn.learner.policy": ("CardPolicy",),
-            "learn.selfplay.selfplay": ("train",),
-            "learn.selfplay.settings": ("Settings",),
+            "learn.policy": ("CardPolicy",),
+            "learn.run": ("train",),
+            "learn.settings": ("TrainSettings",),
             "solving": ("solve",),
         },
     )  # fmt: skip
 
 __all__ = [
     "ArenaSettings", "CardPolicy", "ExploitResult", "ExploitSettings", "Games", "MatchResult", "Points", "Score",
-    "ScoreSettings", "Settings", "Standing", "Standings", "analyze", "analyze_position", "check_score", "deal_seeds",
-    "draw_position", "draw_record", "duplicate_match", "evaluate", "exploit", "format_table", "load_games",
-    "make_board", "print_score", "print_standings", "read_score", "run_arena", "score_agent", "solve", "standings",
-    "train",
+    "ScoreSettings", "Standing", "Standings", "TrainSettings", "analyze", "analyze_position", "check_score",
+    "deal_seeds", "draw_position", "draw_record", "duplicate_match", "evaluate", "exploit", "format_table",
+    "load_games", "make_board", "print_score", "print_standings", "read_score", "run_arena", "score_agent", "solve",
+    "standings", "train",
 ]  # fmt: skip

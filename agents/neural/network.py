@@ -1,7 +1,7 @@
 """The network of learned agents: its sizes, its layers, and the scales of its inputs.
 
 All actions share one small scorer and one context, computed from the observation. Kernels play with it
-(`krypenv.agents.neural.inference`); only training needs torch (`krypenv.training.learn.learner.torch_network`).
+(`krypenv.agents.neural.inference`); only training needs torch (`krypenv.training.learn.network`).
 """
 
 from __future__ import annotations

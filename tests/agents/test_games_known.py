@@ -8,7 +8,7 @@ from krypenv import Rules
 from krypenv.agents.base import check_krypkasino
 from krypenv.families import krypkasino
 from krypenv.observation import extra_blocks
-from krypenv.training import Settings, lab
+from krypenv.training import TrainSettings, lab
 
 RELATIVES = ["kasino-sweden", "overspader", "kasino-finland", "laistokasino", "mulle"]
 every_relative = pytest.mark.parametrize("name", RELATIVES)
@@ -60,7 +60,7 @@ def test_the_main_game_and_its_variants_are_known():
 def test_a_network_for_krypkasino_too_and_studies_of_krypkasino_refuse_a_relative(name, tmp_path):
     rules = Rules.preset(name)
     with pytest.raises(ValueError, match="one network can't learn"):
-        Settings.of(also=(str(rules),))
+        TrainSettings(also=(str(rules),))
     with pytest.raises(ValueError, match=f"the study x knows only games like Krypkasino, and {name} with"):
         lab.run_study(lab.compare("x", "Which?", {}), lab.Setup(rules, "greedy", 1), tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -17,8 +17,8 @@ from krypenv.agents.neural.model_file import load_model
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Shape, inputs_of
 from krypenv.agents.neural.weights import shape_of, specs_of
 from krypenv.cards import STOP, TAKE
-from krypenv.training.learn.learner.torch_network import CardNetwork, Choices, NetworkAgent, Scores
-from krypenv.training.runs import limits
+from krypenv.training import TrainSettings
+from krypenv.training.learn.network import CardNetwork, Choices, NetworkAgent, Scores
 
 torch.set_num_threads(1)
 
@@ -99,7 +99,8 @@ def test_a_wide_network_is_played_too() -> None:
 
 
 def test_a_network_that_is_too_wide_is_refused() -> None:
-    assert limits.UNITS.high == MAX_UNITS  # whatever is trained can be played
+    with pytest.raises(ValueError, match=f"less than or equal to {MAX_UNITS}"):  # whatever is trained can be played
+        TrainSettings(card=MAX_UNITS + 1)
     with pytest.raises(ValueError, match=f"{MAX_UNITS} units .* not for {MAX_UNITS + 1}"):
         Weights.of(some_arrays(Shape(context=MAX_UNITS + 1, card=1)))
 

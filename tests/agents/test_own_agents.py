@@ -21,9 +21,8 @@ from krypenv import Game, Rules, agents
 from krypenv.agents.own import Typed, typed
 from krypenv.envs.learner import LearnerGames
 from krypenv.training import ArenaSettings, duplicate_match, run_arena
-from krypenv.training.learn.imitation.imitate import ImitationSettings
-from krypenv.training.learn.selfplay.selfplay import TrainingRun
-from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.learn.run import TrainingRun
+from krypenv.training.learn.settings import TrainSettings
 from krypenv.ui.table import seated
 
 RULES = Rules.preset("krypkasino")
@@ -229,30 +228,28 @@ def test_a_record_seats_no_agent_that_decides_for_long(option):
     assert seated("search(worlds=500, plies=2)", RULES, 0).rules == RULES
 
 
-@pytest.mark.parametrize("option", ["opponents", "against", "teacher"])
+@pytest.mark.parametrize("option", ["opponents", "against", "yardstick"])
 def test_the_settings_of_a_run_import_nothing(here, option):
-    value = "evil:Careful" if option == "teacher" else ["greedy", "evil:Careful"]
-    kept = Settings.from_json({**plain(Settings.of()), option: value})
+    value = "evil:Careful" if option == "yardstick" else ["greedy", "evil:Careful"]
+    kept = TrainSettings.from_file({**plain(TrainSettings()), option: value})
     with pytest.raises(ValueError, match=f"nothing that .*: krypenv train --resume runs/x --{option} evil:Careful"):
-        kept.with_own_of(Settings.of(resume="runs/x"))
-    again = kept.with_own_of(Settings.of(resume="runs/x", opponents=("evil:Careful",)))
+        kept.typed_by(TrainSettings(resume="runs/x"))
+    again = kept.typed_by(TrainSettings(resume="runs/x", opponents=("evil:Careful",)))
     assert again == kept
-    named = again.flat()[option]
-    assert type(named if option == "teacher" else named[-1]) is Typed
+    named = getattr(again, option)
+    assert type(named if option == "yardstick" else named[-1]) is Typed
     assert not was_imported(here)
 
 
 def plain(settings):
     """Settings as they come out of a file."""
-    return json.loads(json.dumps(settings.flat()))
+    return settings.model_dump(mode="json")
 
 
 def test_a_run_that_a_file_describes_imports_nothing(here):
-    kept = Settings.from_json({**plain(Settings.of(demonstrations=0)), "opponents": ["evil:Careful"]})
+    kept = TrainSettings.from_file({**plain(TrainSettings()), "opponents": ["evil:Careful"]})
     with pytest.raises(ValueError, match="nothing that a file names"):
         TrainingRun(kept, Path("runs"))
-    with pytest.raises(ValueError, match="nothing that a file names"):
-        ImitationSettings.of(teacher="evil:Careful")
     assert not was_imported(here)
 
 
@@ -281,7 +278,6 @@ def test_only_what_is_typed_is_made_by_make():
         "analysis.py",  # names that stand in it
         "sweeps.py",  # likewise
         "base.py",  # names of agents in settings that do not come from a file
-        "settings.py",  # Settings.of, and with_own_of after its check; ExploitSettings
         "options.py",  # the values of options
         "playing.py",  # ScoreSettings, and the agent that check_score is given
         "bench_lines.py",  # names that stand in it

@@ -18,7 +18,6 @@ from krypenv.training.data import card as data_card
 from krypenv.training.data.columns import COLUMNS
 from krypenv.training.evaluation.matches.deal_lists import LISTS
 from krypenv.training.evaluation.score import protocol, score_file
-from krypenv.training.learn.selfplay.settings import PRESETS
 from krypenv.training.runs import journal
 
 
@@ -59,10 +58,6 @@ def test_versions() -> None:
         "training.data.card.FORMAT": str(data_card.FORMAT),
     }
     assert len({version for version, _ in LISTS.values()}) == 1
-
-
-def test_presets_of_training() -> None:
-    assert first_column(page("training.md"), "preset") == list(PRESETS)
 
 
 def test_columns_of_data_sets() -> None:

@@ -32,7 +32,7 @@ from krypenv.training import duplicate_match
 from krypenv.training.cli.commands import app
 from krypenv.training.evaluation.score.identity import identity_of
 from krypenv.training.evaluation.score.protocol import TABLES
-from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.learn.settings import TrainSettings
 
 SMALL = {"n_steps": 16, "batch_size": 64, "n_epochs": 1, "policy_kwargs": {"net_arch": [16]}, "device": "cpu"}
 
@@ -308,9 +308,9 @@ class TestNamedModel:
         Path("game.krk").write_text(game.record())
         done = krypenv("play", "--load", "game.krk", typed="1\n" * 40)
         assert (done.exit_code, "nothing that a file names is imported or started" in done.stderr) == (2, True)
-        kept = Settings.from_json({**json.loads(json.dumps(Settings.of().flat())), "opponents": ["greedy", evil]})
+        kept = TrainSettings.from_file({**TrainSettings().model_dump(mode="json"), "opponents": ["greedy", evil]})
         with pytest.raises(ValueError, match="name it again"):
-            kept.with_own_of(Settings.of(resume="runs/x"))
+            kept.typed_by(TrainSettings(resume="runs/x"))
         assert not Path("loaded").exists()
         with pytest.raises(ValueError, match="can't be read"):
             agents.make(evil, self.RULES)  # typed, it is

@@ -74,7 +74,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", "HEAD", "--only", "engine*", "--seconds", "0.01"]
-BY_SETTINGS = ("train", "imitate", "exploit")  # commands whose lines follow from their options
+BY_SETTINGS = ("train", "exploit")  # commands whose lines follow from their options
 GIVEN = {"position.krk", "game.krk", "scores"}  # what `folder_with_games` has in it
 NUMBERS = ("0", "-1", "1000000000000", "1" + "0" * 30, "nan", "inf", "-inf", "1e999", "x", "", "1.5", "-0.0")
 
@@ -110,8 +110,7 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.evaluation.matches import duplicate as evaluation
     from krypenv.training.evaluation.score import playing as score
     from krypenv.training.exploiting import exploiting as exploit
-    from krypenv.training.learn.imitation import imitate
-    from krypenv.training.learn.selfplay import selfplay
+    from krypenv.training.learn import run as training
     from krypenv.ui.browser import pages
     from krypenv.ui.browser.serving import Serving
 
@@ -157,8 +156,7 @@ def tiny_work() -> Iterator[None]:
             (data, "make_data", no_data),
             (pages, "Pages", Loaded),
             (Serving, "run", lambda *_: None),
-            (selfplay, "train", lambda settings: None),
-            (imitate, "run_imitation", lambda settings: []),
+            (training, "train", lambda settings: None),
             (cli_exploit, "exploit", lambda settings, console: figures),
             (bench, "version", lambda *_: contextlib.nullcontext(lambda *_: {})),
             (bench, "checkout_of", lambda _: contextlib.nullcontext(Path())),

@@ -26,7 +26,7 @@ from krypenv.engine import Engine
 from krypenv.training.data import DataSettings, load, make_data, making
 from krypenv.training.data import card as data_card
 from krypenv.training.evaluation.arena.games import chunks_of, games_of
-from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
+from krypenv.training.learn.run import CHECKPOINT, read_checkpoint
 from krypenv.training.runs.journal import JOURNAL, Journal, read_journal
 
 
@@ -67,7 +67,7 @@ def kept(folder: Path, name: str, read: Callable[[], Any]) -> Kept:
 
 @cache
 def a_checkpoint() -> Kept:
-    """The checkpoint of a run: an artifact, as demonstrations and strategies are."""
+    """The checkpoint of a run: an artifact, as strategies are."""
     folder = scratch() / "checkpoint"
     folder.mkdir()
     (folder / CHECKPOINT).write_bytes(checkpoint())

@@ -23,7 +23,7 @@ from unittest import mock
 
 from rich.console import Console
 from support.fuzzing import REFUSED, Tally, attempt, fuzzer, seeded
-from support.small_files import PLAN, files_of, scratch
+from support.small_files import files_of, scratch
 
 from fuzz.scores import SETUP, STUDY, points, small_and_once
 from krypenv import Rules
@@ -32,7 +32,6 @@ from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import ExploitSettings, exploit
 from krypenv.training.lab import run_study
 from krypenv.training.lab.study import FIGURE, RESULT
-from krypenv.training.learn.imitation.demonstrations import make_demonstrations
 from krypenv.training.runs.journal import JOURNAL, read_journal
 from krypenv.training.solving import solve_into
 
@@ -172,9 +171,9 @@ def data_settings(folder: Path, seed: int = 0) -> DataSettings:
 
 def exploit_settings(folder: Path, worlds: int = 2) -> ExploitSettings:
     """Return the settings of a small search for exploiters."""
-    return ExploitSettings.of(
+    return ExploitSettings(
         agent="greedy", rules="mini-low", seeds=0, worlds=worlds, own=("greedy", "tactician"), selection=2, deals=2,
-        out=str(folder),
+        out=folder,
     )  # fmt: skip
 
 
@@ -204,11 +203,6 @@ WORKS = {
         lambda folder: run_study(STUDY, SETUP, folder),
         lambda folder: run_study(STUDY, replace(SETUP, seed=SETUP.seed + 1), folder),
         study_result,
-    ),
-    "demonstrations": Work(
-        lambda folder: make_demonstrations(folder, PLAN, 6),
-        lambda folder: make_demonstrations(folder, replace(PLAN, seed=PLAN.seed + 1), 6),
-        artifacts,
     ),
     "data": Work(  # the card tells when it was made
         lambda folder: make_data(data_settings(folder)),

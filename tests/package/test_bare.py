@@ -43,7 +43,6 @@ WORK = {
 }
 TRAINING = {
     "train": "train --minutes 1 --out run",
-    "imitate": "imitate --games 1 --out start",
     "exploit": "exploit greedy --seeds 1 --out responses",
 }
 

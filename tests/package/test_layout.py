@@ -49,7 +49,7 @@ FLOORS = [
     {"krypenv.ui"},
     {"krypenv.ui.browser"},
     {"krypenv.ui.study"},
-    {"krypenv.training", "krypenv.training.evaluation", "krypenv.training.learn"},
+    {"krypenv.training", "krypenv.training.evaluation"},
     {"krypenv.training.runs"},
     {"krypenv.training.settings"},
     {"krypenv.training.evaluation.luck"},
@@ -58,11 +58,8 @@ FLOORS = [
     {
         "krypenv.training.data",
         "krypenv.training.evaluation.score",
-        "krypenv.training.learn.ladder",
-        "krypenv.training.learn.learner",
+        "krypenv.training.learn",
     },
-    {"krypenv.training.learn.imitation"},
-    {"krypenv.training.learn.selfplay"},
     {"krypenv.training.solving"},
     {
         "krypenv.training.exploiting",
@@ -75,7 +72,7 @@ FLOORS = [
     {"krypenv.__main__"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-WINGS = {f"krypenv.training{wing}" for wing in ("", ".evaluation", ".learn")}
+WINGS = {f"krypenv.training{wing}" for wing in ("", ".evaluation")}
 OF_ROOMS = {"krypenv", "krypenv.agents", *WINGS}  # packages whose modules and folders are rooms
 MOST_FILES = 15  # of a room
 MADE = {"__pycache__", "node_modules"}  # folders that tools make

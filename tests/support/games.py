@@ -47,10 +47,9 @@ RULES = {
 }
 
 SMALL: dict[str, Any] = {  # settings of a run that trains a little
-    "preset": "",
-    "envs": 8, "opponent_envs": 8, "steps": 4, "batch": 64, "epochs": 1, "frames": 640, "curve_deals": 1, "deals": 2,
-    "metagame_deals": 1, "curve_every": 1e9, "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.3,
-    "snapshots": 2, "workers": 1,
+    "envs": 16, "opponents": ("past", "greedy"), "opponent_share": 0.5, "steps": 4, "batch": 64, "epochs": 1,
+    "frames": 640, "curve_deals": 1, "deals": 2, "curve_every": 1e9, "context": 16, "card": 8, "embedding": 4,
+    "yardstick": "greedy",
 }  # fmt: skip
 
 FIELDS = {  # of rules

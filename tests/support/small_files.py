@@ -25,24 +25,19 @@ from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score import board, protocol
 from krypenv.training.evaluation.score import playing as run
 from krypenv.training.evaluation.score import score_file as results
-from krypenv.training.learn.imitation.demonstrations import TeachingPlan, make_demonstrations
-from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT
-from krypenv.training.learn.selfplay.selfplay import TrainingRun
-from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.learn.run import CHECKPOINT, TrainingRun
+from krypenv.training.learn.settings import TrainSettings
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.machine import machine
 from support.games import some_arrays
 
 RULES, TEAMS = "mini-low players=2", "krypkasino players=4 teams=2"
 TINY: dict[str, Any] = {
-    "preset": "",
-    "rules": RULES, "also": ("mini-low players=3",), "envs": 3, "opponent_envs": 2, "steps": 4, "batch": 16,
-    "epochs": 1,
-    "frames": 6 * 4 * 8, "opponents": ("greedy",), "snapshots": 2, "snapshot_every": 0.2, "metagame_deals": 2,
-    "curve_every": 1e9, "curve_deals": 2, "deals": 2, "against": ("random", "greedy"), "context": 4, "card": 3,
-    "embedding": 2, "checkpoint_every": 1e9,
+    "rules": RULES, "also": ("mini-low players=3",), "envs": 4, "steps": 4, "batch": 16, "epochs": 1,
+    "frames": 6 * 4 * 8, "opponents": ("past", "greedy"), "opponent_share": 0.5, "curve_every": 1e9, "curve_deals": 2,
+    "deals": 2, "against": ("random", "greedy"), "yardstick": "greedy", "context": 4, "card": 3, "embedding": 2,
+    "checkpoint_every": 1e9,
 }  # fmt: skip
-PLAN = TeachingPlan((RULES,), "search(worlds=2, plies=1)", seed=3, chunk=3, temperature=1.0, epsilon=0.2)
 
 
 @functools.cache
@@ -149,16 +144,8 @@ def checkpoint() -> bytes:
     folder = scratch() / "run"
     folder.mkdir()
     with same_everywhere():
-        TrainingRun(Settings.of(**TINY), Path(folder.name)).train(Console(quiet=True))
+        TrainingRun(TrainSettings(**TINY), Path(folder.name)).train(Console(quiet=True))
     return (folder / CHECKPOINT).read_bytes()
-
-
-@functools.cache
-def demonstrations() -> Path:
-    folder = scratch() / "demonstrations"
-    with same_everywhere():
-        make_demonstrations(folder, PLAN, games=6)
-    return folder
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import pytest
 from support.streams import advantages_of_streams
 
 from krypenv.agents.neural.action_features import ActionFeatures
-from krypenv.training.learn.learner.buffer import Decisions, SeatRolloutBuffer, select
+from krypenv.training.learn.buffer import Decisions, SeatRolloutBuffer
 
 STEPS, ROWS, SEATS, GAMMA, LAMBDA = 24, 5, 3, 0.9, 0.8
 
@@ -49,17 +49,18 @@ def test_advantages_are_those_of_each_seat_alone() -> None:
         np.testing.assert_allclose(buffer.advantages, advantages, atol=1e-4)
 
 
-@pytest.mark.parametrize("size", [None, 7, 16, 1000])
-def test_batches_hold_each_valid_decision_once_with_its_own_features(size: int | None) -> None:
+@pytest.mark.parametrize("size", [7, 16, 1000])
+def test_batches_hold_each_valid_decision_once_with_its_own_features(size: int) -> None:
     buffer, last_seats, last_values = filled_buffer(np.random.default_rng(1))
     buffer.compute_seat_advantages(last_seats, last_values)
     valid = {(step, row) for step in range(STEPS) for row in range(ROWS) if buffer.valid[step, row]}
     assert 0 < len(valid) < STEPS * ROWS
     seen = []
-    for batch in buffer.get(size):
-        position = batch.observations
-        assert batch.action_masks is None
-        assert len(batch.actions) <= (size or STEPS * ROWS)
+    buffer.other = np.concatenate([features.actions / 2 for features in buffer.features]).astype(np.float32)
+    for batch in buffer.minibatches(size):
+        position = batch.position
+        assert len(batch.actions) <= size
+        assert batch.other.tolist() == (position.choices.actions / 2).tolist()
         for place, tag in enumerate(position.observations.tolist()):
             step, row = tag[:2]
             seen.append((step, row))
@@ -72,11 +73,10 @@ def test_batches_hold_each_valid_decision_once_with_its_own_features(size: int |
             assert position.hidden[place].tolist() == [step, row]
             assert batch.advantages[place] == buffer.advantages[step, row]
             assert batch.returns[place] == buffer.advantages[step, row] + buffer.values[step, row]
-            assert batch.old_values[place] == buffer.values[step, row]
     assert len(seen) == len(set(seen))
     assert set(seen) <= valid
     left_out = len(valid) - len(seen)  # a rest of less than half a batch
-    assert left_out == 0 if size is None or size > len(valid) else 0 <= left_out < size / 2
+    assert left_out == 0 if size > len(valid) else 0 <= left_out < size / 2
 
 
 def test_batches_follow_the_random_numbers_given() -> None:
@@ -85,17 +85,6 @@ def test_batches_follow_the_random_numbers_given() -> None:
 
     def order(seed: int) -> list[list[int]]:
         buffer.rng = np.random.default_rng(seed)
-        return [batch.observations.observations[:, :2].tolist() for batch in buffer.get(16)]
+        return [batch.position.observations[:, :2].tolist() for batch in buffer.minibatches(16)]
 
     assert order(5) == order(5) != order(6)
-
-
-def test_selected_features_are_those_of_the_rows() -> None:
-    counts = np.array([2, 0, 3, 1])
-    features = ActionFeatures(counts, np.arange(10, 16), np.arange(6, dtype=np.int8)[:, None])
-    starts = np.cumsum(counts) - counts
-    for rows, expected in (([2, 0], [12, 13, 14, 10, 11]), ([3, 3, 1], [15, 15]), ([1], []), ([], [])):
-        found = select(features, starts, np.array(rows, np.int64))
-        assert found.counts.tolist() == counts[rows].tolist()
-        assert found.actions.tolist() == expected
-        assert found.features[:, 0].tolist() == [action - 10 for action in expected]

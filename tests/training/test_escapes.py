@@ -16,7 +16,7 @@ from krypenv.inputs.words import LONGEST_NAME, as_code, in_markdown
 from krypenv.training import duplicate_match
 from krypenv.training.evaluation.score.board import make_board
 from krypenv.training.evaluation.score.score_file import encode
-from krypenv.training.learn.selfplay.model_card import model_card
+from krypenv.training.learn.report import model_card
 
 EVIL = (
     "`<img src=x onerror=alert(1)>`", "``<script>alert(1)</script>``", "a|b", r"a\|b|c", "a\\", "<!-- ", "&lt;b&gt;",

@@ -27,13 +27,10 @@ from krypenv.training.evaluation.score.score_file import read_score
 from krypenv.training.exploiting import ExploitSettings, exploit
 from krypenv.training.exploiting.best_response import response_settings, train_response
 from krypenv.training.lab import run_study
-from krypenv.training.learn.imitation.imitate import ImitationSettings, run_imitation
-from krypenv.training.learn.selfplay.checkpoint import CHECKPOINT, read_checkpoint
-from krypenv.training.learn.selfplay.selfplay import train
-from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.learn.run import CHECKPOINT, read_checkpoint, train
+from krypenv.training.learn.settings import TrainSettings
 from krypenv.training.runs.folders import LOCK, is_empty, writing_to
 from krypenv.training.runs.journal import JOURNAL
-from krypenv.training.runs.parts import Length, Network
 from krypenv.training.solving import save, solve, solve_into
 
 # ---------------------------------------------------------------------- two processes and one folder
@@ -41,9 +38,7 @@ from krypenv.training.solving import save, solve, solve_into
 HELD = "another run is writing to .*; wait for its end"
 
 
-@pytest.mark.parametrize(
-    "what", ["train", "resume", "imitate", "exploit", "response", "score", "study", "solve", "save", "arena"]
-)
+@pytest.mark.parametrize("what", ["train", "resume", "exploit", "response", "score", "study", "solve", "save", "arena"])
 def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: str) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
@@ -51,16 +46,15 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
         (folder / CHECKPOINT).write_bytes(checkpoint())
     rules = Rules.parse(TINY["rules"])
     starts: dict[str, Callable[[], Any]] = {
-        "train": lambda: train(Settings.of(**TINY, out=str(folder)), quiet=True),
-        "resume": lambda: train(Settings(resume=str(folder)), quiet=True),
-        "imitate": lambda: run_imitation(ImitationSettings(out=str(folder), network=Network(4, 3, 2))),
-        "exploit": lambda: exploit(ExploitSettings.of(agent="greedy", seeds=1, frames=1, out=str(folder))),
+        "train": lambda: train(TrainSettings(**TINY, out=str(folder)), quiet=True),
+        "resume": lambda: train(TrainSettings(resume=str(folder)), quiet=True),
+        "exploit": lambda: exploit(ExploitSettings(agent="greedy", seeds=1, frames=1, out=folder)),
         "score": lambda: score_agent(ScoreSettings(agent="greedy", out=folder / "score.json", table=("two",))),
         "study": lambda: run_study(STUDY, SETUP, folder),
         "solve": lambda: solve_into(folder, Rules.preset("mini-sweep")),
         "save": lambda: save(folder, solve(Rules.preset("mini-sweep"), gap=1.0, sees=True)),
         "arena": lambda: run_arena(ArenaSettings(agents=("greedy", "random"), rules=rules, out=folder, deals=2)),
-        "response": lambda: train_response(response_settings("greedy", rules, folder, Length(frames=1)), None),  # type: ignore[arg-type]
+        "response": lambda: train_response(response_settings("greedy", rules, folder, 1, None), ""),
     }
     locked = folder / "score.json.part" if what == "score" else folder
     locked.mkdir(exist_ok=True)
@@ -73,11 +67,11 @@ def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: st
 
 TRAINS = """
 import json, sys
-from krypenv.training.learn.selfplay.selfplay import train
-from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.learn.run import train
+from krypenv.training.learn.settings import TrainSettings
 settings = json.loads(sys.argv[1])
 try:
-    train(Settings.from_json(settings), quiet=True)
+    train(TrainSettings.from_file(settings), quiet=True)
 except ValueError as error:
     sys.exit(str(error))
 """

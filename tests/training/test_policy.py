@@ -16,10 +16,12 @@ from krypenv.adapters.vector import observation_space
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
+from krypenv.envs.learner import LearnerGames
 from krypenv.observation import SIZE
-from krypenv.training.learn.learner.buffer import Decisions
-from krypenv.training.learn.learner.policy import CardPolicy
-from krypenv.training.learn.learner.torch_network import CardNetwork, Choices, NetworkAgent
+from krypenv.training.learn.buffer import Decisions
+from krypenv.training.learn.network import CardNetwork, Choices, NetworkAgent
+from krypenv.training.learn.policy import CardPolicy
+from krypenv.training.learn.ppo import SelfPlayPPO
 
 torch.set_num_threads(1)
 TABLES = [Rules.preset(), Rules.preset(players=3), Rules.preset("howto", players=2), Rules.preset(players=6, teams=3)]
@@ -56,7 +58,6 @@ def make_policy(rules: Rules, critic: bool = True) -> CardPolicy:
     with torch.no_grad():
         for parameter in policy.network.parameters():
             parameter.mul_(2)
-    policy.ema = policy.make_ema_policy()
     return policy
 
 
@@ -127,19 +128,21 @@ def test_actions_are_drawn_by_their_probabilities() -> None:
 
 
 @torch.no_grad()
-def test_entropies_and_divergences_from_the_ema_policy() -> None:
+def test_entropies_and_divergences_from_another_policy() -> None:
     """Against sums over all actions by hand."""
     rules = TABLES[1]
     policy = make_policy(rules)
-    for parameter in policy.ema.parameters():
+    other = copy.deepcopy(policy.network)
+    for parameter in other.parameters():
         parameter.mul_(0.8)
     engine = positions(rules, 40)
     position = decisions_of(engine).tensors("cpu")
     plain, masks = torch.from_numpy(engine.observation.copy()), engine.action_mask.copy()
     actions = torch.from_numpy(masks.argmax(1))
-    found = policy.evaluate(position, actions)
+    theirs = other(position.observations, position.choices).logits[position.choices.row, position.choices.place]
+    found = policy.evaluate(position, actions, theirs)
     new = policy.get_distribution(plain, masks).distribution.probs.double()
-    policy.network, network = policy.ema, policy.network
+    policy.network, network = other, policy.network
     old = policy.get_distribution(plain, masks).distribution.probs.double()
     policy.network = network
     for row in range(40):
@@ -158,16 +161,14 @@ def test_the_loss_of_an_update_is_the_one_that_is_written() -> None:
     """One minibatch, one epoch: the logged parts add up to the logged loss, and each weight counts."""
     from stable_baselines3.common.logger import configure
 
-    from krypenv.training.learn.learner.ppo import SelfPlayPPO
-
     logged = {}
     for name, coefs in {"plain": (0.0, 0.0), "entropy": (0.5, 0.0), "divergence": (0.0, 2.0)}.items():
         model = SelfPlayPPO(
-            [KrypkasinoVecEnv(TABLES[0], 16, seat="all", seed=3)], True, {"shape": Shape(16, 8, 4)}, ent_coef=coefs[0],
-            kl_coef=coefs[1], n_steps=8, batch_size=128, n_epochs=1, device="cpu", seed=1,
+            [LearnerGames(TABLES[0], 16, "all", seed=3)], Shape(16, 8, 4), True, 1e-3, coefs[1],
+            ent_coef=coefs[0], n_steps=8, batch_size=128, n_epochs=1, device="cpu", seed=1,
         )  # fmt: skip
         with torch.no_grad():
-            for parameter in model.policy.ema.parameters():
+            for parameter in model.ema.parameters():
                 parameter.mul_(0.5)
         model.set_logger(configure(None, []))
         model.collect_rollouts()
@@ -200,7 +201,7 @@ def test_the_critic_sees_hidden_hands_and_the_network_does_not(rules: Rules) -> 
 
 @torch.no_grad()
 def test_without_a_critic_or_with_hands_that_nobody_has() -> None:
-    """A run without a critic gets hidden hands of no width; one for more players, narrower ones from demonstrations."""
+    """A run without a critic gets hidden hands of no width; one for more players, narrower ones where fewer play."""
     engine = positions(TABLES[0], 20)
     position, actions = decisions_of(engine).tensors("cpu"), torch.from_numpy(engine.action_mask.argmax(1))
     plain = make_policy(TABLES[0], critic=False)
@@ -214,29 +215,27 @@ def test_without_a_critic_or_with_hands_that_nobody_has() -> None:
     assert not torch.equal(values, wide.network(position.observations, position.choices).values)
 
 
-def test_gradients_of_the_critic_do_not_reach_the_own_value_and_the_ema_policy_has_none() -> None:
+def test_gradients_of_the_critic_do_not_reach_the_own_value() -> None:
     policy, engine = make_policy(TABLES[0]), positions(TABLES[0], 20)
     position = decisions_of(engine).tensors("cpu")
     found = policy.evaluate(position, torch.from_numpy(engine.action_mask.argmax(1)))
     found.values.sum().backward(retain_graph=True)
     assert policy.network.value.weight.grad is None
-    (found.log_probs.sum() + found.divergences.sum() + found.own_values.sum()).backward()
-    trained = {id(each) for group in policy.optimizer.param_groups for each in group["params"]}
-    for name, parameter in policy.named_parameters():
-        assert (parameter.grad is not None) == (not name.startswith("ema.")), name
-        assert (id(parameter) in trained) == (not name.startswith("ema.")), name
+    (found.log_probs.sum() + found.own_values.sum()).backward()
+    assert all(parameter.grad is not None for parameter in policy.parameters())
 
 
 @pytest.mark.parametrize("ema_decay", [0.0, 0.9, 1.0])
 def test_the_ema_policy_follows_as_told(ema_decay: float) -> None:
-    policy = make_policy(TABLES[0])
-    start = copy.deepcopy(policy.ema.state_dict())
+    games = [LearnerGames(TABLES[0], 2, "all")]
+    model = SelfPlayPPO(games, Shape(16, 8, 4), True, 1e-3, ema_decay=ema_decay, n_steps=2, device="cpu")
+    start = copy.deepcopy(model.ema.state_dict())
     with torch.no_grad():
-        for parameter in policy.network.parameters():
+        for parameter in model.network.parameters():
             parameter.add_(1.0)
     for step in range(1, 4):
-        policy.update_ema(ema_decay)
-        for name, value in policy.ema.state_dict().items():
+        model._update_ema()
+        for name, value in model.ema.state_dict().items():
             assert torch.allclose(value, start[name] + 1 - ema_decay**step, atol=1e-5)
 
 

@@ -2,7 +2,6 @@
 
 import gc
 import hashlib
-import json
 import re
 
 import pytest
@@ -15,7 +14,7 @@ from krypenv.envs.learner import LearnerGames
 from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.identity import identity_of
 from krypenv.training.evaluation.score.protocol import TABLES
-from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.learn.settings import TrainSettings
 from krypenv.ui.browser.thinking import Thinker
 
 RULES = Rules.preset("mini-low")
@@ -170,8 +169,8 @@ def test_a_record_starts_nothing(evil, tmp_path):
 
 
 def test_the_settings_of_a_run_start_nothing(evil):
-    kept = Settings.from_json({**json.loads(json.dumps(Settings.of().flat())), "opponents": ["greedy", evil]})
+    kept = TrainSettings.from_file({**TrainSettings().model_dump(mode="json"), "opponents": ["greedy", evil]})
     with pytest.raises(ValueError, match='krypenv train --resume runs/x --opponents "process'):
-        kept.with_own_of(Settings.of(resume="runs/x"))
-    again = kept.with_own_of(Settings.of(resume="runs/x", opponents=(evil,)))
+        kept.typed_by(TrainSettings(resume="runs/x"))
+    again = kept.typed_by(TrainSettings(resume="runs/x", opponents=(evil,)))
     assert again == kept

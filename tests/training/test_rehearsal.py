@@ -12,21 +12,19 @@ from krypenv import Engine, Rules, agents
 from krypenv.agents.scripted import Tactician
 from krypenv.agents.search import sampler
 from krypenv.runtime.jit import JIT_IS_OFF, kernel
-from krypenv.training.learn.learner.ppo import SelfPlayPPO
-from krypenv.training.learn.selfplay import rehearsal, selfplay
-from krypenv.training.learn.selfplay.rehearsal import in_small
-from krypenv.training.learn.selfplay.selfplay import TrainingRun, open_training
-from krypenv.training.learn.selfplay.settings import PRESETS, Settings
+from krypenv.training import duplicate_match
+from krypenv.training.learn import run
+from krypenv.training.learn.ppo import SelfPlayPPO
+from krypenv.training.learn.run import TrainingRun, compile_kernels
+from krypenv.training.learn.settings import TrainSettings
 from krypenv.training.runs import progress
 from krypenv.training.runs.progress import COMPILING, compiling
 
 HOUR = 3600.0
 SMALL = {
-    "preset": "",
-    "envs": 8, "opponent_envs": 8, "steps": 4, "batch": 64, "epochs": 1, "curve_deals": 2, "deals": 2,
-    "metagame_deals": 2,
-    "context": 16, "card": 8, "embedding": 4, "snapshot_every": 0.4, "workers": 1, "against": ("greedy",),
-    "opponents": ("tactician",), "rule": ("sweep_points=4",),
+    "envs": 16, "steps": 4, "batch": 64, "epochs": 1, "curve_deals": 2, "deals": 2, "context": 16, "card": 8,
+    "embedding": 4, "against": ("greedy",), "yardstick": "greedy", "opponents": ("past", "tactician"),
+    "opponent_share": 0.5, "rule": ("sweep_points=4",),
 }  # fmt: skip
 
 
@@ -56,54 +54,52 @@ def clock(monkeypatch):
 
     monkeypatch.setattr(Tactician, "act", slow_act)
     monkeypatch.setattr(SelfPlayPPO, "train", slow_train)
-    monkeypatch.setattr(selfplay, "time", clock)
-    rehearsal._rehearse.cache_clear()
+    monkeypatch.setattr(run, "time", clock)
+    run._train_small.cache_clear()
     yield clock
-    rehearsal._rehearse.cache_clear()
+    run._train_small.cache_clear()
 
 
 def test_minutes_count_once_everything_is_compiled_and_a_resumed_run_has_those_that_are_left(clock, tmp_path):
-    folder, began = tmp_path / "run", clock.now
-    session = open_training(Settings.of(out=str(folder), minutes=0.5, curve_every=1e9, **SMALL))
+    began = clock.now
+    session = TrainingRun(TrainSettings(minutes=0.5, curve_every=1e9, **SMALL), tmp_path)
     session.train(Console(quiet=True))
     assert clock.now - began > HOUR
     assert (session.elapsed, session.updates) == (30.0, 5)
-    assert [point.seconds for point in session.curve] == [0.0, 30.0]
+    assert [point.seconds for point in session.curve][0 :: len(session.curve) - 1] == [0.0, 30.0]
     session.settings = session.settings.changed(minutes=1.0)
     session.save()
-    again = open_training(Settings(resume=str(folder)))
+    kept = run.read_checkpoint(tmp_path)
+    again = TrainingRun(kept.settings.typed_by(session.settings), tmp_path, kept)
     clock.now += HOUR
     assert again.elapsed == 30.0
     again.train(Console(quiet=True))
     assert (again.elapsed, again.updates) == (60.0, 10)
 
 
-def test_a_rehearsal_touches_neither_run_nor_folder(tmp_path):
-    session = open_training(Settings.of(out=str(tmp_path / "run"), frames=100, **SMALL))
+def test_the_clock_stands_still_while_the_learner_is_measured(clock, tmp_path, monkeypatch):
+    def slow_match(*given, **named):
+        clock.now += HOUR
+        return duplicate_match(*given, **named)
+
+    monkeypatch.setattr(run, "duplicate_match", slow_match)
+    session = TrainingRun(TrainSettings(frames=4 * 64, curve_every=6.0, **SMALL), tmp_path)
+    session.train(Console(quiet=True))
+    assert [point.seconds for point in session.curve] == [0.0, 6.0, 12.0, 18.0, 24.0]
+    assert session.elapsed == 24.0
+
+
+def test_compiling_touches_neither_run_nor_folder(tmp_path):
+    session = TrainingRun(TrainSettings(frames=100, **SMALL), tmp_path)
     weights = {name: value.clone() for name, value in session.model.policy.state_dict().items()}
     games = [part.save() for part in session.model.parts]
-    rehearsal._rehearse.cache_clear()
-    rehearsal.rehearse(TrainingRun, session.settings, Console(quiet=True))
+    run._train_small.cache_clear()
+    compile_kernels(session.settings, Console(quiet=True))
     assert all(value.equal(weights[name]) for name, value in session.model.policy.state_dict().items())
     for part, kept in zip(session.model.parts, games, strict=True):
         for name, value in part.save().items():
             np.testing.assert_array_equal(value, kept[name])
-    assert not list((tmp_path / "run").iterdir())
-
-
-def test_it_is_small_and_has_all_who_take_part():
-    given = {"players": 4, "teams": 2, "also": ("krypkasino players=3",), "opponents": ("greedy", "rollout")}
-    for preset in PRESETS:
-        settings = Settings.of(preset=preset, **given)
-        small = in_small(settings)
-        assert small.all_rules() == settings.all_rules()
-        assert small.games.opponents == settings.games.opponents
-        assert small.evaluation.against == settings.evaluation.against
-        assert small.start.teacher == settings.start.teacher
-        start = small.start
-        assert (start.demonstrations, start.workers, start.init_from, small.resume, small.out) == (4, 1, "", "", "")
-        assert small.decisions < small.length.frames <= 2 * small.decisions < 1000
-        assert in_small(settings.changed(envs=0, demonstrations=0)).games.envs == 0
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")
@@ -114,19 +110,18 @@ def test_nothing_is_left_to_compile(tmp_path):
 import gc
 from rich.console import Console
 from krypenv.runtime.lean import Kernel
-from krypenv.training.learn.selfplay import selfplay
-from krypenv.training.learn.selfplay.settings import Settings
+from pathlib import Path
+from krypenv.training.learn.run import TrainingRun
+from krypenv.training.learn.settings import TrainSettings
 
 def compiled():
     kernels = [each for each in gc.get_objects() if type(each) is Kernel]
     return {{(each.__name__, str(types)) for each in kernels for types in each.overloads}}
 
-session = selfplay.open_training(Settings.of(
-    out={str(tmp_path / "run")!r}, demonstrations=300, bc_epochs=1, frames=20000, snapshot_every=0.4,
-    teacher="rollout(worlds=1)",
-    envs=64, opponent_envs=32, curve_deals=10, metagame_deals=10, workers=1, rules="mini-low",
-    opponents=("search(worlds=2)",), against=("greedy", "tactician(shed=True)"),
-))
+session = TrainingRun(TrainSettings(
+    frames=20000, envs=96, curve_deals=10, rules="mini-low", opponents=("past", "search(worlds=2)"),
+    against=("greedy",), yardstick="tactician(shed=True)",
+), Path({str(tmp_path)!r}))
 play = session.play
 def measured(console):
     before = compiled()

@@ -13,7 +13,7 @@ from support.commands import FLAT, settings_of
 
 from krypenv import Rules
 from krypenv.agents.own import Typed
-from krypenv.training.learn.learner.versions import FIRST, TOO_NEW, check_versions
+from krypenv.training.learn.ppo import FIRST, TOO_NEW, check_versions
 from krypenv.training.settings.base import about, bounds_of, kind_of, options_of
 from krypenv.training.settings.groups import ORDER
 
@@ -59,6 +59,9 @@ def test_a_wrong_value_is_refused_in_one_sentence(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "given"),
     [
+        ("train", {"gamma": 0.5, "critic": False, "also": ("krypkasino players=4",), "opponents": ("past", "greedy")}),
+        ("train", {"minutes": 2.0, "rules": "kasino-sweden", "against": ("greedy", "random"), "reward": "win"}),
+        ("exploit", {"agent": "greedy", "exact": True, "own": ("random", "greedy"), "deals_from": "7"}),
         ("arena", {**ARENA, "first": 1, "workers": 2, "rule": ("games=2",)}),
         ("score", {"agent": "greedy", "out": "x.json", "table": ("two",), "quick": True}),
         ("score", {"check": "x.json", "share": 0.5}),

@@ -1,8 +1,9 @@
-"""Runs: their settings, what they leave behind, the rules that they learn, and models on disk."""
+"""Runs: what they leave behind, the rules and settings that they learn by, and what is refused."""
 
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import math
 from contextlib import redirect_stdout
@@ -17,48 +18,47 @@ from support.games import SMALL, some_arrays
 from krypenv import Rules, agents
 from krypenv.agents.neural.model_file import load_model, save_model
 from krypenv.agents.neural.network import Shape, inputs_of
-from krypenv.training import duplicate_match
+from krypenv.envs.learner import LEARNER
+from krypenv.training import TrainSettings, duplicate_match, train
 from krypenv.training.evaluation.matches.duplicate import MatchResult
-from krypenv.training.learn.imitation.imitate import ImitationSettings, make_policy, run_imitation, save_start
-from krypenv.training.learn.ladder import KRYPKASINO, OTHERS
-from krypenv.training.learn.learner.torch_network import tensors_of
-from krypenv.training.learn.selfplay import selfplay
-from krypenv.training.learn.selfplay.curve import CurvePoint, write_curve
-from krypenv.training.learn.selfplay.selfplay import TrainingRun, open_training, train
-from krypenv.training.learn.selfplay.settings import PRESETS, Settings
-from krypenv.training.runs.parts import Length, Network
+from krypenv.training.learn import run
+from krypenv.training.learn.network import tensors_of
+from krypenv.training.learn.report import CurvePoint, write_curve
+from krypenv.training.learn.run import TrainingRun, open_training
+from krypenv.training.learn.settings import KRYPKASINO, RELATIVES
 
 SWEDEN, OVERSPADER, MULLE = (Rules.preset(name) for name in ("kasino-sweden", "overspader", "mulle"))
+
+
+def begin(out: Path, **fields: Any) -> TrainingRun:
+    """A new small run, whose folder is not held."""
+    with open_training(TrainSettings(out=str(out), **{**SMALL, **fields})) as new:
+        return new
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "[b]small"  # no markup
     with redirect_stdout(io.StringIO()) as printed:
-        results = train(Settings.of(out=str(folder), **SMALL))
+        results = train(TrainSettings(out=str(folder), **SMALL))
     assert printed.getvalue().replace("\n", "").count(str(folder)) == 4
-    assert [result.opponent for result in results] == list(Settings().evaluation.against)
+    assert [result.opponent for result in results] == list(KRYPKASINO.against)
     return folder
 
 
-def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
+def test_a_run_leaves_model_log_picture_and_evaluation(finished: Path) -> None:
     card = json.loads((finished / "model" / "model.json").read_text())
     assert card["rules"] == "krypkasino players=2"
-    assert settings_of(card["command"]) == Settings.of(out=str(finished), **SMALL)
+    assert settings_of(card["command"]) == TrainSettings(out=str(finished), **SMALL)
     assert card["frames"] == 640
     assert card["settings"]["device"] == ("cuda" if torch.cuda.is_available() else "cpu"), "the one that was used"
     assert set(card) >= {"seed", "commit", "observation_version", "features_version", "network", "settings", "seconds"}
-    for name in ("curve.png", "metagame.png"):
-        assert (finished / name).read_bytes().startswith(b"\x89PNG")
-    names = json.loads((finished / "metagame.json").read_text())["names"]
-    assert names == [*Settings().games.opponents, "update 3", "update 6", "update 9"]
+    assert (finished / "curve.png").read_bytes().startswith(b"\x89PNG")
     curve = json.loads((finished / "curve.json").read_text())
-    assert curve["rules"] == card["rules"]
+    assert (curve["rules"], curve["yardstick"]) == (card["rules"], "greedy")
     assert [curve["points"][at]["frames"] for at in (0, -1)] == [0, card["frames"]]
-    assert all(list(point["margins"]) == list(Settings().evaluation.against) for point in curve["points"])
     assert any((finished / "tensorboard").iterdir())
     matches = json.loads((finished / "evaluation.json").read_text())["matches"]
-    assert len(matches) == len(Settings().evaluation.against)
     readme = (finished / "model" / "README.md").read_text()
     for text in (card["rules"], card["weights_sha256"], card["version"], "640 decisions", "seed"):
         assert text in readme
@@ -68,19 +68,29 @@ def test_a_run_leaves_model_log_pictures_and_evaluation(finished: Path) -> None:
     assert not [path for path in finished.rglob("*") if path.suffix in (".pkl", ".zip", ".pt", ".pth")]
 
 
+def test_points_of_a_curve_lie_closer_at_its_beginning(tmp_path: Path) -> None:
+    new, times = begin(tmp_path / "run", curve_every=30.0), [0.0]
+    while times[-1] < 200:
+        new.curve = [CurvePoint(times[-1], 0, 0.0, 0.0, 0.0)]
+        times.append(new._next_point())
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert sum(at <= 30 for at in times) >= 5
+    assert gaps == sorted(gaps)
+    assert gaps[-1] == 30
+
+
 def test_a_curve_of_single_deals_is_kept_without_bounds(tmp_path: Path) -> None:
-    write_curve(tmp_path, [CurvePoint(1.5, 0, {"greedy": [2.0, -math.inf, math.inf]})], Rules.preset("krypkasino"))
-    kept = json.loads((tmp_path / "curve.json").read_text())
-    point = {"seconds": 1.5, "frames": 0, "margins": {"greedy": [2.0, None, None]}}
-    assert kept == {"rules": str(Rules.preset("krypkasino")), "points": [point]}
+    write_curve(tmp_path, [CurvePoint(1.5, 0, 2.0, -math.inf, math.inf)], Rules.preset("krypkasino"), "greedy")
+    point = {"seconds": 1.5, "frames": 0, "margin": 2.0, "low": None, "high": None}
+    assert json.loads((tmp_path / "curve.json").read_text())["points"] == [point]
 
 
 @pytest.mark.usefixtures("no_pictures")
 def test_the_same_settings_make_the_same_weights_and_another_seed_others(finished: Path, tmp_path: Path) -> None:
-    train(Settings.of(out=str(tmp_path / "again"), **SMALL), quiet=True)
+    train(TrainSettings(out=str(tmp_path / "again"), **SMALL), quiet=True)
     first, again = (load_model(folder / "model")[0] for folder in (finished, tmp_path / "again"))
     assert all((first[name] == again[name]).all() for name in first)
-    one, other = (open_training(Settings.of(out=str(tmp_path / "x"), **SMALL, seed=seed)).model for seed in (0, 1))
+    one, other = (begin(tmp_path / "x", seed=seed).model for seed in (0, 1))
     assert not torch.equal(one.network.state_dict()["read.weight"], other.network.state_dict()["read.weight"])
     assert (one.parts[0].observation != other.parts[0].observation).any()
 
@@ -88,95 +98,69 @@ def test_the_same_settings_make_the_same_weights_and_another_seed_others(finishe
 @pytest.mark.parametrize(
     "fields",
     [
-        {"players": 6, "teams": 3, "envs": 0, "rule": ("games=2",), "dense": False},
-        {"rules": "howto", "players": 3, "opponent_envs": 0, "reward": "win"},
-        {"reward": "win", "dense": False, "critic": False, "kl_coef": 0.0, "snapshots": 0, "opponents": ()},
+        {"players": 6, "teams": 3, "opponent_share": 1.0, "rule": ("games=2",), "dense": False},
+        {"rules": "howto", "players": 3, "opponents": (), "reward": "win"},
+        {"reward": "points", "dense": False, "critic": False, "kl_coef": 0.0, "opponents": ("past",)},
         {"also": ("krypkasino players=3", "krypkasino players=4 teams=2")},
-        {"demonstrations": 2, "teacher": "rollout(worlds=1)", "critic": False, "also": ("krypkasino players=3",)},
+        {"rules": "kasino-finland", "players": 4, "teams": 2},
+        {"rules": "laistokasino"},
+        {"rules": "mulle-glimne"},
     ],
     ids=str,
 )
 @pytest.mark.usefixtures("no_pictures")
 def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, Any]) -> None:
-    """A few updates, with opponents, snapshots and a resumed checkpoint."""
-    trains(tmp_path, against=("random",), **fields)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [{"rules": "kasino-finland", "players": 4, "teams": 2}, {"rules": "laistokasino"}, {"rules": "mulle-glimne"}],
-    ids=str,
-)
-@pytest.mark.usefixtures("no_pictures")
-def test_kasino_and_mulle_train_and_meet_their_ladder(tmp_path: Path, fields: dict[str, Any]) -> None:
-    results = trains(tmp_path, **fields)
-    assert [result.opponent for result in results] == list(OTHERS.against)
-
-
-def trains(tmp_path: Path, **fields: Any) -> list[MatchResult]:
-    """Assert that a short run changes all weights and leaves a model that plays its rules; return its evaluation.
-
-    Of demonstrations there is a file for each of its rules.
-    """
+    """A short run changes all weights and leaves a model that plays its rules."""
     folder = tmp_path / "run"
-    settings = Settings.of(out=str(folder), **{**SMALL, "frames": 200, **fields})
-    before = {name: value.clone() for name, value in open_training(settings).model.network.state_dict().items()}
-    results = train(settings, quiet=True)
-    again = open_training(Settings(resume=str(folder)))
-    assert again.done == 1
-    after = again.model.network.state_dict()
+    settings = TrainSettings(out=str(folder), **{**SMALL, "frames": 200, "against": ("random",), **fields})
+    before = {name: value.clone() for name, value in begin(tmp_path / "x", **fields).model.network.state_dict().items()}
+    (result,) = train(settings, quiet=True)
+    assert isinstance(result, MatchResult)
+    with open_training(TrainSettings(resume=str(folder))) as again:
+        assert again.done == 1
+        after = again.model.network.state_dict()
     assert all(torch.isfinite(value).all() for value in after.values())
-    changed = [name for name in after if not torch.equal(before[name], after[name])]
-    assert changed == list(after)
+    assert [name for name in after if not torch.equal(before[name], after[name])] == list(after)
     card = json.loads((folder / "model" / "model.json").read_text())
     assert card["rules"] == str(settings.game_rules())
     for rules in settings.all_rules():
         assert agents.make(str(folder / "model"), rules).rules == rules
-    files = len(settings.all_rules()) if settings.start.demonstrations else 0
-    assert len(list((folder / "imitation").glob("demonstrations-*"))) == files
-    return results
 
 
 def test_parts_of_a_run_play_their_own_rules(tmp_path: Path) -> None:
     also = ("krypkasino players=3", "krypkasino players=4 teams=2")
-    session = open_training(Settings.of(out=str(tmp_path / "run"), **SMALL, also=also))
-    assert [str(part.rules) for part in session.model.parts] == [*["krypkasino players=2"] * 2, *also]
-    decisions = session.model.decisions()
-    assert decisions.hidden.shape == (8 * 4, 3 * 52)
+    new = begin(tmp_path / "run", also=also)
+    assert [str(part.rules) for part in new.model.parts] == [*["krypkasino players=2"] * 2, *also]
+    decisions = new.model.decisions()
+    assert decisions.hidden.shape == (16 * 3, 3 * 52)
     assert (decisions.hidden[:16, 52:] == 0).all()  # two players: there are no more hands
-    held = decisions.hidden.reshape(32, 3, 52).sum(2)
-    assert (held[16:24, :2] > 0).all()
-    assert (held[24:] > 0).all()
+    held = decisions.hidden.reshape(48, 3, 52).sum(2)
+    assert (held[16:32, :2] > 0).all()
+    assert (held[32:] > 0).all()
 
 
-def test_optimizer_and_snapshots_are_all_there(finished: Path) -> None:
-    session = open_training(Settings(resume=str(finished)))
-    states = session.model.policy.optimizer.state_dict()["state"]
-    trained = [each for each in session.model.policy.parameters() if each.requires_grad]
-    assert (
-        len(states)
-        == len(trained)
-        == len(list(session.model.policy.parameters())) - len(list(session.model.policy.ema.parameters()))
-    )
-    assert all(float(state["step"]) > 0 for state in states.values())
-    assert list(session.pool.snapshots) == ["update 3", "update 9"]
-    assert abs(sum(weight for _, weight in session.pool.drawn) - 1) < 1e-9
+def test_against_opponents_a_whole_side_learns_and_past_selves_are_drawn_alike(tmp_path: Path) -> None:
+    new = begin(tmp_path / "run", players=4, teams=2, opponents=("past", "greedy"))
+    everyone, against = new.model.parts
+    assert (everyone.players == LEARNER).all()
+    learns = against.players == LEARNER
+    assert (learns.sum(axis=1) == 2).all()
+    assert (learns[:, 0] == learns[:, 2]).all()
+    assert [weight for _, weight in against.pool] == [1, 1]
+    new.past_selves = {"update 1": new.model.network, "update 2": new.model.network}
+    assert [(agent.name, weight) for agent, weight in new._opponents()] == [
+        ("update 1", 0.5), ("update 2", 0.5), ("greedy", 1),
+    ]  # fmt: skip
+    assert len(begin(tmp_path / "alone", opponents=()).model.parts) == 1
 
 
 def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_path: Path) -> None:
-    def begin(place: str, **fields: Any) -> TrainingRun:
-        return open_training(Settings.of(out=str(tmp_path / place), **{**SMALL, **fields}))
-
     weights, model = tensors_of(load_model(finished / "model")[0]), str(finished / "model")
-    policy = begin("one", init_from=model).model.policy
-    for start in (policy.network, policy.ema):
+    learner = begin(tmp_path / "one", init_from=model).model
+    for start in (learner.network, learner.ema):
         assert all(torch.equal(value, start.state_dict()[name]) for name, value in weights.items())
-    cloned = make_policy(ImitationSettings(network=Network(16, 8, 4), seed=7))
-    save_start(tmp_path / "start", cloned, Rules.preset())
-    found = begin("two", init_from=str(tmp_path / "start")).model.policy.state_dict()
-    assert all(torch.equal(value, found[name]) for name, value in cloned.state_dict().items())
     same, mulle = model_of(tmp_path, OVERSPADER), model_of(tmp_path, MULLE, 2)
-    read = begin("three", rules="kasino-sweden", init_from=same).model.network.arrays()["read.weight"]
+    read = begin(tmp_path / "three", rules="kasino-sweden", init_from=same).model.network.arrays()["read.weight"]
     assert (read == load_model(same)[0]["read.weight"]).all()
     for wrong, reason in (
         ({"init_from": model, "card": 9}, "the settings ask for"),
@@ -184,35 +168,45 @@ def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_pat
         ({"init_from": str(tmp_path / "nothing")}, "is no model"),
     ):
         with pytest.raises(ValueError, match=reason):
-            begin("four", **wrong)
+            begin(tmp_path / "four", **wrong)
     assert not (tmp_path / "four").exists()
 
 
-def test_bad_settings_and_folders_are_refused(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for fields, reason in (
-        ({"envs": 0, "opponent_envs": 0}, "envs and opponent_envs can't both be 0"),
-        ({"players": 9}, "not played by 9 players"),
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"envs": 0}, "envs should be greater than or equal to 1, not 0"),
+        ({"envs": 1_000_000, "steps": 100}, "envs times steps come to at most 10,000,000 decisions"),
+        ({"players": 9}, "krypkasino is not played by 9 players"),
         ({"rules": "krypcasino"}, "unknown preset"),
-        ({"also": ("krypkasino players=9",)}, "not played by 9 players"),
-        ({"reward": "money"}, "unknown reward"),
-        ({"device": "abacus"}, "device is auto, cpu or cuda"),
-        ({"against": ()}, "at least one opponent"),
-        ({"init_from": "model", "demonstrations": 5}, "init_from and demonstrations are two ways to begin"),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            Settings.of(**{"preset": "", **fields})
-    with pytest.raises(ValueError, match="is not empty"):
-        open_training(Settings(out=str(finished)))
-    with pytest.raises(ValueError, match="no run to resume"):
-        open_training(Settings(resume=str(tmp_path)))
+        ({"also": ("krypkasino players=9",)}, "krypkasino is not played by 9 players"),
+        (
+            {"rules": "kasino-sweden", "also": ("mulle",)},
+            "one network can't learn 'kasino-sweden players=2' and 'mulle",
+        ),
+        ({"reward": "money"}, "reward should be 'centred', 'points' or 'win', not 'money'"),
+        ({"device": "abacus"}, "device should be 'auto', 'cpu' or 'cuda', not 'abacus'"),
+        ({"against": ()}, "against has at least one value"),
+    ],
+)
+def test_bad_settings_are_refused(fields: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{reason}[^\n]*$"):
+        TrainSettings(**fields)
+
+
+def test_bad_folders_agents_and_devices_are_refused_before_anything_is_written(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     for fields, reason in (
+        ({"out": str(finished)}, "is not empty"),
+        ({"resume": str(tmp_path)}, "no run to resume"),
         ({"opponents": ("tactican",)}, "unknown agent"),
-        ({"demonstrations": 4, "teacher": "tactician"}, "can't teach"),
+        ({"yardstick": "tactican"}, "unknown agent"),
         ({"device": "cuda"}, r"^device is cuda, and torch finds no CUDA here; give cpu, or auto for "),
     ):
         with pytest.raises(ValueError, match=reason):
-            train(Settings.of(**{**SMALL, "out": str(tmp_path / "other"), **fields}))
+            train(TrainSettings(**{**SMALL, "out": str(tmp_path / "other"), **fields}), quiet=True)
         assert not (tmp_path / "other").exists()
 
 
@@ -221,19 +215,13 @@ def test_a_training_gives_torch_its_threads_back(tmp_path: Path) -> None:
     before, nothing = torch.get_num_threads(), str(tmp_path / "nothing")
     torch.set_num_threads(3)
     try:
-        train(Settings.of(**{**SMALL, "frames": 64}, out=str(tmp_path / "run")), quiet=True)
+        train(TrainSettings(**{**SMALL, "frames": 64}, out=str(tmp_path / "run")), quiet=True)
         assert torch.get_num_threads() == 3
         with pytest.raises(ValueError, match="is no model"):
-            train(Settings.of(**SMALL, out=str(tmp_path / "other"), init_from=nothing))
-        assert torch.get_num_threads() == 3
-        with pytest.raises(ValueError, match="is no model"):
-            run_imitation(ImitationSettings(out=str(tmp_path / "start"), init_from=nothing))
+            train(TrainSettings(**SMALL, out=str(tmp_path / "other"), init_from=nothing))
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
-
-
-# ---------------------------------------------------------------------- Kasino and Mulle
 
 
 def model_of(folder: Path, rules: Rules, seed: int = 1) -> str:
@@ -242,16 +230,8 @@ def model_of(folder: Path, rules: Rules, seed: int = 1) -> str:
 
 
 def test_little_training_beats_random_and_plays_for_many_points(tmp_path: Path) -> None:
-    few = {
-        **SMALL,
-        "envs": 128,
-        "opponent_envs": 32,
-        "steps": 16,
-        "frames": 30_000,
-        "batch": 256,
-        "learning_rate": 3e-3,
-    }
-    train(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **few), quiet=True)
+    few = {**SMALL, "envs": 160, "opponents": (), "steps": 16, "frames": 30_000, "batch": 256, "learning_rate": 3e-3}
+    train(TrainSettings(out=str(tmp_path / "run"), rules="kasino-sweden", **few), quiet=True)
     player, untrained = (  # the networks alone
         agents.make(f"learned(model={model!r}, solver=False)", SWEDEN)
         for model in (str(tmp_path / "run" / "model"), model_of(tmp_path, SWEDEN))
@@ -260,55 +240,25 @@ def test_little_training_beats_random_and_plays_for_many_points(tmp_path: Path) 
     assert duplicate_match(player, untrained, SWEDEN, deals=200, seed=1).low > 1
 
 
-def test_the_agents_around_a_learner_follow_from_the_rules() -> None:
-    main, its = Settings.of(), Settings.of(rules="mulle", players=4, teams=2)
-    assert main.games.opponents == KRYPKASINO.opponents
-    assert main.start.demonstrations > 0
-    assert its.games.opponents == OTHERS.opponents
-    assert its.evaluation.against == OTHERS.against
-    assert its.start.demonstrations > 0
-    assert its.ppo.gamma > main.ppo.gamma
-    hard = Settings.of(rules="mulle", preset="strong")
-    assert hard.games.opponents == OTHERS.hard_opponents
-    assert hard.length.frames == Settings.of(preset="strong").length.frames
-    given = Settings.of(rules="mulle", opponents=("random",), against=("random",), gamma=0.5)
-    assert (given.games.opponents, given.evaluation.against, given.ppo.gamma) == (("random",), ("random",), 0.5)
+def test_what_suits_a_family_follows_from_the_rules() -> None:
+    main, its = TrainSettings(), TrainSettings(rules="mulle", players=4, teams=2)
+    assert (main.against, its.against) == (KRYPKASINO.against, RELATIVES.against)
+    assert its.gamma > main.gamma
+    given = TrainSettings(rules="mulle", against=("random",), gamma=0.5)
+    assert (given.against, given.gamma) == (("random",), 0.5)
 
 
 def test_one_network_learns_games_that_show_the_same(tmp_path: Path) -> None:
-    also = ("overspader players=2",)
-    session = open_training(Settings.of(out=str(tmp_path / "run"), rules="kasino-sweden", **SMALL, also=also))
-    session.write_model("krypenv train")
+    new = begin(tmp_path / "run", rules="kasino-sweden", also=("overspader players=2",))
+    new.curve = [CurvePoint(0.0, 0, 0.0, -1.0, 1.0)]
+    new.write_model("krypenv train")
     for rules in (SWEDEN, OVERSPADER):
         assert agents.make(str(tmp_path / "run" / "model"), rules).rules == rules
-    for other in ("mulle players=2", "krypkasino players=2"):
-        with pytest.raises(ValueError, match=r"one network can't learn 'kasino-sweden players=2' and '.*'"):
-            Settings.of(rules="kasino-sweden", also=(other,))
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_fills_what_is_not_given_and_nothing_else(preset: str) -> None:
-    assert Settings.of(preset=preset).flat() == {**Settings().flat(), **PRESETS[preset], "preset": preset}
-    assert Settings.of(preset=preset, frames=7, card=3, envs=1) == Settings().changed(
-        **{**PRESETS[preset], "preset": preset, "frames": 7, "card": 3, "envs": 1}
-    )
-
-
-def test_a_length_in_minutes_and_a_warm_start_are_heard() -> None:
-    """They would be silently lost, or refused, beside the preset's own length and demonstrations."""
-    settings = Settings.of(preset="quick", minutes=1.0, init_from="model")
-    assert settings.length == Length(minutes=1.0, frames=0)
-    assert (settings.start.init_from, settings.start.demonstrations) == ("model", 0)
-    assert Settings.of(preset="quick", minutes=1.0, frames=9).length.frames == 9
-    assert Settings.of() == Settings.of(preset="quick")
-
-
-def test_the_command_line_asks_for_a_preset_and_what_differs_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Settings] = []
-    monkeypatch.setattr(selfplay, "train", seen.append)
-    strong = "--preset", "strong", "--set", "card=64", "--opponents", "greedy"  # 64 is the default: given all the same
-    for words in ((), strong):
+def test_the_command_line_asks_for_what_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[TrainSettings] = []
+    monkeypatch.setattr(run, "train", seen.append)
+    for words in ((), ("--card", "32", "--opponents", "greedy", "--no-critic", "--minutes", "2")):
         assert krypenv("train", *words).exit_code == 0
-    assert seen == [Settings.of(), Settings.of(preset="strong", card=64, opponents=("greedy",))]
-    done = krypenv("train", "--preset", "slow")
-    assert (done.exit_code, done.stderr) == (2, "krypenv: preset is quick, good, strong or not given, not 'slow'\n")
+    assert seen == [TrainSettings(), TrainSettings(card=32, opponents=("greedy",), critic=False, minutes=2.0)]

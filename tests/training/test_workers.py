@@ -19,20 +19,16 @@ from support.commands import krypenv
 from support.small_files import tiny_protocol
 
 from krypenv import agents
-from krypenv.training import ArenaSettings, Settings, run_arena, train
+from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.data import making
 from krypenv.training.evaluation.score.score_file import read_score
-from krypenv.training.exploiting import best_response
-from krypenv.training.learn.imitation import imitate
 from krypenv.training.runs import tasks
 from krypenv.training.runs.journal import JOURNAL, parse
 
-SMALL = "--rules mini-low --deals 2 --set bc_epochs=1 --set context=8 --set card=8"
 COMMANDS = {  # each with two tasks at least
     "arena": "arena greedy random --rules mini-low --deals 6 --chunk 2 --out out",
     "score": "score greedy --quick --out out/score.json",
     "data": "data greedy --against random --rules mini-low --games 6 --out out",
-    "imitate": f"imitate {SMALL} --teacher 'search(worlds=2, plies=0)' --games 6 --out out",
     "exploit": "exploit greedy --rules mini-low --seeds 1 --frames 1 --worlds 2 --selection 2 --deals 2 --out out",
 }
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS if name != "arena"]
@@ -41,9 +37,7 @@ SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS if name 
 @pytest.fixture(autouse=True)
 def _small_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make protocols, files and trainings small."""
-    monkeypatch.setattr(imitate, "CHUNK", 2)
     monkeypatch.setattr(making, "CHUNK", 2)
-    monkeypatch.setattr(best_response, "ROWS", 32)
     with tiny_protocol():
         yield
 
@@ -91,7 +85,7 @@ def test_a_killed_process_changes_nothing(name: str, tmp_path: Path, monkeypatch
 
 SCRIPT = """
 from krypenv import Rules
-from krypenv.training import ArenaSettings, Settings, run_arena, train
+from krypenv.training import ArenaSettings, run_arena
 
 print("from the top", flush=True)
 
@@ -113,9 +107,6 @@ RULES = Rules.preset("mini-low")
 CALLS = {
     "arena": "run_arena(ArenaSettings(agents=(Mine(RULES), pick_low, 'random'), rules=RULES, out='out', "
     "deals=4, chunk=2, workers=2))",
-    "training": "train(Settings.of(rules='mini-low', demonstrations=60, teacher='search(worlds=2)', workers=2, "
-    "frames=300, deals=2, against=('greedy',), out='out', envs=8, opponent_envs=4, steps=8, metagame_deals=2, "
-    "curve_deals=2, batch=64, bc_epochs=1, context=8, card=8))",
 }
 
 
@@ -124,7 +115,6 @@ CALLS = {
     [
         ("arena", "script.py"),
         pytest.param("arena", "-", marks=pytest.mark.slow),
-        pytest.param("training", "script.py", marks=pytest.mark.slow),
     ],
 )
 def test_workers_leave_the_main_module_alone(name: str, file: str, tmp_path: Path) -> None:
@@ -153,9 +143,6 @@ def test_a_class_of_the_main_module_is_not_named_to_workers(tmp_path: Path, monk
         ValueError, match=r"^__main__:Lowest is a class of the main module, which other processes can't"
     ):
         run_arena(ArenaSettings(agents=(named, "random"), rules=RULES, out=tmp_path / "arena", workers=2))
-    monkeypatch.setattr(sys.modules["__main__"], "Teacher", type(agents.make("rollout", RULES)), raising=False)
-    with pytest.raises(ValueError, match=r"^__main__:Teacher is a class of the main module"):
-        train(Settings.of(teacher="__main__:Teacher", demonstrations=2, workers=2, out=str(tmp_path / "run")))
     assert not [each.name for each in tmp_path.iterdir()]
     assert (
         run_arena(ArenaSettings(agents=(named, "random"), rules=RULES, out=tmp_path / "arena", deals=2)).names[0]

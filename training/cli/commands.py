@@ -50,7 +50,7 @@ COMMANDS = {
         "Evaluate each legal move of a position, or the moves of a recorded game.",
         "krypenv analyze game.krk --worlds 200 --picture game.png",
     ),
-    "train": Entry("people", "Train an agent by self-play.", "krypenv train --preset good --out runs/good"),
+    "train": Entry("people", "Train an agent by self-play.", "krypenv train --frames 5_000_000 --out runs/good"),
     "evaluate": Entry(
         "people",
         "Play duplicate matches of an agent against others and print the margins in points a game.",
@@ -75,11 +75,6 @@ COMMANDS = {
         "research",
         "Find lower bounds on an agent's exploitability.",
         "krypenv exploit tactician --minutes 10 --out runs/exploit",
-    ),
-    "imitate": Entry(
-        "research",
-        "Train a network to imitate a search: initial weights for self-play.",
-        "krypenv imitate --games 4000 --out runs/imitation",
     ),
     "data": Entry(
         "research",

@@ -238,6 +238,8 @@ def sentence_of(error: ValidationError, name: str = "the settings", flags: Mappi
         return f"{name} must be given"
     if first["type"] == "extra_forbidden":
         return f"there is no setting {shown(name)}"
+    if first["type"] == "too_short":
+        return f"{name} has at least one value"
     if first["type"] == "string_too_short":
         return f"{name} is empty; give it a value, or leave it out"
     return f"{re.sub(r'^.*? should be', f'{name} should be', first['msg'])}, not {shown(first['input'])}"

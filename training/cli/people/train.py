@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from krypenv.training.cli.outputs import check_folder
-from krypenv.training.learn.selfplay.settings import Settings
+from krypenv.training.learn.settings import TrainSettings
 
 
-def run(settings: Settings) -> None:
-    """Train an agent by self-play and evaluate it. The defaults below are those of the preset quick."""
-    from krypenv.training.learn.selfplay import selfplay
+def run(settings: TrainSettings) -> None:
+    """Train an agent by self-play and evaluate it."""
+    from krypenv.training.learn import run
 
     check_folder(settings.resume or settings.out or "runs")
-    selfplay.train(settings)
+    run.train(settings)

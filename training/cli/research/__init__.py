@@ -2,6 +2,5 @@
 
 solve    `krypenv solve`
 exploit  `krypenv exploit`
-imitate  `krypenv imitate`
 data     `krypenv data`
 """

@@ -1,43 +1,74 @@
-"""MaskablePPO with self-play rollouts: in some games all seats learn, in others one side plays against opponents."""
+"""The learner: MaskablePPO over many games at once, in which every seat learns or one side plays against opponents."""
 
 from __future__ import annotations
 
+import copy
 import time
 from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
+import sb3_contrib
+import stable_baselines3
 import torch
+from packaging.version import Version
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import explained_variance
+from torch import Tensor
 
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.inference import REWARD_SCALE
+from krypenv.agents.neural.network import Shape
 from krypenv.cards import NUM_KINDS
-from krypenv.envs.learner import LearnerGames
-from krypenv.training.learn.learner import versions as versions  # refuses others before anything is made
-from krypenv.training.learn.learner.buffer import Decisions, SeatRolloutBuffer
-from krypenv.training.learn.learner.policy import CardPolicy
-from krypenv.training.learn.learner.torch_network import CardNetwork
+from krypenv.envs.learner import LEARNER, LearnerGames
+from krypenv.training.learn.buffer import Decisions, SeatRolloutBuffer
+from krypenv.training.learn.network import CardNetwork, Choices
+from krypenv.training.learn.policy import CardPolicy
 
+FIRST, TOO_NEW = Version("2.9.2"), Version("3")  # of the packages whose classes are extended here
 OPPONENT_GAMES = 1000  # games whose mean return is reported
 OWN_VALUE_COEF = 0.5  # weight of the network's own value head in the loss
+LAST_RATE = 0.05  # share of the learning rate at the end
+
+
+def check_versions(versions: dict[str, str]) -> None:
+    """Raise ValueError unless the packages have versions that the learner is written for."""
+    for package, version in versions.items():
+        if not FIRST <= Version(version) < TOO_NEW:
+            raise ValueError(
+                f"training is written for {package} from {FIRST} on and below {TOO_NEW}, not {version}; "
+                "install the version that constraints.txt pins"
+            )
+
+
+check_versions({"stable-baselines3": stable_baselines3.__version__, "sb3-contrib": sb3_contrib.__version__})
+
+
+class SideGames(LearnerGames):
+    """Games in which the learner plays all seats of one side (R16), drawn for each episode, and opponents the rest."""
+
+    def _seat_players(self, rows: np.ndarray) -> None:
+        super()._seat_players(rows)
+        sides = self.rules.num_teams
+        own = np.arange(self.rules.players) % sides == self._viewers[rows, None] % sides
+        self.players[rows] = np.where(own, LEARNER, self.players[rows])
 
 
 class SelfPlayPPO(MaskablePPO):
-    """MaskablePPO over games of two kinds: in some all seats learn, in others one side plays against opponents.
+    """MaskablePPO over games of several kinds: in some every seat learns, in others one side against opponents.
 
-    Time steps count decisions of the learner. Different parts may play different rules. Call `collect_rollouts` and
-    `train` in turn; `set_done` sets the schedules.
+    Time steps count decisions of the learner. Call `collect_rollouts` and `train` in turn; `set_done` sets the
+    schedules.
 
     Args:
-        envs: the parts, at least one; if `batch.seat` is not "all", the part is played against opponents.
-        critic: whether the training's value function sees the hidden hands.
-        policy: further settings of `CardPolicy`.
+        parts: the games, at least one kind; they may have different rules, which one network can play.
+        shape: the sizes of the network.
+        critic: whether the value function of the training sees the hidden hands.
+        learning_rate: of Adam at the start; it falls linearly to a twentieth.
         kl_coef: weight of KL(policy || EMA policy) in the loss.
         ema_decay: decay of the EMA policy in each update.
-        settings: settings of MaskablePPO.
+        settings: further settings of MaskablePPO.
     """
 
     rollout_buffer: SeatRolloutBuffer
@@ -45,34 +76,42 @@ class SelfPlayPPO(MaskablePPO):
 
     def __init__(
         self,
-        envs: list[KrypkasinoVecEnv],
+        parts: list[LearnerGames],
+        shape: Shape,
         critic: bool,
-        policy: dict[str, Any],
+        learning_rate: float,
         kl_coef: float = 0.0,
         ema_decay: float = 0.98,
         **settings: Any,
     ) -> None:
-        self.parts: list[LearnerGames] = [env.batch for env in envs]
-        self.kl_coef, self.ema_decay = kl_coef, ema_decay
-        seats = max(part.rules.players for part in self.parts)
+        self.parts, self.kl_coef, self.ema_decay = parts, kl_coef, ema_decay
+        rules, seats = parts[0].rules, max(part.rules.players for part in parts)
         self.num_hidden = (seats - 1) * NUM_KINDS if critic else 0
         super().__init__(
-            CardPolicy, envs[0], rollout_buffer_class=SeatRolloutBuffer,
+            CardPolicy, KrypkasinoVecEnv(rules, 1), rollout_buffer_class=SeatRolloutBuffer,
             rollout_buffer_kwargs={"seats": seats, "hidden": self.num_hidden},
-            policy_kwargs={"rules": self.parts[0].rules, "hidden": self.num_hidden, **policy},
-            _init_setup_model=False, **settings,
+            policy_kwargs={
+                "rules": rules, "hidden": self.num_hidden, "shape": shape,
+                "optimizer_kwargs": {"eps": 1e-5, "fused": True},
+            },
+            learning_rate=lambda left: learning_rate * max(left, LAST_RATE), _init_setup_model=False, **settings,
         )  # fmt: skip
-        self.n_envs = sum(part.num_games for part in self.parts)  # rows of the buffer
+        self.n_envs = sum(part.num_games for part in parts)  # rows of the buffer
         self._setup_model()
+        self.ema = copy.deepcopy(self.network).requires_grad_(False).eval()
         self.games_played = 0
         self.environment_seconds = 0.0  # spent on games, opponents, observations, masks and features so far
         self.opponent_returns: deque[float] = deque(maxlen=OPPONENT_GAMES)  # of the learner, the latest last
-        self.opponent_earned = [np.zeros(part.num_games) for part in self.parts]  # in the games under way
+        self.opponent_earned = [np.zeros(part.num_games) for part in parts]  # in the games under way
 
     @property
     def network(self) -> CardNetwork:
         """The network in training."""
         return self.policy.network
+
+    def set_done(self, done: float) -> None:
+        """Set the part of the training that is over, 0 to 1, for the schedules."""
+        self._current_progress_remaining = 1 - done
 
     def decisions(self) -> Decisions:
         """Return what the seats to act in all games decide on."""
@@ -94,24 +133,11 @@ class SelfPlayPPO(MaskablePPO):
             hands[:, : (players - 1) * NUM_KINDS] = seen.reshape(part.num_games, -1)
         return hands
 
-    def set_done(self, done: float) -> None:
-        """Set the part of the training that is over, 0 to 1, for the schedules."""
-        self._current_progress_remaining = 1 - done
-
-    @property
-    def num_epochs(self) -> int:
-        """How many times `train` has passed over a buffer."""
-        return self._n_updates
-
-    @num_epochs.setter
-    def num_epochs(self, epochs: int) -> None:
-        self._n_updates = epochs
-
     @torch.no_grad()
-    def collect_rollouts(self, *arguments: Any, **settings: Any) -> bool:
-        """Fill the buffer with `n_steps` decisions of each game; the arguments of MaskablePPO's are not used."""
-        buffer = self.rollout_buffer
+    def collect_rollouts(self, *_: Any, **__: Any) -> bool:
+        """Play `n_steps` decisions in every game, fill the buffer, and estimate the advantages. Return True."""
         self.policy.set_training_mode(False)
+        buffer = self.rollout_buffer
         buffer.reset()
         bounds = np.cumsum([0] + [part.num_games for part in self.parts])
         began = time.perf_counter()
@@ -140,7 +166,7 @@ class SelfPlayPPO(MaskablePPO):
         return True
 
     def train(self) -> None:
-        """Minimize the loss over the buffer in `n_epochs` passes, then update the EMA policy.
+        """Minimize the loss over the buffer in `n_epochs` passes, then move the EMA policy.
 
         The loss is PPO's clipped surrogate (Schulman et al. 2017), less the entropy bonus, plus the divergence from the
         EMA policy and the squared errors of both value functions. The critic learns the returns, and the network's own
@@ -148,17 +174,17 @@ class SelfPlayPPO(MaskablePPO):
         """
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
+        if self.kl_coef:
+            self.rollout_buffer.other = self._ema_logits()
         clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]  # a schedule by now
-        logged: defaultdict[str, list[float]] = defaultdict(list)
+        logged: defaultdict[str, list[Tensor]] = defaultdict(list)
         for _ in range(self.n_epochs):
-            for batch in self.rollout_buffer.get(self.batch_size):
-                position: Any = batch.observations  # a Position: the buffer is our own
-                found = self.policy.evaluate(position, batch.actions, with_ema=self.kl_coef > 0)
+            for batch in self.rollout_buffer.minibatches(int(self.batch_size or 1)):
+                found = self.policy.evaluate(batch.position, batch.actions, batch.other)
                 advantages = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
-                log_ratios = found.log_probs - batch.old_log_prob
+                log_ratios = found.log_probs - batch.log_probs
                 ratios = log_ratios.exp()
-                clipped = ratios.clamp(1 - clip, 1 + clip)
-                policy_loss = -torch.min(advantages * ratios, advantages * clipped).mean()
+                policy_loss = -torch.min(advantages * ratios, advantages * ratios.clamp(1 - clip, 1 + clip)).mean()
                 entropy = found.entropies.mean()
                 divergence = found.divergences.mean()
                 value_loss = ((found.values - batch.returns) ** 2).mean()
@@ -180,14 +206,30 @@ class SelfPlayPPO(MaskablePPO):
                     ("clip_fraction", ((ratios - 1).abs() > clip).float().mean()),
                     ("approx_kl", (ratios - 1 - log_ratios).mean()),  # Schulman's estimator k3
                 ):  # fmt: skip
-                    logged[name].append(value.item())
+                    logged[name].append(value.detach())
             self._n_updates += 1
-        self.policy.update_ema(self.ema_decay)
+        self._update_ema()
         for name, values in logged.items():
-            self.logger.record(f"train/{name}", float(np.mean(values)))
-        explained = explained_variance(self.rollout_buffer.values.flatten(), self.rollout_buffer.returns.flatten())
-        self.logger.record("train/explained_variance", explained)
-        self.logger.record("train/clip_range", clip)
+            self.logger.record(f"train/{name}", float(torch.stack(values).mean()))
+        buffer = self.rollout_buffer
+        self.logger.record(
+            "train/explained_variance", explained_variance(buffer.values.flatten(), buffer.returns.flatten())
+        )
+
+    @torch.no_grad()
+    def _ema_logits(self) -> np.ndarray:
+        """Return the EMA policy's logits of all legal actions in the buffer, (L,) float32."""
+        logits = []
+        for seen, features in zip(self.rollout_buffer.observations, self.rollout_buffer.features, strict=True):
+            choices = Choices.of(features, self.device)
+            found = self.ema(torch.as_tensor(seen, device=self.device), choices).logits
+            logits.append(found[choices.row, choices.place].cpu().numpy())
+        return np.concatenate(logits)
+
+    @torch.no_grad()
+    def _update_ema(self) -> None:
+        for ema, now in zip(self.ema.parameters(), self.network.parameters(), strict=True):
+            ema.lerp_(now, 1 - self.ema_decay)
 
     def opponent_margin(self) -> float:
         """Return the learner's mean return in its last games against opponents, nan before the first."""

@@ -1,23 +1,74 @@
-"""The card of a trained model, beside its weights: how it was made, and its margins at the end of the training."""
+"""What a training leaves for readers: its learning curve as a picture, and the card of its model."""
 
 from __future__ import annotations
 
+import math
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from krypenv.agents.neural.model_file import CARD, read_card
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import as_code, in_markdown
+from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.duplicate import MatchResult, match_table
+from krypenv.training.runs.figures import save_figure
+from krypenv.training.runs.tables import write_json
 
 README = "README.md"
 LONGEST = 2000  # characters of a command, and of the text of rules
+SHORT = 300.0  # seconds of a run whose curve has its time in seconds
 LIMITS = (
     "It plays these rules and no others, for points and not for the place. "
     "It was trained and measured against programs, not against people."
 )
+
+
+@dataclass
+class CurvePoint:
+    """A point of the learning curve: a margin over the yardstick, with its 95% interval, in points a game."""
+
+    seconds: float  # of training
+    frames: int
+    margin: float
+    low: float
+    high: float
+
+
+def write_curve(folder: Path, curve: list[CurvePoint], rules: Rules, yardstick: str) -> None:
+    """Write a learning curve as curve.json, in which infinite bounds are null, and as a picture, curve.png."""
+    points = [
+        {name: value if math.isfinite(value) else None for name, value in asdict(point).items()} for point in curve
+    ]
+    write_json(folder / "curve.json", {"rules": str(rules), "yardstick": yardstick, "points": points})
+    draw_curve(folder / "curve.png", curve, rules, yardstick)
+
+
+def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules, yardstick: str) -> None:
+    """Draw the margins over the training time, with their 95% intervals."""
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    last = curve[-1]
+    unit, scale = ("minutes", 60) if last.seconds >= SHORT else ("seconds", 1)
+    times = [point.seconds / scale for point in curve]
+    (line,) = axes.plot(times, [point.margin for point in curve], marker="o", markersize=4)
+    axes.fill_between(
+        times, [point.low for point in curve], [point.high for point in curve], color=line.get_color(), alpha=0.2,
+        linewidth=0,
+    )  # fmt: skip
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.annotate(f"level with {yardstick}", (1, 0), (-4, 4), ("axes fraction", "data"), "offset points", ha="right")
+    axes.set_xlim(left=0)
+    axes.set_xlabel(f"{unit} of training")
+    axes.set_ylabel(f"margin over {yardstick}, points a game")
+    decisions = f"{last.frames / 1e6:.1f} million" if last.frames >= 1e6 else f"{last.frames:,}"
+    axes.set_title(f"Self-play on {rules}: {decisions} decisions")
+    axes.grid(alpha=0.3)
+    save_figure(path, figure)
 
 
 def write_model_card(folder: Path, results: Sequence[MatchResult]) -> None:
@@ -48,7 +99,7 @@ def model_card(facts: Mapping[str, Any], results: Sequence[MatchResult]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(columns: Sequence[str], rows: Any) -> str:
+def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a table in Markdown."""
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (columns, ["---"] * len(columns), *rows))
 

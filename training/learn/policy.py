@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +12,11 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor, nn
 
 from krypenv.agents.neural.action_features import gather_action_features
-from krypenv.agents.neural.network import ILLEGAL, Shape
+from krypenv.agents.neural.network import ILLEGAL, Shape, inputs_of
 from krypenv.engine import Engine
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
-from krypenv.training.learn.learner.torch_network import CardNetwork, Choices, Scores, inputs_for
+from krypenv.training.learn.network import CardNetwork, Choices, Scores
 from krypenv.worlds.determinize import determinize
 
 
@@ -34,7 +33,7 @@ class Evaluation(NamedTuple):
 
     log_probs: Tensor  # of the actions
     entropies: Tensor  # of the policy
-    divergences: Tensor  # KL(policy || EMA policy)
+    divergences: Tensor  # KL(policy || another policy), 0 without one
     values: Tensor  # of the critic, or of the network without one
     own_values: Tensor  # of the network's own value head
 
@@ -48,7 +47,6 @@ class CardPolicy(MaskableActorCriticPolicy):
     Args:
         rules: the rules of all games, where observations are arrays.
         shape: the sizes of the network.
-        history: whether the network reads the history block, which then follows the observation.
         hidden: entries of `Position.hidden`, 0 for no critic.
     """
 
@@ -58,33 +56,20 @@ class CardPolicy(MaskableActorCriticPolicy):
         rules: Rules,
         shape: Shape | None = None,
         hidden: int = 0,
-        history: bool = False,
         **kwargs: Any,
     ) -> None:
-        self._settings: dict[str, Any] = {"rules": rules, "shape": shape, "hidden": hidden, "history": history}
+        self._settings: dict[str, Any] = {"rules": rules, "shape": shape, "hidden": hidden}
         super().__init__(*args, **kwargs)
 
     def _build(self, lr_schedule: Schedule) -> None:
-        """Make the network, its EMA policy, the critic if there is one, and the optimizer of what is trained."""
+        """Make the network, the critic if there is one, and their optimizer."""
         settings = self._settings
-        self.network = CardNetwork(settings["shape"], inputs_for(settings["rules"], settings["history"]))
+        self.network = CardNetwork(settings["shape"], inputs_of(settings["rules"]))
         shape = self.network.shape
         if settings["hidden"]:
             width = shape.context + shape.card + settings["hidden"]
             self.critic = nn.Sequential(nn.Linear(width, shape.context), nn.ReLU(), nn.Linear(shape.context, 1))
-        self.ema = self.make_ema_policy()
-        trained = [weights for weights in self.parameters() if weights.requires_grad]
-        self.optimizer = self.optimizer_class(trained, **{"lr": lr_schedule(1), **self.optimizer_kwargs})
-
-    def make_ema_policy(self) -> CardNetwork:
-        """Return a copy of the network that is not trained."""
-        return copy.deepcopy(self.network).requires_grad_(False).eval()
-
-    @torch.no_grad()
-    def update_ema(self, decay: float) -> None:
-        """Move the EMA policy towards the network."""
-        for ema, now in zip(self.ema.parameters(), self.network.parameters(), strict=True):
-            ema.lerp_(now, 1 - decay)
+        self.optimizer = self.optimizer_class(self.parameters(), **{"lr": lr_schedule(1), **self.optimizer_kwargs})
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return {**super()._get_constructor_parameters(), **self._settings}
@@ -132,17 +117,19 @@ class CardPolicy(MaskableActorCriticPolicy):
         actions = position.choices.spread(position.choices.actions, len(logits), 0)
         return actions.gather(1, place).squeeze(1), self.state_value(position, scores), log_prob
 
-    def evaluate(self, position: Position, actions: Tensor, with_ema: bool = True) -> Evaluation:
-        """Return what the policy says of the actions taken in some decisions; `with_ema=False` leaves divergences 0."""
+    def evaluate(self, position: Position, actions: Tensor, other: Tensor | None = None) -> Evaluation:
+        """Return what the policy says of the actions taken in some decisions.
+
+        `other`, (L,), has the logits of another policy, for the divergence from it.
+        """
         scores: Scores = self.network(position.observations, position.choices)
         log_probs = torch.log_softmax(scores.logits, 1)
         offered = position.choices.spread(position.choices.actions, len(log_probs), -1)
         taken = (log_probs * (offered == actions.reshape(-1, 1))).sum(1)
         divergences = torch.zeros_like(taken)
-        if with_ema:
-            with torch.no_grad():
-                ema = torch.log_softmax(self.ema(position.observations, position.choices).logits, 1)
-            divergences = (log_probs.exp() * (log_probs - ema)).sum(1)
+        if other is not None:
+            theirs = torch.log_softmax(position.choices.spread(other, len(log_probs), ILLEGAL), 1)
+            divergences = (log_probs.exp() * (log_probs - theirs)).sum(1)
         entropies = -(log_probs.exp() * log_probs).sum(1)
         return Evaluation(taken, entropies, divergences, self.state_value(position, scores), scores.values)
 
@@ -150,7 +137,7 @@ class CardPolicy(MaskableActorCriticPolicy):
         self, obs: Any, actions: Tensor, action_masks: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return values, log probabilities of the actions, and entropies, (B,) each."""
-        found = self.evaluate(self._position(obs, action_masks), actions, with_ema=False)
+        found = self.evaluate(self._position(obs, action_masks), actions)
         return found.values, found.log_probs, found.entropies
 
     def get_distribution(self, obs: Any, action_masks: np.ndarray | None = None) -> MaskableDistribution:

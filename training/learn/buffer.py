@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
 from krypenv.agents.neural.action_features import ActionFeatures
-from krypenv.training.learn.learner.policy import Position
-from krypenv.training.learn.learner.torch_network import Choices
+from krypenv.training.learn.network import Choices
+from krypenv.training.learn.policy import Position
 
 
 class Decisions(NamedTuple):
@@ -28,6 +28,17 @@ class Decisions(NamedTuple):
         return Position(observations, Choices.of(self.features, device), hidden)
 
 
+class Minibatch(NamedTuple):
+    """Some decisions of a buffer, with the targets of learning, (B,) each."""
+
+    position: Position
+    actions: torch.Tensor
+    log_probs: torch.Tensor  # of the actions, when they were taken
+    advantages: torch.Tensor
+    returns: torch.Tensor
+    other: torch.Tensor | None  # (L,) logits of another policy
+
+
 class SeatRolloutBuffer(MaskableRolloutBuffer):
     """T steps of B games; in each step of a game one of P seats decides.
 
@@ -38,7 +49,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
 
     Extra arrays: `hidden` (T, B, H) int8, the others' hands; `features`, those of each step; `seats` (T, B) ints, who
     decided; `earned` (T, B, P) float32, what each seat earned from that step on to the next; `ends` (T, B) bool,
-    whether the step ended the episode.
+    whether the step ended the episode; `other` (L,) float32, the logits of another policy, or None.
     """
 
     def __init__(self, *args: Any, seats: int = 2, hidden: int = 0, **kwargs: Any) -> None:
@@ -55,6 +66,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.values, self.log_probs, self.advantages, self.returns = np.zeros((4, steps, rows), np.float32)
         self.hidden = np.zeros((steps, rows, self.num_hidden), np.int8)
         self.features: list[ActionFeatures] = []
+        self.other: np.ndarray | None = None
         self.seats = np.zeros((steps, rows), np.int64)
         self.earned = np.zeros((steps, rows, self.num_seats), np.float32)
         self.ends = np.zeros((steps, rows), np.bool_)
@@ -92,27 +104,37 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
             next_value[mine], next_advantage[mine], reward[mine], known[mine] = value, self.advantages[at], 0, True
         self.returns = self.advantages + self.values
 
-    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
+    def minibatches(self, size: int) -> Iterator[Minibatch]:
         """Yield random minibatches of the valid decisions; a remainder of less than half a batch is left out."""
         indices = self.rng.permutation(np.flatnonzero(self.valid))
-        features = ActionFeatures(*(np.concatenate(parts) for parts in zip(*self.features, strict=True)))
+        features = self.all_features()
         starts = np.cumsum(features.counts) - features.counts
         arrays = (
-            self.actions, self.values, self.log_probs, self.advantages, self.returns, self.observations, self.hidden
+            self.actions, self.log_probs, self.advantages, self.returns, self.observations, self.hidden
         )  # fmt: skip
         flat = [array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in arrays]
-        size = batch_size or len(indices)
         for start in range(0, max(len(indices) - size // 2, 1), size):
             chosen = indices[start : start + size]
-            *targets, observations, hidden = (torch.as_tensor(array[chosen], device=self.device) for array in flat)
-            choices = Choices.of(select(features, starts, chosen), self.device)
-            position: Any = Position(observations, choices, hidden)  # needs no masks: it holds the legal actions
-            yield MaskableRolloutBufferSamples(position, *targets, None)  # type: ignore[call-arg]
+            at = places(features.counts, starts, chosen)
+            its = ActionFeatures(features.counts[chosen], features.actions[at], features.features[at])
+            actions, log_probs, advantages, returns, observations, hidden = (
+                torch.as_tensor(array[chosen], device=self.device) for array in flat
+            )
+            position = Position(observations, Choices.of(its, self.device), hidden)
+            other = None if self.other is None else torch.as_tensor(self.other[at], device=self.device)
+            yield Minibatch(position, actions, log_probs, advantages, returns, other)
+
+    def all_features(self) -> ActionFeatures:
+        """Return the features of all decisions, step after step."""
+        return ActionFeatures(*(np.concatenate(parts) for parts in zip(*self.features, strict=True)))
 
 
-def select(features: ActionFeatures, starts: np.ndarray, rows: np.ndarray) -> ActionFeatures:
-    """Return the features of some rows, in their order; `starts`, (B,), is where each row's actions begin."""
-    counts = features.counts[rows]
-    ends = np.cumsum(counts)
-    at = np.repeat(starts[rows] - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
-    return ActionFeatures(counts, features.actions[at], features.features[at])
+def places(counts: np.ndarray, starts: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return where the legal actions of some rows lie, in the order of the rows.
+
+    `counts` and `starts`, (B,), say how many actions each row has and where they begin.
+    """
+    chosen = counts[rows]
+    ends = np.cumsum(chosen)
+    found: np.ndarray = np.repeat(starts[rows] - ends + chosen, chosen) + np.arange(ends[-1] if len(ends) else 0)
+    return found

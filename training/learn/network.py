@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from krypenv.agents.base import IntArray
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.learned import NetworkPlayer
-from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, inputs_of, layers_of
+from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, layers_of
 from krypenv.agents.neural.weights import shape_of
-from krypenv.observation import history_size
 from krypenv.rules import Rules
 
 
@@ -52,30 +52,22 @@ class Scores(NamedTuple):
     summary: Tensor  # (B, context + card) float32: the input of the value head
 
 
-def inputs_for(rules: Rules, history: bool) -> Inputs:
-    """Return what a network reads under some rules, with `history` the plays of the current deal too."""
-    inputs = inputs_of(rules)
-    if not history:
-        return inputs
-    start = inputs.observation
-    return Inputs((*inputs.blocks, ("history", start, start + history_size(rules))), inputs.kind)
-
-
 class CardNetwork(nn.Module):
     """Scores each legal action from its features (`neural.action_features`) and the context, and values the state.
 
     It works for any number of players, and for all rules with the same `inputs`.
     """
 
-    feature_scale: Tensor
-    base_scale: Tensor
+    base_scale: Tensor  # of the entries of an observation
+    card_scale: Tensor  # of the features of an action, and of its embedding
 
     def __init__(self, shape: Shape | None = None, inputs: Inputs = MAIN) -> None:
         super().__init__()
         self.shape = shape = shape or Shape()
         self.inputs = inputs
         self.register_buffer("base_scale", torch.tensor(inputs.observation_scales), persistent=False)
-        self.register_buffer("feature_scale", torch.tensor(inputs.feature_scales), persistent=False)
+        scales = [*inputs.feature_scales, *[1.0] * shape.embedding]
+        self.register_buffer("card_scale", torch.tensor(scales), persistent=False)
         layers = layers_of(shape, inputs)
         self.read = nn.Linear(*layers["read"])
         self.context = nn.Linear(*layers["context"])
@@ -92,9 +84,12 @@ class CardNetwork(nn.Module):
 
     def forward(self, observations: Tensor, choices: Choices) -> Scores:
         """Score the legal actions of (B, N or more) int8 observations."""
-        context = torch.relu(self.read(observations[:, : self.inputs.observation].to(torch.float32) * self.base_scale))
-        features = choices.features.to(torch.float32) * self.feature_scale
-        card = self.card(torch.cat([features, self.kinds(choices.actions)], 1))
+        seen, features = observations[:, : self.inputs.observation].float(), choices.features.float()
+        context = torch.relu(
+            linear(seen, self.read.weight * self.base_scale, self.read.bias)
+        )  # fewer scales than entries
+        inputs = torch.cat([features, self.kinds(choices.actions)], 1)
+        card = linear(inputs, self.card.weight * self.card_scale, self.card.bias)
         hidden = torch.relu(self.hidden(torch.relu(card + self.context(context)[choices.row])))
         logits = choices.spread(self.score(hidden).squeeze(1), len(context), ILLEGAL)
         weights = torch.softmax(logits.detach(), 1)[choices.row, choices.place]
@@ -172,38 +167,6 @@ class NetworkAgent(NetworkPlayer):
         actions = choices.spread(choices.actions, len(observations), 0)
         chosen: IntArray = actions.gather(1, logits.argmax(1, keepdim=True)).squeeze(1).cpu().numpy()
         return chosen
-
-
-class NetworkPolicy:
-    """A network in training as the policy that it is: it tells the probability of each action, and draws.
-
-    Args:
-        network: the network that scores the actions; if it reads the plays of the deal, observations must hold them.
-        rules, name: as in `NetworkPlayer`.
-        seed: of its draws.
-    """
-
-    remembers = False
-
-    def __init__(self, network: CardNetwork, rules: Rules, name: str, seed: int = 0) -> None:
-        self.network, self.rules, self.name = network, rules, name
-        self.needs_history = network.inputs.observation > rules.observation_size
-        self._rng = np.random.default_rng(seed)
-
-    @torch.no_grad()
-    def probabilities(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
-        """Return the probability of each action, (B, A), from (B, N or more) and (B, A) int8."""
-        choices = Choices.of(gather_action_features(self.rules, observations, masks))
-        shares = torch.softmax(self.network(torch.from_numpy(observations), choices).logits.double(), 1)
-        found = np.zeros(masks.shape)
-        found[choices.row, choices.actions] = shares[choices.row, choices.place].numpy()
-        return found
-
-    def act(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
-        """Return an action for each row, (B,) int64."""
-        rising = self.probabilities(observations, masks).cumsum(axis=1)
-        found: IntArray = (rising > self._rng.random((len(rising), 1)) * rising[:, -1:]).argmax(axis=1)
-        return found
 
 
 def arrays_of(tensors: Mapping[str, Tensor]) -> Arrays:
