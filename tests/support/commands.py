@@ -7,9 +7,9 @@ import typer
 from typer.testing import CliRunner
 
 from krypenv.training.cli.commands import COMMANDS, app, function_of, run_of
+from krypenv.training.settings.bridge import command_of
 
 SETTINGS = {name: typing.get_type_hints(run_of(name))["settings"] for name in COMMANDS}
-FLAT = {name: kind for name, kind in SETTINGS.items() if hasattr(kind, "model_fields")}
 
 
 def params_of(name):
@@ -27,12 +27,9 @@ def krypenv(*arguments, columns=160, typed=""):
 
 def settings_of(line):
     """The settings that a command line asks for."""
-    from krypenv.training.cli import options
-    from krypenv.training.settings import bridge
-
     _, name, *words = shlex.split(line)
     seen, own = [], typer.Typer()
-    own.command()((bridge if name in FLAT else options).command_of(SETTINGS[name], seen.append))
+    own.command()(command_of(SETTINGS[name], seen.append))
     done = CliRunner().invoke(own, words)
     assert done.exit_code == 0, done.output or done.exception
     return seen[0]

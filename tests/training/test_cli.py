@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from support.commands import FLAT, krypenv
+from support.commands import SETTINGS, krypenv
 from support.places import ROOT
 
 from krypenv import Game, Rules
@@ -46,16 +46,16 @@ def test_help_shows_every_option_by_panels_with_its_text_and_default_and_an_exam
     assert shown.strip().splitlines()[-1].strip().startswith(f"Example: krypenv {name}")
     titles = re.findall(r"^╭─ (.+?) ─+╮", shown, re.MULTILINE)
     order = ["Arguments", *ORDER, "Help"]
-    assert name not in FLAT or titles == [title for title in order if title in titles], "in order, and each once"
+    assert titles == [title for title in order if title in titles], "in order, and each once"
     rows = dict(re.findall(r"^│ [ *]*(--[a-z-]+)(.*)", shown, re.MULTILINE))
-    for key, field in options_of(FLAT[name]).items() if name in FLAT else ():
+    for key, field in options_of(SETTINGS[name]).items():
         if not about(field)["is_argument"]:
             row = rows.pop(flag_of(key, field))
             text, has_words, _ = str(field.description).partition(" [default: ")
             assert text in row
             if not has_words and kind_of(field)[0] in (int, float) and field.default is not None:
                 assert f"[default: {field.default}]" in row
-    assert name not in FLAT or set(rows) == {"--help"}
+    assert set(rows) == {"--help"}
 
 
 def test_evaluate_prints_and_writes_the_same_figures(tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.commands import FLAT, settings_of
+from support.commands import SETTINGS, settings_of
 
 from krypenv import Rules
 from krypenv.agents.own import Typed
@@ -24,25 +24,25 @@ BY_RULES = {"players", "teams", "seat", "at"}  # numbers whose bounds follow fro
 
 def needed(name: str) -> dict[str, Any]:
     """The least that has to be given."""
-    fields = options_of(FLAT[name])
+    fields = options_of(SETTINGS[name])
     rest = {key: ("x",) if kind_of(field)[1] else "x" for key, field in fields.items() if field.is_required()}
     return NEEDED.get(name, rest)
 
 
-@pytest.mark.parametrize("name", FLAT)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_every_option_has_a_sentence_a_panel_and_bounds(name: str) -> None:
-    assert FLAT[name].command == name
-    for key, field in options_of(FLAT[name]).items():
+    assert SETTINGS[name].command == name
+    for key, field in options_of(SETTINGS[name]).items():
         assert str(field.description)[0].islower()
         assert not str(field.description).endswith(".")
         assert about(field)["is_argument"] or about(field)["group"] in ("", *ORDER)
         assert kind_of(field)[0] not in (int, float) or bounds_of(field) or key in BY_RULES
 
 
-@pytest.mark.parametrize("name", FLAT)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_a_wrong_value_is_refused_in_one_sentence(name: str) -> None:
     given = needed(name)
-    for key, field in options_of(FLAT[name]).items():
+    for key, field in options_of(SETTINGS[name]).items():
         kind, is_repeated = kind_of(field)
         beyond = {"ge": -1, "gt": 0, "le": 1}
         wrong: list[Any] = [
@@ -51,9 +51,9 @@ def test_a_wrong_value_is_refused_in_one_sentence(name: str) -> None:
         wrong += [float("nan"), "x", True] if kind in (int, float) else [""] if kind in (str, Path) else ["x"]
         for value in wrong:
             with pytest.raises(ValueError, match=rf"^{about(field)['flag'] or key} [^\n]+$"):
-                FLAT[name](**{**given, key: (value,) if is_repeated else value})
+                SETTINGS[name](**{**given, key: (value,) if is_repeated else value})
     with pytest.raises(TypeError, match=r"^\w+ has no setting 'nothing'$"):
-        FLAT[name](**given, nothing=1)
+        SETTINGS[name](**given, nothing=1)
 
 
 @pytest.mark.parametrize(
@@ -77,32 +77,32 @@ def test_a_wrong_value_is_refused_in_one_sentence(name: str) -> None:
     ],
 )
 def test_the_printed_command_line_and_a_file_give_the_same(name: str, given: dict[str, Any]) -> None:
-    settings = FLAT[name](**given)
+    settings = SETTINGS[name](**given)
     assert settings_of(settings.line) == settings
-    stored = json.loads(json.dumps({key: getattr(settings, key) for key in options_of(FLAT[name])}, default=str))
-    assert FLAT[name].from_file(stored) == settings
+    stored = json.loads(json.dumps({key: getattr(settings, key) for key in options_of(SETTINGS[name])}, default=str))
+    assert SETTINGS[name].from_file(stored) == settings
 
 
 def test_the_printed_command_line_has_only_what_differs_from_the_defaults() -> None:
-    assert FLAT["arena"](**ARENA, deals=9).line == "krypenv arena greedy random --out o --deals 9"
+    assert SETTINGS["arena"](**ARENA, deals=9).line == "krypenv arena greedy random --out o --deals 9"
 
 
 def test_what_identifies_a_run_does_not_depend_on_where_it_is_done() -> None:
-    arena = FLAT["arena"](**ARENA)
+    arena = SETTINGS["arena"](**ARENA)
     assert arena.changed(workers=2, ray=True, out="p", json_file="j", deals=7).identity() == arena.identity()
     assert arena.changed(chunk=7).identity() == {**arena.identity(), "chunk": 7}
 
 
 def test_agents_are_typed_by_a_person_unless_a_file_names_them() -> None:
     given = {"agent": "evil:Careful", "against": ("greedy",)}
-    kept = FLAT["evaluate"].from_file({**given, "against": ["greedy"]})
-    assert type(FLAT["evaluate"](**given).agent) is Typed
+    kept = SETTINGS["evaluate"].from_file({**given, "against": ["greedy"]})
+    assert type(SETTINGS["evaluate"](**given).agent) is Typed
     assert type(kept.agent) is type(kept.changed(seed=1).agent) is str
     assert type(kept.changed(agent="evil:Careful").agent) is Typed
 
 
 def test_values_of_python_and_numpy_are_taken() -> None:
-    arena = FLAT["arena"](agents=["greedy", "random"], out="o", seed=np.int64(3), rules=Rules.preset(players=4))
+    arena = SETTINGS["arena"](agents=["greedy", "random"], out="o", seed=np.int64(3), rules=Rules.preset(players=4))
     assert (arena.agents, arena.seed, arena.game_rules().players) == (("greedy", "random"), 3, 4)
 
 

@@ -120,14 +120,11 @@ def run_of(name: str) -> Callable[[Any], None]:
 
 def function_of(name: str) -> Callable[..., None]:
     """Import a command, and return a function for typer with its options."""
-    from krypenv.training.cli import options
     from krypenv.training.cli.outputs import check_outputs
     from krypenv.training.settings import bridge
 
     run = run_of(name)
     kind = typing.get_type_hints(run)["settings"]
-    if not hasattr(kind, "model_fields"):
-        return options.command_of(kind, run)
 
     def checked(settings: Any) -> None:
         check_outputs(settings)

@@ -10,10 +10,6 @@ machine    the machine and versions of a measurement
 progress   progress of long runs
 tables     tables in the terminal, and JSON files
 figures    figures as files
-options    fields of dataclasses that are options of a command
-parts      options that several commands share
-limits     bounds of all numbers that a user can give
-panels     panels of the help pages
 """
 
 from krypenv.training.runs.executors import HERE, Executor, executor_of
