@@ -5,11 +5,8 @@ A check is a function of a value and of its place, such as ``scores[3]``. It rai
 
 from __future__ import annotations
 
-import math
 import re
-import types
-import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from krypenv.inputs.words import one_line, shown
@@ -127,23 +124,3 @@ def a_record(needed: dict[str, Check], others: dict[str, Check] | None = None, m
                 raise ValueError(f"{prefix}{shown(key)} is not known; the keys are {', '.join(checks)}")
 
     return check_all
-
-
-def of_types(kinds: Mapping[str, Any]) -> Check:
-    """Check for an object whose values have these types, in JSON's terms; keys may be missing, but none may be unknown.
-
-    Types are texts, numbers, flags, tuples of one of them, and one of them or None.
-    """
-    return a_record({}, {key: _of_type(kind) for key, kind in kinds.items()}, more=False)
-
-
-def _of_type(hint: Any) -> Check:
-    plain = {str: text, int: whole(), float: number(-math.inf, math.inf), bool: flag}
-    if hint in plain:
-        return plain[hint]
-    inner = typing.get_args(hint)
-    if typing.get_origin(hint) is tuple:
-        return a_list(_of_type(inner[0]))
-    if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        return optional(_of_type(inner[0]))
-    raise TypeError(f"a field of type {hint} has no check")

@@ -278,7 +278,6 @@ def test_only_what_is_typed_is_made_by_make():
         "analysis.py",  # names that stand in it
         "sweeps.py",  # likewise
         "base.py",  # names of agents in settings that do not come from a file
-        "options.py",  # the values of options
         "playing.py",  # ScoreSettings, and the agent that check_score is given
         "bench_lines.py",  # names that stand in it
         "tianshou_dqn.py",  # the opponent of the command's line

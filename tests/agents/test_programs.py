@@ -19,11 +19,11 @@ from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.programs import messages, player
 from krypenv.agents.programs.peer import LONGEST_LINE, ProgramFailed
 from krypenv.engine import row_seeds
+from krypenv.game.base_agent import move_of
 from krypenv.game.core import Core
 from krypenv.game.some_moves import list_some
 from krypenv.observation import SIZE
 from krypenv.training import duplicate_match
-from krypenv.ui.table import decided
 from krypenv.worlds.determinize import determinize
 
 RULES = Rules.preset("krypkasino")
@@ -155,14 +155,14 @@ def test_a_play_that_was_begun_is_gone_on_with():
     game.act(game.legal_actions()[0])
     assert game.pending == "5C"
     agent = agents.make(of_command(FEWEST_POINTS), game.rules)
-    assert str(decided(agent, game)) == "5Cx2C3D5H#"
+    assert str(move_of(agent, game)) == "5Cx2C3D5H#"
 
 
 def test_the_language_model_of_the_docs_plays_the_first_move_until_it_is_filled_in():
     agent = agents.make(of_command(LANGUAGE_MODEL, LANGUAGE_MODEL), RULES)
     game = Game(RULES, seed=2)
     while not game.is_over:
-        move = decided(agent, game)
+        move = move_of(agent, game)
         assert move == game.legal_moves()[0]
         game.push(move)
     assert agent.title == "language model"

@@ -297,8 +297,9 @@ def test_options_are_read_as_before():
 
 
 def test_an_agent_is_made_of_rules_and_a_seed():
-    for rules in ("krypkasino", None, Rules):
-        assert "rules are those of" in refusal(agents.make, "greedy", rules)
+    for rules in (3, Rules):
+        assert "rules are" in refusal(agents.make, "greedy", rules)
+    assert agents.make("greedy", "krypkasino").rules == agents.make("greedy").rules == MAIN
     for seed in (-1, 2**64, 1.5, "7", None, True):
         assert "a seed is a whole number" in refusal(agents.make, "greedy", MAIN, seed)
     assert agents.make("search", MAIN, np.uint64(2**64 - 1)).name == "search"

@@ -17,9 +17,10 @@ from krypenv import Game, Rules, agents
 from krypenv.agents.programs.peer import Peer
 from krypenv.agents.programs.player import Program
 from krypenv.cards import parse_card
+from krypenv.game.base_agent import move_of
 from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.table import Table, dealt, decided, next_of
+from krypenv.ui.table import Table, dealt, next_of
 from krypenv.ui.view import Story, view
 
 
@@ -131,11 +132,11 @@ def test_no_message_to_a_program_depends_on_what_its_seat_can_not_see(rules, mon
     for seed in range(3):
         game = of_a_deck(rules, seed)
         while not game.is_over:
-            other, move = twin_of(game, game.turn, chance, 20), decided(one, game)
+            other, move = twin_of(game, game.turn, chance, 20), move_of(one, game)
             if other:
                 one._asked = two._asked = compared  # questions are numbered
                 compared += 1
-                assert decided(one, game) == decided(two, other)
+                assert move_of(one, game) == move_of(two, other)
                 assert one._peer.lines[-1] == two._peer.lines[-1]
             game.push(move)
     assert compared > 5

@@ -13,7 +13,7 @@ figures    figures as files
 """
 
 from krypenv.training.runs.executors import HERE, Executor, executor_of
-from krypenv.training.runs.journal import Header, check_run
+from krypenv.training.runs.journal import Header
 from krypenv.training.runs.tasks import Progress, Run, Task, open_run
 
-__all__ = ["HERE", "Executor", "Header", "Progress", "Run", "Task", "check_run", "executor_of", "open_run"]
+__all__ = ["HERE", "Executor", "Header", "Progress", "Run", "Task", "executor_of", "open_run"]

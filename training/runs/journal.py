@@ -91,12 +91,6 @@ def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
         return open(path, "ab", buffering=0, opener=open_unlinked), Journal(header._replace(about=about), there.results)
 
 
-def check_run(folder: Path, header: Header) -> None:
-    """Raise ValueError if a folder holds another run; for refusing it before any work."""
-    if (folder / JOURNAL).exists() and (there := read_journal(folder, header.kind)).results:
-        check_same(folder, there.header, header)
-
-
 def check_same(folder: Path, there: Header, here: Header) -> None:
     """Raise ValueError, with the first value that differs, unless two headers have the same identity."""
     for name, old, new in _differences("", there.identity, here.identity):
@@ -106,8 +100,8 @@ def check_same(folder: Path, there: Header, here: Header) -> None:
 
 
 def one(kind: str) -> str:
-    """Return a kind of run with its article, as in "an arena"; "demonstrations" has none."""
-    return kind if kind.endswith("s") else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
+    """Return a kind of run with its article, as in "an arena"."""
+    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
 
 
 def _differences(name: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
