@@ -18,7 +18,7 @@ EXTRAS := train,render,table,dev
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-train: $(VENV)  ## train an agent by self-play for about two minutes and evaluate it; ARGS="--frames 100_000" or others change it
+train: $(VENV)  ## train an agent by self-play for about a minute and evaluate it; ARGS="--frames 100_000" or others change it
 	$(BIN)/krypenv train $(ARGS)
 
 play: $(VENV)  ## play against the champion in the terminal
