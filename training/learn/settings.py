@@ -158,7 +158,8 @@ class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
     def parts(self) -> list[GamesPart]:
         """The games that are alike: those in which every seat learns, those against opponents, those of other rules."""
         main, *others = self.all_rules()
-        against = round(self.envs * self.opponent_share) if self.opponents else 0
+        share = self.opponent_share if self.opponents else 0.0
+        against = max(1, round(self.envs * share)) if share else 0  # few games, too, have what was asked for
         parts = [GamesPart(main, self.envs - against, False), GamesPart(main, against, True)]
         return [each for each in parts if each.num_games] + [GamesPart(rules, self.envs, False) for rules in others]
 
