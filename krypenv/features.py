@@ -23,9 +23,9 @@ from krypenv.kernels.compiled import (
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.gains import choose_cards, find_best
 from krypenv.kernels.observing import clip_int8
+from krypenv.kernels.optional import add_value
 from krypenv.kernels.outlook import borrow_outlook, chance_of_sweep, look
 from krypenv.kernels.scoring import is_mulle
-from krypenv.kernels.unions import add_value
 from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
 from krypenv.observation import LAYOUT, has_extra_features, history_shape, history_size, slices_of
 from krypenv.rules import Rules

@@ -31,8 +31,8 @@ from krypenv.kernels.compiled import (
     sum_of,
 )
 from krypenv.kernels.observing import clip_int8
+from krypenv.kernels.optional import add_value
 from krypenv.kernels.outlook import chance_of_sweep, compare_piles
-from krypenv.kernels.unions import add_value
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.runtime.jit import kernel, other_kernel
 

@@ -1,8 +1,9 @@
 """The rules as compiled functions over one game's row of `krypenv.state`.
 
 compiled         rules, compiled into a record that the kernels read, and multisets of ranks packed into an integer
-captures         what a card must take where captures are maximal, and the search for one union of groups
-unions           what a card may take where captures are optional
+unions           sets of table cards that are made of groups of one value
+captures         what a card must take where captures are maximal
+optional         what a card may take next where captures are optional
 builds           what may be laid together, captured as one and raised
 scoring          points, sweeps, scores and margins
 deals            decks and deals

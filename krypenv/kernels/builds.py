@@ -15,8 +15,8 @@ import numpy.typing as npt
 from krypenv.cards import BUILD, MAX_BUILD, NUM_KINDS, NUM_RANKS, SPADES, TAKE_BUILD
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
 from krypenv.kernels.deals import add_to_table
+from krypenv.kernels.optional import left_to_take, offer_value, takes_within_group
 from krypenv.kernels.scoring import count_cards
-from krypenv.kernels.unions import left_to_take, offer_value, takes_within_group
 from krypenv.runtime.jit import kernel
 from krypenv.state import MAY_STOP
 

@@ -109,7 +109,7 @@ def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.r
 def captures_of(compiled: np.record, card: int, table: int, scratch: np.record) -> int:
     """Put all maximal captures of a card, by any of its hand values, into `scratch.captures`; return their number (R7).
 
-    Optional captures are not listed (`krypenv.kernels.unions`).
+    Optional captures are not listed (`krypenv.kernels.optional`).
     """
     count = find_captures(compiled, hand_value_of(compiled, card), table, scratch)
     if compiled.chooses_value:

@@ -21,6 +21,7 @@ from krypenv.kernels.compiled import (
 )
 from krypenv.kernels.completing import complete_building, complete_chosen, complete_play, count_capture, lay_down, take
 from krypenv.kernels.deals import add_to_table, deal, is_one_rank, leader_of, put_aside, shuffle_deck
+from krypenv.kernels.optional import offer_unions
 from krypenv.kernels.scoring import (
     count_cards,
     count_pile,
@@ -32,7 +33,6 @@ from krypenv.kernels.scoring import (
     sum_over,
     void_sweeps_of,
 )
-from krypenv.kernels.unions import offer_unions
 from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import MAY_STOP
 

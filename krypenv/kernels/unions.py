@@ -1,9 +1,4 @@
-"""Unions of groups, as kernels; and optional captures (K2): which table cards may be taken next, and when to stop.
-
-A capture is a union of groups of one hand value. Its cards are taken in ascending order of kind, so each is reached by
-one sequence of actions. A take is legal if some union contains all that is taken then, and otherwise only cards that
-may still follow.
-"""
+"""Unions of groups of one value, as kernels over packed multisets of ranks: is a multiset one, is one between two."""
 
 from __future__ import annotations
 
@@ -11,13 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS
-from krypenv.families.bounds import FIRST_LONER
-from krypenv.kernels.compiled import NIBBLE, bit_index, fits, highest, highest_beyond, support, total_of
-from krypenv.runtime.jit import kernel, leading_zeros, rare_kernel, trailing_zeros
-from krypenv.state import MAY_STOP
+from krypenv.cards import NUM_RANKS
+from krypenv.kernels.compiled import NIBBLE, bit_index, fits, highest, highest_beyond, support
+from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
 
-_SUMS = (1 << FIRST_LONER) - 1  # bits of the sums that groups of several cards can have
 _ONE: Any = np.int64(1)
 
 # A search for one union steps back FEW_NODES times without a memory. Then it remembers from what none can be completed.
@@ -229,136 +221,3 @@ def list_groups(compiled: np.record, value: int, table: int, scratch: np.record)
             scratch.groups[count] = compiled.groups[at]  # a later hit overwrites a miss; there is room for one more
             count += fits(compiled.groups[at], table)
     return count
-
-
-@kernel
-def offer_unions(compiled: np.record, game: np.record, scratch: np.record) -> None:
-    """Write which kinds the pending card may take next, and whether the play may stop with what it has taken (K2)."""
-    choice = compiled.hand_choice[game.pending]
-    free = left_to_take(game)
-    if game.taken_ranks == 0:
-        game.legal_takes = MAY_STOP | takes_within_group(compiled, choice, 1, free, game)
-        return
-    game.legal_takes = 0
-    while choice != 0:
-        value = trailing_zeros(np.int64(choice))
-        choice &= choice - 1
-        offer_value(compiled, game, value, game.taken_ranks, game.table_ranks, free, scratch)
-
-
-@kernel
-def left_to_take(game: np.record) -> int:
-    """Return the kinds that may follow those taken so far in ascending order, as bits."""
-    free = np.int64(0)
-    for kind in range(NUM_KINDS):
-        free |= np.int64(game.table[kind] > game.taken[kind]) << kind
-    if game.taken_ranks == 0:
-        return free
-    last = np.int64(NUM_KINDS - 1)
-    while game.taken[last] == 0:
-        last -= 1
-    return free & -(_ONE << last)
-
-
-@kernel
-def offer_value(
-    compiled: np.record, game: np.record, value: int, begun: int, table: int, free: int, scratch: np.record
-) -> None:
-    """Add which of the kinds left to take may be taken, and stopping, for unions of groups of one value.
-
-    `begun` is what the union holds already, packed and not empty, and `table` all that it may consist of.
-    """
-    sums = sums_of(compiled, begun)
-    if is_union(compiled, value, begun, False, scratch):
-        game.legal_takes |= MAY_STOP
-        sums |= 1
-    game.legal_takes |= takes_within_group(compiled, _ONE << value, sums, free, game)
-    if is_of_value(compiled, begun, value):  # each card taken is a group, so the others must be groups too
-        return
-    num_groups = -1
-    most = np.int64(begun)
-    lowest_sum = total_of(compiled.lowest_value, begun)
-    highest_sum = total_of(compiled.highest_value, begun)
-    good_ranks = np.int64(0)  # what may be taken of one suit may be taken of each lower one
-    while free != 0:
-        kind = last_kind(free)
-        bit = _ONE << kind
-        free ^= bit
-        rank = kind % NUM_RANKS
-        count = np.int64(game.table[kind] - game.taken[kind])
-        most += count << NIBBLE * rank
-        highest_sum += count * compiled.highest_value[rank]
-        if game.legal_takes & bit != 0:
-            good_ranks |= _ONE << rank
-            continue
-        if compiled.lowest_value[rank] > value:
-            continue
-        if good_ranks >> rank & 1 == 0:
-            fewest = (lowest_sum + compiled.lowest_value[rank] + value - 1) // value  # groups
-            if fewest * value > highest_sum:
-                continue
-            if num_groups < 0:
-                num_groups = list_groups(compiled, value, table, scratch)
-            if not is_coverable(begun + (_ONE << NIBBLE * rank), most, num_groups, NO_LIMIT, scratch):
-                continue
-            good_ranks |= _ONE << rank
-        game.legal_takes |= bit
-
-
-@kernel
-def last_kind(kinds: int) -> int:
-    """Return the last of some kinds, as bits; there must be one."""
-    return 63 - leading_zeros(np.int64(kinds))
-
-
-@kernel
-def is_of_value(compiled: np.record, ranks: int, value: int) -> bool:
-    """Return whether all cards of a multiset have one table value and no other."""
-    while ranks != 0:
-        rank = highest(ranks)
-        ranks &= (_ONE << NIBBLE * rank) - 1
-        if compiled.table_choice[rank] != _ONE << value:
-            return False
-    return True
-
-
-@kernel
-def sums_of(compiled: np.record, ranks: int) -> int:
-    """Return the sums that a multiset of ranks can have, as bits, as far as groups can have them."""
-    sums: Any = _ONE
-    while ranks != 0:
-        rank = highest(ranks)
-        ranks -= _ONE << NIBBLE * rank
-        sums = add_value(sums, compiled.table_choice[rank])
-    return sums
-
-
-@kernel
-def add_value(sums: int, choice: int) -> int:
-    """Return the sums that arise if one of some values, as bits, is added to any of the sums, as bits."""
-    more: Any = np.int64(0)
-    while choice != 0:
-        more |= sums << trailing_zeros(np.int64(choice))
-        choice &= choice - 1
-    return more & _SUMS
-
-
-@kernel
-def takes_within_group(compiled: np.record, values: int, sums: int, free: int, game: np.record) -> int:
-    """Return the kinds, as bits, with which cards of one of some sums and any cards from there on make up a group.
-
-    `values` are hand values as bits, `free` the kinds that are left to take.
-    """
-    legal: Any = np.int64(0)
-    reached = np.int64(sums)  # with cards of the kinds seen so far, from the highest on
-    while free != 0:
-        kind = last_kind(free)
-        bit = _ONE << kind
-        free ^= bit
-        choice = compiled.table_choice[kind % NUM_RANKS]
-        for _ in range(game.table[kind] - game.taken[kind]):
-            grown = add_value(reached, choice)
-            if grown & values != 0 or (sums & 1 and choice & values != 0):
-                legal |= bit
-            reached |= grown
-    return legal
