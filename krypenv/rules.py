@@ -14,6 +14,7 @@ from krypenv.families.bounds import check_bounds
 from krypenv.families.field_checks import find_fault
 from krypenv.families.fields import Fields
 from krypenv.families.presets import PRESETS
+from krypenv.families.random_rules import redraw
 from krypenv.inputs import schema
 from krypenv.inputs.words import check_keywords, did_you_mean, parse_value, shown, text_to_read
 from krypenv.observation import layout_of
@@ -56,6 +57,24 @@ class Rules(Fields):
     def presets() -> list[str]:
         """Return the names of all presets."""
         return list(PRESETS)
+
+    @classmethod
+    def random(cls, rng: np.random.Generator | int, name: str | None = None, **fields: Any) -> Rules:
+        """Return random rules: any preset with a few, many or all of its fields drawn within their bounds.
+
+        Args:
+            rng: a numpy generator or a seed.
+            name: the preset; a random one if not given.
+            fields: fields that are not drawn.
+
+        Raises ValueError and TypeError as `preset` does.
+
+        >>> Rules.random(7) == Rules.random(7)
+        True
+        """
+        rng = np.random.default_rng(rng)
+        chosen = name or list(PRESETS)[rng.integers(len(PRESETS))]
+        return redraw(cls.preset(chosen, **fields), set(fields), rng)
 
     def __str__(self) -> str:
         """Return the preset and the fields that differ from it, as in ``krypkasino players=4 teams=2``."""

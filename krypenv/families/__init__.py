@@ -7,5 +7,6 @@ mulle         the presets of Mulle
 presets       all presets
 variants      the environments and the variants that each plays
 field_checks  what a field of the rules may be
+random_rules  random values of all fields
 bounds        limits on the work that rules can cause, and the values of cards
 """

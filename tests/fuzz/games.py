@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from functools import cache, partial
 from typing import Any
@@ -11,12 +12,12 @@ from support.beside import play_beside
 from support.checked_play import LOOK_AFTER, CheckedPlay
 from support.fuzzing import REFUSED, Tally, attempt, fuzzer, seeded
 from support.games import RULES, seen_by
-from support.random_rules import draw_rules
 from support.relatives import ALL_RELATIVES as RELATIVES
 
 from krypenv import Engine, Game, Rules, agents, determinize
 from krypenv.cards import card_name
 from krypenv.observation import LAYOUT, SIZE
+from krypenv.rules import FIELDS
 from krypenv.state import GAME
 from krypenv.worlds.invariants import check_state
 
@@ -193,14 +194,23 @@ def game_states(tally: Tally, rng: random.Random) -> None:
 REFERENCE_PLIES = 40
 
 
+def mixed_rules(tally: Tally, rng: random.Random) -> Any:
+    """Return random rules with some fields of others, or REFUSED where they don't go together."""
+    base, other = (Rules.random(rng.getrandbits(64)) for _ in range(2))
+    mixed = {field: getattr(other, field) for field in rng.sample(FIELDS, rng.choice((0, 1, 2, 5)))}
+    return attempt(partial(dataclasses.replace, base, **mixed), tally, (str(base), mixed))
+
+
 @fuzzer(share=0.5, rng=seeded)
 def rules(tally: Tally, rng: random.Random) -> None:
     """Random rules are refused, or played with every invariant after every ply, seen by all seats, and searched."""
-    rules = draw_rules(rng, tally)
+    rules = mixed_rules(tally, rng)
+    if rules is REFUSED:
+        return
     play = CheckedPlay(rules, rng.randrange(1 << 32))
     for _ in range(2 * LOOK_AFTER):
         play.go_on()
-    tally.update(right=1, plies=play.plies)
+    tally["plies"] += play.plies
     engine = Engine.from_state(rules, play.engine.state[:4], features=True)
     for viewer in range(rules.players):
         determinize(seen_by(engine, np.full(4, viewer)), viewer, rules)
@@ -211,8 +221,9 @@ def rules(tally: Tally, rng: random.Random) -> None:
 @fuzzer(share=0.2, rng=seeded)
 def beside_reference(tally: Tally, rng: random.Random) -> None:
     """Random rules are played as by the slow reference, which shares no code with the engine."""
-    rules = draw_rules(rng, tally)
-    style = rng.choice(("random", "take", "choose"))
-    if sum(table for _, table in rules.deal_sizes()[:1]) <= 8:  # the reference tries all sets of table cards
+    rules, style = mixed_rules(tally, rng), rng.choice(("random", "take", "choose"))
+    if (
+        rules is not REFUSED and sum(table for _, table in rules.deal_sizes()[:1]) <= 8
+    ):  # the reference tries all sets of table cards
         played = play_beside(rules, rng.randrange(1 << 32), style, most=REFERENCE_PLIES)
-        tally.update(right=1, plies=played["plies"])
+        tally["plies"] += played["plies"]

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from support.fuzzing import NASTY_VALUES, REFUSED, Tally, attempt, fuzzer, seeded
-from support.random_rules import draw_rules
 
 from fuzz.games import PLAYABLE
 from krypenv import Rules
@@ -34,7 +33,7 @@ def actions_of(course: Course) -> list[int]:
 
 def some_course(rng: random.Random) -> Course:
     """Return a moment of a random game, which now and then goes on from a state."""
-    rules = draw_rules(rng) if rng.random() < 0.2 else rng.choice(ALL)
+    rules = Rules.random(rng.getrandbits(64)) if rng.random() < 0.2 else rng.choice(ALL)
     course = Course(CoursePlan(rules, rng.random() < 0.3))
     begins, steps = rng.randrange(2 * MOST_STEPS), rng.randrange(MOST_STEPS)
     for step in range(steps):

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 from fuzz.text import check_rules
 from support.checked_play import LOOK_AFTER, ROWS, STEPS, CheckedPlay, play_rows
 from support.games import seen_by, viewers_of
-from support.random_rules import FIELDS, draw_rules
 from support.relatives import ALL_RELATIVES, BUILDING, GLIMNE, RELATIVES, SESSIONS
 
 from krypenv import Engine, Rules, determinize
 from krypenv.families.field_checks import CHOICES, SWITCHES
+from krypenv.families.random_rules import DRAWS
 from krypenv.families.variants import FAMILIES
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.decision_checks import FAULTS, POINTS, SOUND
 from krypenv.kernels.scoring import running_scores, side_scores
-from krypenv.rules import FIELDS as ALL_FIELDS
+from krypenv.rules import FIELDS
 from krypenv.runtime.jit import handle
 from krypenv.state import allocate
 from krypenv.worlds.invariants import check_state
@@ -28,11 +26,11 @@ TEXTS = [*RELATIVES, *BUILDING, *GLIMNE, *(text for text, rules in SESSIONS.item
 
 
 def test_every_field_and_preset_is_drawn_and_read_again() -> None:
-    drawn = [draw_rules(random.Random(seed)) for seed in range(110)]
+    drawn = [Rules.random(seed) for seed in range(110)]
     for rules in drawn:
         check_rules(rules)
-    assert set(FIELDS) == set(ALL_FIELDS)
-    for field in FIELDS:
+    assert set(DRAWS) == set(FIELDS)
+    for field in DRAWS:
         others = {repr(getattr(rules, field)) for rules in drawn if getattr(rules, field) != _base(rules, field)}
         assert others, field
     for field, words in CHOICES.items():
@@ -52,7 +50,7 @@ def _base(rules: Rules, field: str) -> object:
 
 @pytest.mark.parametrize("seed", range(0, 130, 5))
 def test_random_rules_keep_every_invariant(seed: int) -> None:
-    play = CheckedPlay(draw_rules(random.Random(seed)), seed)
+    play = CheckedPlay(Rules.random(seed), seed)
     for _ in range(4 * LOOK_AFTER):
         play.go_on()
     assert play.plies >= 4 * LOOK_AFTER * ROWS * STEPS
