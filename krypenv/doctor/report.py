@@ -21,15 +21,13 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).absolute().parents[1]
-ROOT = FOLDER.parent
 LINKS = ("agents", "training")
 SHOWN_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")
-MARK = "\x01"  # begins the answer of a process, to tell it from what libraries print
 INSTALL = 'pip install -c {} -e ".{}"'
 # Extras that need other versions, and so an environment of their own.
 TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")
 CORE = ""  # stands for the packages that every installation needs
-PLAY = "play"  # the word that lets this file play a game
+PLAY = "from krypenv.doctor.report import play; play()"
 
 Section = dict[str, Any]  # a label -> a text, or several
 
@@ -40,18 +38,18 @@ def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     `wrong` says what is wrong; it is empty if the package works without its extras. `install` has the commands that
     install what is missing. `tell` is called with each step as it begins.
     """
-    wrong: list[str] = []
     tell("importing what is installed")
-    packages = _packages(wrong)
-    core = packages.get(CORE, {})
-    wrong += [f"{name} is {told}" for name, told in core.items() if not _is_well(told)]
+    packages = _packages()
+    core = packages.pop(CORE)
     tell("playing a game; the first one after an installation compiles, which takes a while")
-    test = _self_test(wrong)
+    printed, error = _run(PLAY)
+    test = {"failed": error} if error else json.loads(printed.splitlines()[-1])
+    links = {name: _link(name) for name in LINKS if (FOLDER.parent / "training").is_dir()}
     ill = [extra for extra, needed in packages.items() if not all(map(_is_well, needed.values()))]
     return {
         "versions": {"krypenv": _version_of("krypenv") or "not installed", "Python": platform.python_version(), **core},
-        "installation": _installation(wrong),
-        "machine": {"system": platform.platform()},
+        "installation": {"folder": str(FOLDER), "installed": _installed(), "interpreter": sys.executable, **links},
+        "machine": {"system": platform.platform(), "processors": str(os.cpu_count())},
         "variables": {
             name: value
             for name, value in sorted(os.environ.items())
@@ -59,41 +57,44 @@ def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
         },
         "self-test": test,
         "extras": {
-            f"[{extra}]": [f"{name} {told}" for name, told in needed.items()]
-            for extra, needed in packages.items()
-            if extra != CORE
+            f"[{extra}]": [f"{name} {told}" for name, told in needed.items()] for extra, needed in packages.items()
         },
-        "wrong": wrong,
-        "install": [_to_install(extra) for extra in (ill if packages else [CORE])],
+        "wrong": [
+            *(f"{name} is {told}" for name, told in core.items() if not _is_well(told)),
+            *([f"the self-test failed: {error}"] if error else []),
+            *(f"krypenv/{name} {told}" for name, told in links.items() if told != "a link"),
+        ],
+        "install": [
+            INSTALL.format(
+                "constraints-toolboxes.txt" if extra in TOOLBOXES else "constraints.txt", extra and f"[{extra}]"
+            )
+            for extra in (ill if _version_of("krypenv") else [CORE])
+        ],
     }
 
 
-def _to_install(extra: str) -> str:
-    """Return the command that installs an extra."""
-    versions = "constraints-toolboxes.txt" if extra in TOOLBOXES else "constraints.txt"
-    return INSTALL.format(versions, extra and f"[{extra}]")
-
-
-def _run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *words], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+def _run(code: str) -> tuple[str, str]:
+    """Run code in a process of its own; return what it prints, and what it raises as Python tells it, or ""."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
     )  # fmt: skip
+    told = [line for line in done.stderr.splitlines() if re.match(r"[\w.]+(: |$)", line)]
+    ended = f"the process ended with exit code {done.returncode}"
+    return done.stdout, (told[-1] if told else ended) if done.returncode else ""
 
 
-# ---------------------------------------------------------------------- packages
+# ---------------------------------------------------------------------- packages and the installation
 
 
-def _packages(wrong: list[str]) -> dict[str, dict[str, str]]:
+def _packages() -> dict[str, dict[str, str]]:
     """Return what is installed of each package that krypenv's metadata require, by extra, and under `CORE` by name."""
-    if _version_of("krypenv") is None:
-        return {}
     try:
         from packaging.requirements import Requirement
-    except ImportError as error:
-        wrong.append(f"what else is needed is not known: {error}")
-        return {}
-    left = [Requirement(text) for text in importlib.metadata.requires("krypenv") or []]
+
+        left = [Requirement(text) for text in importlib.metadata.requires("krypenv") or []]
+    except (ImportError, importlib.metadata.PackageNotFoundError):
+        return {CORE: {"packaging": _version_of("packaging") or "missing"}}
     found = {}
     with ThreadPoolExecutor() as pool:
         for extra in (CORE, *(importlib.metadata.metadata("krypenv").get_all("Provides-Extra") or ())):
@@ -111,7 +112,11 @@ def _describe(needed: Any) -> str:
         return f"missing; {needed.specifier} is needed" if needed.specifier else "missing"
     if not needed.specifier.contains(version, prereleases=True):
         return f"{version}, but {needed.specifier} is needed"
-    error = _import_error(needed.name)
+    files = importlib.metadata.files(needed.name) or ()
+    listed = {file.parts[0] if file.parts[1:] else inspect.getmodulename(file.name) for file in files}
+    public = sorted(module for module in listed if module and module.isidentifier() and module[0] != "_")
+    own = [module for module in public if module.lower() == re.sub(r"[-.]", "_", needed.name).lower()]
+    _, error = _run(f"import {', '.join(own or public or ['sys'])}")
     return f"{version}, broken: {error}" if error else version
 
 
@@ -126,62 +131,32 @@ def _is_well(told: str) -> bool:
     return not re.search(r"missing|, but |, broken: ", told)
 
 
-def _import_error(name: str) -> str | None:
-    """Return what importing a distribution raises: its module of the same name, or else all its public ones."""
-    files = importlib.metadata.files(name) or ()
-    listed = {file.parts[0] if file.parts[1:] else inspect.getmodulename(file.name) for file in files}
-    public = sorted(module for module in listed if module and module.isidentifier() and module[0] != "_")
-    own = [module for module in public if module.lower() == re.sub(r"[-.]", "_", name).lower()]
-    done = _run("-W", "ignore", "-c", f"import {', '.join(own or public or ['sys'])}")
-    last = done.stderr.strip().splitlines()[-1:] or [f"the process ended with exit code {done.returncode}"]
-    return last[0] if done.returncode else None
+def _installed() -> str:
+    """Return where the krypenv is that pip knows."""
+    if _version_of("krypenv") is None:
+        return "nowhere"
+    distribution = importlib.metadata.distribution("krypenv")
+    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+    return str(origin.get("url") or distribution.locate_file(""))
 
 
-# ---------------------------------------------------------------------- the installation
-
-
-def _installation(wrong: list[str]) -> Section:
-    """Return where this krypenv is, where the one that pip knows is, and whether a checkout has its links."""
-    facts: Section = {"folder": str(FOLDER), "interpreter": sys.executable, "installed": "nowhere"}
-    if _version_of("krypenv") is not None:
-        distribution = importlib.metadata.distribution("krypenv")
-        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-        is_editable = origin.get("dir_info", {}).get("editable", False)
-        package = f"the package in {distribution.locate_file('')}"
-        facts["installed"] = f"the checkout {origin['url']}" if is_editable else package
-    if (ROOT / "training").is_dir():
-        facts["links"] = [_link(name, wrong) for name in LINKS]
-    return facts
-
-
-def _link(name: str, wrong: list[str]) -> str:
-    """Return what is at the place of a checkout's link to a source folder, and note what is wrong with it."""
+def _link(name: str) -> str:
+    """Return "a link", or what is at the place of a checkout's link to a source folder and how to mend it."""
     path = FOLDER / name
     if path.is_symlink() and path.is_dir():
-        return f"krypenv/{name} is a link"
+        return "a link"
     kind = "a folder" if path.is_dir() else "a text file" if path.is_file() else "not there"
-    wrong.append(
-        f"krypenv/{name} is {kind}, and should be a link to ../{name}. On Windows turn on developer mode first. Then: "
+    return (
+        f"is {kind}, and should be a link to ../{name}. On Windows turn on developer mode first. Then: "
         f"git config core.symlinks true; git checkout -- krypenv/{name}"
     )
-    return f"krypenv/{name} is {kind}, not a link"
 
 
-# ---------------------------------------------------------------------- the self-test and the kernels
+# ---------------------------------------------------------------------- the self-test, and the report
 
 
-def _self_test(wrong: list[str]) -> Section:
-    """Play a game in a new process; return how that went, or note why it failed."""
-    done = _run(__file__, PLAY)
-    answers = [json.loads(line[len(MARK) :]) for line in done.stdout.splitlines() if line.startswith(MARK)]
-    told: Section = answers[0] if answers else {"failed": f"the process ended with exit code {done.returncode}"}
-    if "failed" in told:
-        wrong.append(f"the self-test failed: {told['failed']}")
-    return told
-
-
-def play() -> Section:
-    """Play a game of random actions; return the times of its beginning, and how its kernels were compiled."""
+def play() -> None:
+    """Play a game of random actions; print the times of its beginning and how its kernels were compiled, as JSON."""
     began = time.perf_counter()
     from krypenv import Engine, Rules
 
@@ -194,44 +169,23 @@ def play() -> Section:
 
     import numba
 
-    import krypenv.agents
-    import krypenv.training  # noqa: F401
     from krypenv.runtime import jit
-    from krypenv.runtime.threads import count_threads
 
-    loaded = [module for name, module in list(sys.modules.items()) if name.startswith("krypenv.")]
-    kernels = {id(value): value for module in loaded for value in vars(module).values() if hasattr(value, "py_func")}
+    modules = [vars(module) for name, module in list(sys.modules.items()) if name.startswith("krypenv.")]
+    kernels = {id(value): value for names in modules for value in names.values() if hasattr(value, "py_func")}
     stats = [kernel.stats for kernel in kernels.values() if hasattr(kernel, "stats")]
-    return {
+    compiled = sum(sum(each.cache_misses.values()) for each in stats)
+    folders = sorted({each.cache_path for each in stats} - {None})
+    why_plain = "NUMBA_DISABLE_JIT is set" if jit.JIT_IS_OFF else jit.WHY_PLAIN
+    told = {
         "import": f"{imported - began:.2f} s",
         "first step": f"{stepped - imported:.2f} s",
-        "processors": str(count_threads(0)),  # those granted
-        "threads": str(numba.get_num_threads()),
-        **how_compiled(jit.JIT_IS_OFF, jit.WHY_PLAIN, stats),
+        "threads": str(numba.get_num_threads()),  # no more than the processors granted
+        "compiled": f"{compiled} kernels in this test" if compiled else "nothing; all were in the cache",
+        "cache": [f"{each}, {'writable' if os.access(each, os.W_OK) else 'not writable'}" for each in folders]
+        or "none, so every process compiles again; set NUMBA_CACHE_DIR to a folder that is writable",
     }
-
-
-def how_compiled(is_off: bool, why_plain: str, stats: list[Any]) -> Section:
-    """Return how kernels were compiled, and whether they are kept.
-
-    Args:
-        is_off: whether they run as plain Python.
-        why_plain: why Numba compiles them its plain way; empty if it does not.
-        stats: Numba's statistics of each kernel.
-    """
-    if is_off:
-        return {"kernels": "not compiled, as NUMBA_DISABLE_JIT is set; plain Python is far slower"}
-    way = {"way": f"plain, so compiling takes longer: {why_plain}"} if why_plain else {}
-    now = sum(sum(each.cache_misses.values()) for each in stats)
-    folders = sorted({each.cache_path for each in stats} - {None})
-    kept = [f"{folder}, {'writable' if os.access(folder, os.W_OK) else 'not writable'}" for folder in folders]
-    return way | {
-        "compiled": f"{now} kernels in this test" if now else "nothing; all were in the cache",
-        "cache": kept or "none, so every process compiles again; set NUMBA_CACHE_DIR to a folder that is writable",
-    }
-
-
-# ---------------------------------------------------------------------- the report
+    print(json.dumps({**told, "way": f"plain, and so slower: {why_plain}"} if why_plain else told), flush=True)
 
 
 def report_lines(report: dict[str, Any]) -> Iterator[str]:
@@ -251,17 +205,7 @@ def report_lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print the report; return 0 if the package works, 1 if not. For use when the `krypenv` command can't be loaded.
-
-    With the word `play`, print what came of a game, or its error, as JSON in a line that begins with a mark.
-    """
-    if sys.argv[1:] == [PLAY]:
-        try:
-            told = play()
-        except Exception as error:
-            told = {"failed": ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])}
-        print(f"\n{MARK}{json.dumps(told)}", flush=True)
-        return 0
+    """Print the report; return 0 if the package works, 1 if not. For use when the `krypenv` command can't be loaded."""
     report = examine(lambda words: print(f"{words} ...", file=sys.stderr))
     print("\n".join(report_lines(report)))
     return 1 if report["wrong"] else 0
@@ -269,5 +213,5 @@ def main() -> int:
 
 if __name__ == "__main__":
     here = Path(__file__).resolve().parent  # its modules are named like others
-    sys.path[:] = [str(ROOT), *(folder for folder in sys.path if Path(folder).resolve() != here)]
+    sys.path[:] = [str(FOLDER.parent), *(folder for folder in sys.path if Path(folder).resolve() != here)]
     sys.exit(main())

@@ -5,6 +5,9 @@ a kernel that only other kernels call this is wasted work: the machine code of i
 
 This is the one file that uses Numba's internals. `krypenv.runtime.jit` imports it only with a Numba of the versions
 that it was tried with, and `find_difference` looks whether the internals are those; else `plain` does the same work.
+
+If Numba itself compiled a function that others call to unoptimized code alone, linked each callee once, and kept it in
+a cache that knows the sources of callees, this file could go. `dependencies` of pyproject.toml has the same versions.
 """
 
 from __future__ import annotations
