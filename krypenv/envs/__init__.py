@@ -7,8 +7,7 @@ chance              what chance deals, card by card
 course              a session as a tree: chance deals, and the seats act
 course_text         texts in which it remembers cards and plays
 resampling          courses that a seat can't tell from its own
-openspiel           for OpenSpiel: the module to import
-openspiel_game      the games as a game of OpenSpiel
-openspiel_observer  what OpenSpiel observes
-openspiel_bots      agents as bots there, and bots as agents here
+structs             positions as plain values, for programs and OpenSpiel
+openspiel           the games as a game of OpenSpiel, and bots both ways
+openspiel_observer  what OpenSpiel observes, and its structs
 """

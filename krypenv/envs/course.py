@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, action_name
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE
 from krypenv.engine import IllegalMove
 from krypenv.envs.chance import CoursePlan, Draw, draw_weights
-from krypenv.envs.course_text import chosen_cards, counted, deal_name, names_of, shown_block
+from krypenv.envs.course_text import action_text, chosen_cards, counted, names_of, shown_block
 from krypenv.game.history import Play, play_of
 from krypenv.game.moves import Move
 from krypenv.game.stack import (
@@ -174,6 +174,10 @@ class Course:
         actions: list[int] = np.flatnonzero(self.mask()).tolist()
         return actions
 
+    def options(self) -> list[int]:
+        """Return what may be done, ascending: actions of the seat to act, or kinds that chance may deal."""
+        return [kind for kind, _ in self.chance_outcomes()] if self.turn == CHANCE else self.legal_actions()
+
     def recall(self, seat: int) -> str:
         """Return all that a seat remembers, as text: its own hands and the public record of plays (perfect recall)."""
         return self.views[self.check_seat(seat)] + self._unfinished()
@@ -296,13 +300,12 @@ class Course:
         """Return a sentence that says that an action is illegal, and what is legal."""
         if self.turn == TERMINAL:
             return f"action {shown(action)} is illegal, for the session is over"
-        named = {action: action_name(action) for action in range(self.rules.num_actions)}
-        who, legal = f"seat {self.turn}", self.legal_actions()
+        who, most = f"seat {self.turn}", self.rules.num_actions
         if self.turn == CHANCE:
-            named = {kind: deal_name(kind) for kind in range(NUM_KINDS)}
-            who, legal = "chance", [kind for kind, _ in self.chance_outcomes()]
-        name = named[int(action)] if is_whole(action, 0, len(named) - 1) else f"action {shown(action)}"
-        return f"{name} is illegal; {who} may {listed(named[each] for each in legal)}"
+            who, most = "chance", NUM_KINDS
+        is_named = is_whole(action, 0, most - 1)
+        name = action_text(self.turn, int(action)) if is_named else f"action {shown(action)}"
+        return f"{name} is illegal; {who} may {listed(action_text(self.turn, each) for each in self.options())}"
 
     def _draw(self, kind: int) -> bool:
         """Deal a card, and return whether chance can deal it; if not, nothing has changed."""

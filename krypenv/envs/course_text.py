@@ -23,9 +23,9 @@ def _name_of(action: int) -> str:
     return f"={action - BUILD}" if action >= BUILD else action_name(action).split()[-1]
 
 
-def deal_name(kind: int) -> str:
-    """Return what chance does as text, as in ``deal 8S``."""
-    return f"deal {card_name(kind)}"
+def action_text(turn: int, action: int) -> str:
+    """Return an action of a seat as text, as in ``play 8S``, or where no seat acts what chance does: ``deal 8S``."""
+    return action_name(action) if turn >= 0 else f"deal {card_name(action)}"
 
 
 def counted(counts: np.ndarray) -> list[int]:

@@ -1,22 +1,354 @@
-"""OpenSpiel: all games of the family as one game there, `pyspiel.load_game("krypenv(preset=kasino-sweden,players=3)")`.
+"""OpenSpiel: all games of the family as one game there, its states, and bots both ways (docs/openspiel.md).
 
-Importing this module registers the game (docs/openspiel.md).
+Importing this module registers the game: `pyspiel.load_game("krypenv(preset=kasino-sweden,players=3)")`.
 """
 
-from krypenv.inputs.words import to_install
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_SEAT, NUM_KINDS
+from krypenv.envs.chance import CoursePlan
+from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.envs.course_text import action_text
+from krypenv.envs.opponents import RANDOM, Player, ask_opponent, make_named
+from krypenv.envs.resampling import resampled
+from krypenv.envs.structs import Struct
+from krypenv.families.bounds import MAX_PLAYERS
+from krypenv.features import observation_for
+from krypenv.inputs.words import check_text, check_whole, shown, to_install
+from krypenv.kernels.decision_checks import check_decisions
+from krypenv.kernels.observing import plays_of_deal
+from krypenv.observation import history_shape
+from krypenv.rewards import illegal_reward
+from krypenv.rules import Rules, RulesLike, as_rules
+from krypenv.runtime.jit import handle
+from krypenv.worlds.determinize import determinize
 
 try:
-    import pyspiel as pyspiel
+    import pyspiel
+    from open_spiel.python.algorithms import ismcts, mcts
 except ImportError as error:
     raise ImportError(f"krypenv.envs.openspiel needs OpenSpiel; {to_install('openspiel')}") from error
 
-from krypenv.envs.openspiel_bots import AgentBot as AgentBot
-from krypenv.envs.openspiel_bots import Bot as Bot
-from krypenv.envs.openspiel_bots import make_bot as make_bot
-from krypenv.envs.openspiel_game import PARAMETERS as PARAMETERS
-from krypenv.envs.openspiel_game import KrypGame as KrypGame
-from krypenv.envs.openspiel_game import KrypState as KrypState
-from krypenv.envs.openspiel_game import load as load
-from krypenv.envs.openspiel_game import parameters_of as parameters_of
-from krypenv.envs.openspiel_game import rules_of as rules_of
-from krypenv.envs.openspiel_observer import Observer as Observer
+from krypenv.envs.openspiel_observer import (
+    Observer,
+    actions_of,
+    history_of,
+    observation_struct,
+    state_struct,
+    write_plays,
+)
+
+BOTS = ("ismcts", "mcts", RANDOM)
+MOST_SIMULATIONS = 10_000_000
+NAME = "krypenv"
+PARAMETERS: dict[str, Any] = {
+    "preset": "krypkasino",  # `Rules.presets()` lists them
+    "players": 2,
+    "teams": 0,  # 0 for none
+    "rules": "",  # other fields of the rules, as in "goal:high;first_deal:((2,2),(2,2));"
+    "sorted_deals": False,  # deal each hand in ascending order only, which makes the tree many times smaller
+}
+_FIELD = re.compile(r"\s*([^\s;:=]*)\s*[:=]\s*([^\s;]*)\s*(?:[;\s]|\Z)")
+
+_TYPE = pyspiel.GameType(
+    short_name=NAME,
+    long_name="Krypkasino, Kasino and Mulle",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=MAX_PLAYERS,
+    min_num_players=2,
+    provides_information_state_string=True,
+    provides_information_state_tensor=True,
+    provides_observation_string=True,
+    provides_observation_tensor=True,
+    parameter_specification=PARAMETERS,
+)
+
+
+def load(rules: RulesLike, sorted_deals: bool = False) -> KrypGame:
+    """Return the game of some rules, or of their text or fields.
+
+    >>> load(Rules.preset("mini-sweep"), sorted_deals=True).num_players()
+    2
+    """
+    return pyspiel.load_game(NAME, parameters_of(as_rules(rules), sorted_deals))
+
+
+def parameters_of(rules: Rules, sorted_deals: bool = False) -> dict[str, Any]:
+    """Return the parameters of the game of some rules."""
+    preset, *words = str(rules).split()
+    others = [word.replace("=", ":") for word in words if not word.startswith(("players=", "teams="))]
+    # a parameter that ends with a parenthesis would be read as a game
+    fields = ";".join(others) + (";" if others and others[-1].endswith(")") else "")
+    return {
+        "preset": preset,
+        "players": rules.players,
+        "teams": rules.teams or 0,
+        "rules": fields,
+        "sorted_deals": bool(sorted_deals),
+    }
+
+
+def rules_of(parameters: dict[str, Any]) -> Rules:
+    """Return the rules that parameters of the game name; raise ValueError if they make no game."""
+    known = {**PARAMETERS, **parameters}
+    preset = check_text(known["preset"], "preset").strip()
+    Rules.preset(preset)  # an unknown name is refused by itself, before it is read as part of a text
+    text, words, at = check_text(known["rules"], "rules"), [], 0
+    while at < len(text.rstrip()):
+        field = _FIELD.match(text, at)
+        if not field:
+            raise ValueError(f"{shown(text[at:])} in rules is no field; fields are written goal:high;packs:1")
+        words.append(f"{field[1]}={field[2]}")
+        at = field.end()
+    if known["teams"]:
+        words.append(f"teams={known['teams']}")
+    return Rules.parse(" ".join([preset, f"players={known['players']}", *words]))
+
+
+class KrypGame(pyspiel.Game):
+    """All games of the family; `plan` has the rules.
+
+    Returns are margins in points: the lead of a seat's side over the mean of the other sides (R14, R16).
+    """
+
+    def __init__(self, params: dict[str, Any] | None = None) -> None:
+        given = params or {}
+        rules = rules_of(given)
+        self.plan = CoursePlan(rules, given.get("sorted_deals", False))
+        sides = rules.num_teams
+        most = -illegal_reward(rules, "centred", False) * sides / (sides - 1)
+        info = pyspiel.GameInfo(
+            num_distinct_actions=rules.num_actions,
+            max_chance_outcomes=NUM_KINDS,
+            num_players=rules.players,
+            min_utility=-most,
+            max_utility=most,
+            utility_sum=0.0,
+            max_game_length=self.plan.most_decisions,
+        )
+        super().__init__(_TYPE, info, parameters_of(rules, self.plan.sorted_deals))
+        self._start = Course(self.plan)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pyspiel.load_game, (str(self),)
+
+    @property
+    def rules(self) -> Rules:
+        """The rules."""
+        return self.plan.rules
+
+    def new_initial_state(self, struct: Struct | str | None = None) -> KrypState:
+        """Return the state before the first card is dealt, or that of a struct of a state, or of its JSON."""
+        state = KrypState(self, self._start)
+        if struct is not None:
+            for action in history_of(self.rules, struct if isinstance(struct, Struct) else Struct(struct)):
+                state.apply_action(action)
+        return state
+
+    def resume(self, state: Any, views: dict[int, str] | None = None) -> KrypState:
+        """Return the state of a row of `krypenv.state.GAME` in which a seat is to act.
+
+        Its history begins there, and OpenSpiel can't store it. `views` are what seats remember, as text. Raises
+        ValueError for anything but a state of an unfinished game under these rules.
+        """
+        return KrypState(self, Course.resume(self.plan, state, views))
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> Observer:
+        """Return what OpenSpiel observes states by."""
+        return Observer(self.plan, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), params)
+
+    def max_chance_nodes_in_history(self) -> int:
+        """Return a bound on the cards that chance deals."""
+        return self.plan.most_draws
+
+
+class KrypState(pyspiel.State):
+    """A state: its `course` is the session up to it (`krypenv.envs.course.Course`)."""
+
+    def __init__(self, game: KrypGame, course: Course) -> None:
+        super().__init__(game)
+        self.course = course
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revive, self.course.__reduce__()[1]
+
+    def current_player(self) -> int:
+        """Return the seat to act, or the number that stands for chance or the end."""
+        return self.course.turn
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.course.legal_actions()
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Return the kinds that may be dealt next, with their probabilities."""
+        return self.course.chance_outcomes()
+
+    def _apply_action(self, action: int) -> None:
+        self.course = self.course.after(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        name = action_text(player, action)
+        if player >= 0 or self.course.turn != CHANCE:
+            return name
+        seat = self.course.drawing()[1]
+        return f"{name} to the table" if seat == NO_SEAT else f"{name} to seat {seat}"
+
+    def is_terminal(self) -> bool:
+        """Return whether the session is over."""
+        return self.course.turn == TERMINAL
+
+    def returns(self) -> list[float]:
+        """Return each seat's margin, 0 before the end."""
+        return self.course.returns()
+
+    def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> KrypState:
+        """Return a state that a seat can't tell from this one: what it has not seen is drawn anew.
+
+        The moves are those of this state. Its history may differ by a `stop`, which only who could have done more says.
+
+        Raises ValueError for a seat that there is not, while chance deals, and at the end.
+        """
+        number = probability_sampler()
+        if not 0 <= number <= 1:
+            raise ValueError(f"a probability sampler returns numbers from 0 to 1, not {shown(number)}")
+        twin = resampled(self.course, player_id, int(number * 2.0**53))
+        state = KrypState(self.get_game(), twin.start)
+        for action in twin.path:
+            state.apply_action(action)
+        return state
+
+    def to_struct(self) -> Struct:
+        """Return the whole state with all hands and its history: `game.new_initial_state(struct)` is the inverse."""
+        return state_struct(self.course)
+
+    def to_observation_struct(self, player: int | None = None) -> Struct:
+        """Return what a player sees, by default the one to act: what a program is told (docs/programs.md)."""
+        return observation_struct(self.course, self.course.turn if player is None else player)
+
+    def action_to_struct(self, *player_and_action: int) -> Struct:
+        """Return an action by its name, as in `{"action": "play 8S"}`; the player may be left out."""
+        *player, action = player_and_action
+        return Struct({"action": action_text(player[0] if player else self.course.turn, action)})
+
+    def struct_to_actions(self, struct: Struct) -> list[int]:
+        """Return the action of a struct, or the actions of a whole `{"move": "8Sx2H6D"}`; ValueError if illegal."""
+        return actions_of(self.course, struct)
+
+    def apply_action_struct(self, struct: Struct) -> None:
+        """Carry out what `struct_to_actions` returns."""
+        for action in self.struct_to_actions(struct):
+            self.apply_action(action)
+
+    def __str__(self) -> str:
+        return str(self.course)
+
+
+def _revive(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> KrypState:
+    state = load(Rules.parse(rules), sorted_deals).new_initial_state()
+    for action in path:
+        state.apply_action(action)
+    return state
+
+
+class AgentBot(pyspiel.Bot):
+    """An agent of ours as a bot: it plays any seat of `krypenv` games, from what the seat to act sees.
+
+    Args:
+        agent: an object with `act(observations, action_masks)`.
+    """
+
+    def __init__(self, agent: Player) -> None:
+        super().__init__()
+        self.agent = agent
+
+    def step(self, state: KrypState) -> int:
+        """Return the agent's action for the seat to act."""
+        course, masks = state.course, state.course.mask()[None]
+        seen = observation_for(self.agent, course.rules, _with_history(course), masks)
+        return int(ask_opponent(self.agent, seen, masks)[0])
+
+    def restart(self) -> None:
+        """Do nothing: agents go by what they see."""
+
+    def restart_at(self, state: KrypState) -> None:
+        """Do nothing: agents go by what they see."""
+
+
+def _with_history(course: Course) -> npt.NDArray[np.int8]:
+    """Return what the seat to act sees, with the plays of the deal that are known, (1, N) int8."""
+    rules, plays = course.rules, course.plays[len(course.beginning.plays) :]
+    history = np.zeros(history_shape(rules), np.int8)
+    write_plays(rules, plays, course.turn, history[plays_of_deal(course.plan.compiled[0], course.state) - len(plays) :])
+    return np.concatenate([course.observation(course.turn), history.ravel()])[None]
+
+
+def make_bot(game: KrypGame, name: str, seed: int = 0) -> AgentBot:
+    """Return the named agent as a bot for any seat of a game; names are those of `krypenv.agents.make`.
+
+    Raises ValueError if there is no such agent, or if it has to see what is hidden.
+
+    >>> game = load(Rules.preset("krypkasino"))
+    >>> bots = [make_bot(game, "tactician"), make_bot(game, "random", seed=1)]
+    >>> margins = pyspiel.evaluate_bots(game.new_initial_state(), bots, 0)
+    """
+    agent = make_named(name, game.rules, seed)
+    return AgentBot(Bot(game.rules, seed, RANDOM) if isinstance(agent, str) else agent)
+
+
+class Bot:
+    """A bot of OpenSpiel as an agent: `krypenv.envs.openspiel:Bot(bot='ismcts', simulations=100)` in an agent string.
+
+    It decides in a state that is consistent with what the seat sees (`determinize`), so it sees no hidden cards.
+
+    Args:
+        rules: the rules.
+        seed: where its random choices come from.
+        bot: "ismcts" (information set MCTS, which samples many worlds), "mcts" (in one sampled world), or "random".
+        simulations: games that a search plays out for a decision.
+        explore: weight of the exploration term, in points.
+    """
+
+    def __init__(
+        self, rules: Rules, seed: int, bot: str = "ismcts", simulations: int = 100, explore: float = 10.0
+    ) -> None:
+        if bot not in BOTS:
+            raise ValueError(f"bot is one of {', '.join(BOTS)}, not {shown(bot)}")
+        if not 0 <= explore <= 1e6:
+            raise ValueError(f"explore is a number of points from 0 to 1000000, not {shown(explore)}")
+        self.rules = rules
+        self.game = load(rules)
+        self._random = np.random.RandomState(seed % 2**32)
+        simulations = check_whole("simulations", simulations, 1, MOST_SIMULATIONS)
+        evaluator = mcts.RandomRolloutEvaluator(1, self._random)
+        self._bot: Any = None
+        if bot == "ismcts":
+            self._bot = ismcts.ISMCTSBot(self.game, evaluator, explore, simulations, random_state=self._random)
+            self._bot.set_resampler(lambda state, seat: state.resample_from_infostate(seat, self._random.uniform))
+        elif bot == "mcts":
+            self._bot = mcts.MCTSBot(self.game, explore, simulations, evaluator, random_state=self._random)
+
+    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        """Return a legal action for each row, (B,) int64, from (B, N) int8 observations and (B, A) int8 masks."""
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
+        return np.array([self._choose(*row) for row in zip(observations, action_masks, strict=True)], np.int64)
+
+    def _choose(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]) -> int:
+        legal = np.flatnonzero(mask)
+        if len(legal) == 1 or self._bot is None:
+            return int(self._random.choice(legal))
+        world = determinize(observation, int(self._random.randint(2**31)), self.rules)
+        return int(self._bot.step(self.game.resume(handle(world)[0])))
+
+
+pyspiel.register_game(_TYPE, KrypGame)

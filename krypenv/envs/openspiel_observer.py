@@ -1,4 +1,4 @@
-"""What OpenSpiel observes a state by: our named blocks, and with perfect recall the seat's hands and all plays."""
+"""What OpenSpiel observes of a state: our named blocks, with perfect recall hands and plays; and states as structs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ import pyspiel
 
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import CoursePlan
-from krypenv.envs.course import Course
+from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.envs.course_text import action_text
+from krypenv.envs.structs import Struct, public_values, seen_values
+from krypenv.game.core import Core
 from krypenv.game.history import Play
-from krypenv.inputs.words import shown
+from krypenv.game.moves import Move
+from krypenv.inputs.words import listed, shown
 from krypenv.observation import history_columns, history_width
 from krypenv.rules import Rules
 
@@ -115,3 +119,59 @@ def write_plays(rules: Rules, plays: Sequence[tuple[int, Play]], player: int, ro
             row[columns["build"].start + build] = 1
         if builds:
             row[columns["builds"]][list(builds)] = 1
+
+
+# ---------------------------------------------------------------------- structs
+
+
+def state_struct(course: Course) -> Struct:
+    """Return a whole state, with all hands; its history is None if it began from a state, not from the first card."""
+    game = Core.at_row(course.rules, course.state)
+    begins = course.start.turn == CHANCE
+    return Struct(
+        {
+            "rules": str(course.rules),
+            "history": list(course.path) if begins else None,
+            "current_player": course.turn,
+            "returns": course.returns(),
+            "hands": [game.hand(seat) for seat in range(course.rules.players)],
+            **public_values(game),
+        }
+    )
+
+
+def history_of(rules: Rules, struct: Struct) -> list[int]:
+    """Return the history of the struct of a state; raise ValueError if it has none, or is one of other rules."""
+    known = struct.to_dict()
+    if known.get("rules") != str(rules):
+        raise ValueError(f"the struct is of {shown(known.get('rules'))}, not of {rules}")
+    history = known.get("history")
+    if not isinstance(history, list):
+        raise ValueError(f"the history of a struct is a list of actions, not {shown(history)}")
+    return history
+
+
+def observation_struct(course: Course, player: int) -> Struct:
+    """Return what a player sees of a state, with the plays of the deal that are known.
+
+    Raises ValueError for a player that there is not, and while chance deals.
+    """
+    if course.turn == CHANCE:
+        raise ValueError("a player sees a state where a seat is to act, or at the end; here chance deals")
+    plays = [(seat, Move.of_kinds(card, takes, 0, build, builds)) for seat, (card, takes, _, build, builds) in
+             course.plays[len(course.beginning.plays) :]]  # fmt: skip
+    game = Core.at_row(course.rules, course.state)
+    return Struct(seen_values(game, course.check_seat(player), course.observation(player), plays))
+
+
+def actions_of(course: Course, struct: Struct) -> list[int]:
+    """Return the actions that a struct names: one by `action`, or those of a whole play by `move`."""
+    values = struct.to_dict()
+    if "move" in values and course.turn >= 0:
+        game = Core.at_row(course.rules, course.state)
+        game.push(values["move"])
+        return list(game.actions)
+    legal = {} if course.turn == TERMINAL else {action_text(course.turn, each): each for each in course.options()}
+    if values.get("action") not in legal:
+        raise ValueError(f"{shown(values)} is no legal action; legal are {listed(legal) or 'none'}")
+    return [legal[values["action"]]]

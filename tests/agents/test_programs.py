@@ -19,6 +19,7 @@ from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.programs import messages, player
 from krypenv.agents.programs.peer import LONGEST_LINE, ProgramFailed
 from krypenv.engine import row_seeds
+from krypenv.envs.structs import MOST_MOVES
 from krypenv.game.base_agent import move_of
 from krypenv.game.core import Core
 from krypenv.game.some_moves import list_some
@@ -44,7 +45,7 @@ ALL_RULES = (
 def fewest_points(game):
     """What the program of the docs plays."""
     best = max if game.rules.goal == "high" else min
-    return best(list_some(game, messages.MOST_MOVES)[0], key=gain)
+    return best(list_some(game, MOST_MOVES)[0], key=gain)
 
 
 def gain(move):
@@ -111,7 +112,7 @@ def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
             assert (told["hand_size"], told["points"], told["sweeps"], told["score"]) == counts
             assert told["team"] == rules.team_of(at)
         assert one["numbers"] == game.observation().tolist()
-        moves, are_all = list_some(game, messages.MOST_MOVES)
+        moves, are_all = list_some(game, MOST_MOVES)
         assert (one["moves"], one["more_moves"]) == (list(map(str, moves)), not are_all)
         assert one["plays"] == plays_of_deal(game)
         assert (

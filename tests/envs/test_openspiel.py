@@ -1,6 +1,7 @@
 """The games in OpenSpiel: its own checks, agreement with the engine, its algorithms and bots."""
 
 import itertools
+import json
 import pickle
 import random
 import re
@@ -155,6 +156,51 @@ def test_states_are_stored_and_read_again():
     with pytest.raises(ValueError, match="a course that began from a state can't be stored"):
         pickle.dumps(game.resume(decisions[20][0].state))
     assert pickle.loads(pickle.dumps(state)).information_state_string(0) == state.information_state_string(0)
+
+
+@pytest.mark.parametrize("text", ["mini-choice", "kasino-finland players=3 games=2", "mulle-glimne", "krypkasino"])
+def test_structs_name_states_and_actions(text):
+    game, rng = openspiel.load(Rules.parse(text)), random.Random(1)
+    state, moves = game.new_initial_state(), 0
+    while not state.is_terminal():
+        player = state.current_player()
+        for action in state.legal_actions():
+            struct = state.action_to_struct(player, action)
+            assert state.struct_to_actions(struct) == [action]
+            assert openspiel.Struct(struct.to_json()) == state.action_to_struct(action)
+        if player >= 0 and rng.random() < 0.1:
+            seen = json.loads(state.to_observation_struct().to_json())
+            assert seen["seat"] == player
+            state.apply_action_struct(openspiel.Struct({"move": rng.choice(seen["moves"])}))
+            moves += 1
+            for told in (state.to_struct(), state.to_struct().to_json()):
+                again = game.new_initial_state(told)
+                assert (str(again), again.history()) == (str(state), state.history())
+        else:
+            state.apply_action(rng.choice(state.legal_actions()))
+    assert moves > 0
+    assert state.to_struct().returns == state.returns()
+    assert state.to_observation_struct(0).moves == []
+
+
+def test_structs_that_name_nothing_are_refused():
+    game = openspiel.load(TINY)
+    chance, state = game.new_initial_state(), game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    other = openspiel.load(Rules.preset("mini-low")).new_initial_state().to_struct()
+    for refused, sentence in (
+        (lambda: state.struct_to_actions(openspiel.Struct({"action": "stop"})), "is no legal action; legal are play "),
+        (lambda: state.struct_to_actions(openspiel.Struct({"move": "KD"})), "KD is illegal; seat 0 may "),
+        (lambda: chance.struct_to_actions(openspiel.Struct({"move": "KD"})), "is no legal action; legal are deal "),
+        (lambda: chance.to_observation_struct(0), "here chance deals"),
+        (lambda: state.to_observation_struct(2), "there is no seat 2"),
+        (lambda: game.new_initial_state(other), "the struct is of 'mini-low players=2', not of mini-sweep"),
+        (lambda: game.new_initial_state(game.resume(state.course.state).to_struct()), "not None"),
+        (lambda: openspiel.Struct("[1]"), "a struct is made of a JSON object, not of"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            refused()
 
 
 # ---------------------------------------------------------------------- algorithms

@@ -13,7 +13,7 @@ from support.spiel import TINY, play_at_random, walk
 from krypenv import Game, IllegalMove, Move, Rules
 from krypenv.cards import STOP, card_name
 from krypenv.envs import openspiel
-from krypenv.envs.openspiel_game import KrypState
+from krypenv.envs.openspiel import KrypState
 from krypenv.observation import HISTORY_COLUMNS
 
 
@@ -79,6 +79,7 @@ def assert_alike(state, twin, seat):
     assert twin.information_state_tensor(seat) == state.information_state_tensor(seat)
     assert twin.observation_string(seat) == state.observation_string(seat)
     assert twin.observation_tensor(seat) == state.observation_tensor(seat)
+    assert twin.to_observation_struct(seat) == state.to_observation_struct(seat)
     assert twin.current_player() == state.current_player()
     assert twin.course.plays == state.course.plays
     if seat == state.current_player():

@@ -1,0 +1,112 @@
+"""A position as plain values for JSON: what a seat may see, as programs and the structs of OpenSpiel have it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from krypenv.game.core import Core
+from krypenv.game.display import seat_counts
+from krypenv.game.moves import Move
+from krypenv.game.some_moves import list_some
+from krypenv.game.view import format_view
+from krypenv.inputs.files import parse_json
+from krypenv.inputs.words import shown
+from krypenv.rules import Rules
+
+MOST_MOVES = 200  # that are listed where captures are optional
+
+
+class Struct:
+    """Plain values by name, as attributes and as JSON, like the structs of OpenSpiel.
+
+    Args:
+        values: a mapping with texts as keys, or the JSON of one.
+    """
+
+    def __init__(self, values: str | Mapping[str, Any]) -> None:
+        found = parse_json(values.encode()) if isinstance(values, str) else values
+        if not isinstance(found, Mapping):
+            raise ValueError(f"a struct is made of a JSON object, not of {shown(found)}")
+        self.__dict__.update(found)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Struct) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Struct({self.to_json()})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values by name."""
+        return dict(self.__dict__)
+
+    def to_json(self) -> str:
+        """Return the values as JSON."""
+        return json.dumps(self.__dict__)
+
+
+def public_values(game: Core) -> dict[str, Any]:
+    """Return what every seat sees of a position."""
+    return {
+        "dealer": game.dealer,
+        "deal": game.deal_number,
+        "deals": _num_deals(game.rules),
+        "stock": game.stock_size,
+        "table": game.table,
+        "builds": [
+            {"value": value, "cards": cards, "owner": owner, "multiple": is_multiple}
+            for value, cards, owner, is_multiple in game.builds
+        ],
+        "set_aside": game.set_aside,
+        "last_capturer": game.last_capturer,
+        "seats": [_seat_values(game, seat) for seat in range(game.rules.players)],
+        "pending": game.pending,
+        "taken": game.taken,
+        "building": game.building,
+    }
+
+
+def seen_values(
+    game: Core, seat: int, numbers: np.ndarray, plays: Iterable[tuple[int, Move]] | None = None
+) -> dict[str, Any]:
+    """Return all that a seat may see of a position: docs/programs.md has the keys.
+
+    Args:
+        game: the game. Only what the seat may see of it is read.
+        seat: the seat.
+        numbers: its observation, (N,) int8.
+        plays: the plays of the deal in order, each with its seat; None if they are not known.
+    """
+    moves, are_all = list_some(game, MOST_MOVES) if game.turn == seat else ([], True)
+    told = None if plays is None else [{"seat": who, "move": str(move)} for who, move in plays]
+    text = format_view(game, seat)
+    if told:
+        said = ", ".join(f"seat {play['seat']} {play['move']}" for play in told)
+        text += f"\nPlays of this deal: {said}."
+    return {
+        "seat": seat,
+        "hand": game.hand(seat),
+        **public_values(game),
+        "moves": [str(move) for move in moves],
+        "more_moves": not are_all,
+        "plays": told,
+        "text": text,
+        "numbers": numbers[: game.rules.observation_size].tolist(),
+    }
+
+
+@lru_cache(16)
+def _num_deals(rules: Rules) -> int:
+    return len(rules.deal_sizes())
+
+
+def _seat_values(game: Core, seat: int) -> dict[str, int]:
+    """Return what everybody knows of a seat: its side, the number of its cards, and what is counted."""
+    counts = {name.replace(" ", "_"): count for name, count in seat_counts(game, seat).items()}
+    return {"team": game.rules.team_of(seat), "hand_size": len(game.hand(seat)), **counts}
