@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 from krypenv import pictures
 from krypenv.game.core import Core
 from krypenv.game.display import format_announcement, format_game
@@ -58,11 +56,9 @@ class Game(Core):
         """
         return format_view(self, seat)
 
-    def _repr_png_(self) -> bytes | None:
-        """Return a picture of the game for a notebook, with all hands; None without what draws it."""
-        with contextlib.suppress(ModuleNotFoundError):
-            return pictures.png_of(pictures.draw_game(self, "all", width=720))
-        return None
+    def _repr_svg_(self) -> str:
+        """Return a picture of the game for a notebook, with all hands."""
+        return pictures.draw_svg(self, "all")
 
     def position(self) -> str:
         """Return the whole position as text (docs/notation.md); `Game.from_position` is the inverse."""

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import settings
 from matplotlib.figure import Figure
 
-from krypenv.pictures import rendering
-from krypenv.pictures.window import Window
+from krypenv.pictures.rendering import Renderer
 from krypenv.runtime.jit import JIT_IS_OFF
 
 # Every run tries the same examples; `make soak` tries many new ones
@@ -71,7 +70,7 @@ def pytest_xdist_setupnodes():
 def _windows_do_not_wait():
     """Leave out the half second for which a window shows each picture to a person."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rendering, "Window", lambda title, fps: Window(title, 0))
+        patch.setattr(Renderer, "pause", 0)
         yield
 
 

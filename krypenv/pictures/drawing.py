@@ -1,8 +1,12 @@
-"""Pictures of a game as arrays of pixels."""
+"""Pictures of a game: as SVG, as pixels, and as files of PNG and GIF."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import io
+import os
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -10,22 +14,47 @@ import numpy.typing as npt
 
 from krypenv.game.core import Core
 from krypenv.game.display import TURN, seats_shown
-from krypenv.pictures.canvas import Canvas, pygame
-from krypenv.pictures.card_faces import card_back, card_face
+from krypenv.inputs.words import to_install
+from krypenv.pictures.card_faces import CARD_HEIGHT, CARD_WIDTH, card_of
 from krypenv.pictures.places import Rect
-from krypenv.pictures.scene import HEIGHT, WIDTH, Said, Thing, lay_out
+from krypenv.pictures.scene import BOLD, HEIGHT, PLAIN, WIDTH, Said, Thing, lay_out
+from krypenv.pictures.svg import box, document, put, shorten, text
 
 Pixels = npt.NDArray[np.uint8]
 
-SIZE = WIDTH  # pixels in a row, by default
-_ROOM, _FELT, _FELT_EDGE, _PANEL = (16, 44, 38), (30, 112, 80), (96, 66, 40), (24, 66, 56)
-_GOLD, _LIGHT, _INK = (246, 198, 66), (238, 240, 232), (30, 26, 16)
+_ROOM, _FELT, _FELT_EDGE, _PANEL = "#102c26", "#1e7050", "#604228", "#184238"
+_GOLD, _LIGHT, _INK = "#f6c642", "#eef0e8", "#1e1a10"
+_COLOURS = 96  # of a GIF
+_SAMPLED = 8  # of its first pictures say which
+_LAST = 5  # times as long as the others the last picture of a GIF stays
+
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
+
+def draw_svg(
+    game: Core,
+    render_seat: int | str | None = TURN,
+    *,
+    bottom: int = 0,
+    names: Sequence[str] | None = None,
+    four_colours: bool = False,
+    said: Said = Said(),  # noqa: B008 - it can't be changed
+) -> str:
+    """Return a picture of a game as SVG, 960 by 720; the arguments are those of `draw_game`."""
+    things = lay_out(game, seats_shown(game, render_seat), bottom, names, said)
+    return shorten(_document(things, four_colours))
+
+
+def _document(things: Sequence[Thing], four_colours: bool, faces: bool = True) -> str:
+    """Return things as SVG, with or without the faces and backs of cards."""
+    ground = box(Rect(0, 0, WIDTH, HEIGHT), _ROOM)
+    return document([ground, *(_drawn(thing, four_colours, faces) for thing in things)], WIDTH, HEIGHT)
 
 
 def draw_game(
     game: Core,
     render_seat: int | str | None = TURN,
-    width: int = SIZE,
+    width: int = WIDTH,
     *,
     bottom: int = 0,
     names: Sequence[str] | None = None,
@@ -45,37 +74,86 @@ def draw_game(
 
     Raises ValueError for a wrong `render_seat`, and ModuleNotFoundError without pygame-ce.
     """
-    surface = draw_things(lay_out(game, seats_shown(game, render_seat), bottom, names, said), width, four_colours)
+    things = lay_out(game, seats_shown(game, render_seat), bottom, names, said)
+    scale = width / WIDTH
+    surface = _surface(_document(things, four_colours, faces=False), width, round(HEIGHT * scale))
+    for thing in things:
+        if thing.kind in ("card", "back"):
+            x, y, w, h = (round(scale * number) for number in thing.rect)
+            surface.blit(_card_surface(thing.text, four_colours, w, h), (x, y))
     return np.ascontiguousarray(pygame().surfarray.array3d(surface).swapaxes(0, 1))
 
 
-def draw_things(things: Sequence[Thing], width: int, four_colours: bool) -> Any:
-    """Return the surface, `width` pixels wide, on which the things of a picture are drawn."""
-    canvas = Canvas(WIDTH, HEIGHT, width / WIDTH)
-    canvas.box(Rect(0, 0, WIDTH, HEIGHT), _ROOM)
-    for thing in things:
-        _draw(canvas, thing, four_colours)
-    return canvas.take()
+def _surface(picture: str, width: int, height: int) -> Any:
+    return pygame().image.load_sized_svg(io.BytesIO(picture.encode()), (width, height))
 
 
-def _draw(canvas: Canvas, thing: Thing, four_colours: bool) -> None:
+@functools.lru_cache(maxsize=1024)
+def _card_surface(name: str, four_colours: bool, width: int, height: int) -> Any:
+    """Return the face of a card as pixels, or the back for no name: kept, as cards come again and again."""
+    return _surface(document([card_of(name, four_colours)], CARD_WIDTH, CARD_HEIGHT), width, height)
+
+
+def pygame() -> Any:
+    """Return the module pygame; raise ModuleNotFoundError, in a sentence that names the extra, if it is missing."""
+    try:
+        import pygame
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"pictures are drawn with pygame-ce, which is not installed; {to_install('render')}", name="pygame"
+        ) from None
+    return pygame
+
+
+def _drawn(thing: Thing, four_colours: bool, faces: bool) -> str:
+    """Return a thing of a picture as SVG."""
     kind, rect, is_marked = thing.kind, thing.rect, thing.style == "marked"
     if kind == "felt":
-        canvas.box(rect, _FELT_EDGE, 26)
-        canvas.box(rect.inside(6), _FELT, 20)
-    elif kind == "panel":
-        canvas.box(rect, _PANEL, 12)
-        if is_marked:
-            canvas.box(rect, _GOLD, 12, 4)
-    elif kind == "ribbon":
-        canvas.box(rect, _GOLD, rect.h / 2)
-        canvas.text(thing.text, rect.inside(4)._replace(x=rect.x + 16, w=rect.w - 32), _INK, 22, "Sans-Bold")
-    elif kind == "text":
+        return box(rect, _FELT_EDGE, 26) + box(rect.inside(6), _FELT, 20)
+    if kind == "panel":
+        return box(rect, _PANEL, 12) + (box(rect, _GOLD, 12, 4) if is_marked else "")
+    if kind == "ribbon":
+        return box(rect, _GOLD, rect.h / 2) + text(thing.text, rect.inside(4), _INK, BOLD, True)
+    if kind == "text":
         align, _, weight = thing.style.partition(" ")
-        style = "Sans-Bold" if weight else "Sans"
-        canvas.text(thing.text, rect, _LIGHT, 22 if weight else 20, style, align)
-    else:
-        if is_marked:
-            canvas.box(rect.inside(-5), _GOLD, 12)
-        pixels = canvas.width_in_pixels(rect)
-        canvas.paste(card_back(pixels) if kind == "back" else card_face(thing.text, pixels, four_colours), rect)
+        return text(thing.text, rect, _LIGHT, BOLD if weight else PLAIN, bool(weight), align)
+    mark = box(rect.inside(-5), _GOLD, 12) if is_marked else ""
+    return mark + put(card_of(thing.text, four_colours), rect, CARD_WIDTH) if faces else mark
+
+
+def png_of(pixels: Pixels) -> bytes:
+    """Return a picture, (H, W, 3) uint8, as a PNG file."""
+    file = io.BytesIO()
+    _pillow().fromarray(pixels).save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def gif_of(pictures: Iterable[Pixels], seconds: float = 1.0) -> bytes:
+    """Return pictures of one size, (H, W, 3) uint8 each, as a GIF file that repeats.
+
+    `seconds` is how long each of them is shown; the last one is shown five times as long. Raises ValueError if there
+    is no picture.
+    """
+    image = _pillow()
+    source = iter(pictures)
+    beginning = list(islice(source, _SAMPLED))
+    if not beginning:
+        raise ValueError("a GIF is made of one picture at least")
+    palette = image.fromarray(np.concatenate(beginning)).quantize(_COLOURS)
+    first, *rest = (
+        image.fromarray(each).quantize(palette=palette, dither=image.Dither.NONE) for each in chain(beginning, source)
+    )
+    times = [round(1000 * seconds)] * len(rest) + [round(1000 * seconds * _LAST)]
+    file = io.BytesIO()
+    first.save(file, "GIF", save_all=True, append_images=rest, duration=times, loop=0, optimize=True)
+    return file.getvalue()
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"pictures are stored by pillow, which is not installed; {to_install('render')}", name="PIL"
+        ) from None
+    return Image

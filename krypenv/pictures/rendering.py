@@ -6,10 +6,7 @@ from typing import Any
 
 from krypenv.game.core import Core
 from krypenv.inputs.words import shown
-from krypenv.pictures.canvas import pygame
-from krypenv.pictures.drawing import Pixels, draw_game
-from krypenv.pictures.text import TextStyle, format_ansi
-from krypenv.pictures.window import Window
+from krypenv.pictures.drawing import Pixels, draw_game, pygame
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 FPS = 2  # pictures in a second
@@ -18,6 +15,9 @@ FPS = 2  # pictures in a second
 class Renderer:
     """Shows games in a render mode: "human" in a window, "rgb_array" as pixels, "ansi" as text.
 
+    The window opens with the first picture, and a person may close it: later pictures are then not shown. A copy has no
+    window yet, and opens its own.
+
     Args:
         render_mode: one of `RENDER_MODES`.
         title: the title of the window.
@@ -25,26 +25,65 @@ class Renderer:
     Raises ValueError for any other mode, and ModuleNotFoundError where pygame-ce is needed and missing.
     """
 
+    pause = 1000 // FPS  # milliseconds for which the window shows a picture
+
     def __init__(self, render_mode: str, title: str) -> None:
         if not isinstance(render_mode, str) or render_mode not in RENDER_MODES:
             modes = ", ".join(RENDER_MODES)
             raise ValueError(f"unknown render_mode {shown(render_mode)}; it is one of {modes}, or None")
         if render_mode != "ansi":
             pygame()
-        self.mode = render_mode
-        self._window = Window(title, FPS) if render_mode == "human" else None
+        self.mode, self.title = render_mode, title
+        self._screen: Any = None
+        self._is_closed = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Renderer, (self.mode, self.title)  # what is on a screen can't be copied
 
     def show(self, game: Core, render_seat: Any, bottom: int = 0) -> Pixels | str | None:
-        """Return a picture of a game as the mode says, or show it in the window; a seat is at the bottom."""
+        """Return a picture of a game as the mode says, or show it in the window; a seat is at the bottom.
+
+        Raises RuntimeError, in one sentence, where no window can be opened.
+        """
         if self.mode == "ansi":
+            from krypenv.pictures.text import TextStyle, format_ansi
+
             return format_ansi(game, render_seat, look=TextStyle(bottom=bottom))
         pixels = draw_game(game, render_seat, bottom=bottom)
-        if self._window is None:
+        if self.mode == "rgb_array":
             return pixels
-        self._window.show(pixels)
+        if not self._is_closed:
+            self._show(pixels)
         return None
 
+    def _show(self, pixels: Pixels) -> None:
+        """Show a picture, (H, W, 3) uint8, for its time, and read what happened to the window."""
+        game = pygame()
+        if self._screen is None or not game.display.get_init():
+            self._screen = self._opened((pixels.shape[1], pixels.shape[0]))
+        self._screen.blit(game.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
+        game.display.flip()
+        if any(event.type == game.QUIT for event in game.event.get()):
+            self.close()
+        else:
+            game.time.wait(self.pause)
+
+    def _opened(self, size: tuple[int, int]) -> Any:
+        """Open the window, and return what is drawn on."""
+        display = pygame().display
+        try:
+            display.init()
+            screen = display.set_mode(size)
+        except pygame().error as error:
+            raise RuntimeError(
+                f"no window can be opened here ({error}); render_mode='ansi' shows the game as text, and 'rgb_array' "
+                "gives pictures"
+            ) from None
+        display.set_caption(self.title)
+        return screen
+
     def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
+        """Close the window for good, if there is one."""
+        if self._screen is not None:
+            pygame().display.quit()
+        self._screen, self._is_closed = None, True

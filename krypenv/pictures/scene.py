@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -17,7 +18,8 @@ from krypenv.game.display import (
     last_play,
     seat_counts,
 )
-from krypenv.pictures.places import SHAPE, Rect, lay_cards, lay_row
+from krypenv.pictures.places import SHAPE, Rect, lay_cards
+from krypenv.pictures.svg import text_width
 
 WIDTH, HEIGHT = 960, 720  # of a picture in its own units
 _EDGE, _GAP, _LINE = 12, 8, 24
@@ -30,24 +32,19 @@ _RIBBON = Rect(158, 457, 644, 36)
 _LAST = Rect(_EDGE, 508, WIDTH - 2 * _EDGE, 54)
 _BOTTOM = Rect(_EDGE, 568, WIDTH - 2 * _EDGE, 144)
 _OWN_COUNTS = 340  # width of what stands beside the hand at the bottom
-_CARD, _HAND_CARD, _SEAT_CARD, _ASIDE_CARD, _BUILD_CARD, _LAST_CARD = (
-    104,
-    84,
-    60,
-    44,
-    56,
-    35,
-)  # widest cards of each place
+_CARD, _HAND_CARD, _SEAT_CARD, _ASIDE_CARD, _BUILD_CARD, _LAST_CARD = 104, 84, 60, 44, 56, 35  # widest of each place
 _BUILDS = 108  # height of the builds
 _SHEET = Rect(28, 214, 904, 240)
 _SHEET_LABEL, _SHEET_CELL, _ROW = 400, 150, 28  # columns and rows of the sheet, at most
 _LONGEST = 76  # characters of a caption in one line
+_MOST_LAST = 8  # cards side by side in the line of the last play
+PLAIN, BOLD = 20, 22  # sizes of texts
 
 
 class Thing(NamedTuple):
     """Something in a picture."""
 
-    kind: str  # "card", "back", "text", "panel", "felt", "ribbon" or "pile" (the frame and label of cards in it)
+    kind: str  # "card", "back", "text", "panel", "felt" or "ribbon"
     place: str  # "table", "hand 0", "stock", "aside", "last", "ribbon", "seat 0", "sheet" or "head"
     rect: Rect
     text: str = ""  # the name of a card, or what is written
@@ -132,17 +129,19 @@ def _table(game: Core) -> list[Thing]:
         place = Rect(room.x + number * width, room.y, width - _GAP, room.h)
         head, rest = place.split_rows(26)
         things.append(Thing("text", f"build {value}", head, label))
-        rects = lay_row(len(cards), rest, _BUILD_CARD)
-        things += [Thing("card", f"build {value}", rect, name) for rect, name in zip(rects, cards, strict=True)]
+        things += _cards(cards, f"build {value}", rest, _BUILD_CARD)
     by_rank = sorted(game.table, key=lambda name: (rank_of(parse_card(name)), parse_card(name)))
     for card in _cards(by_rank, "table", loose, _CARD):
         is_taken = card.text in taken
         if is_taken:
             taken.remove(card.text)
         things.append(card._replace(style="marked") if is_taken else card)
-    things += _stock(game.stock_size)
+    head, rest = _STOCK.split_rows(26)
+    backs = [Rect(rest.x + 20 + 4 * at, rest.y + 8 + 4 * at, 72, SHAPE * 72) for at in range(min(3, game.stock_size))]
+    things += [Thing("text", "stock", head, f"stock {game.stock_size}"), *(Thing("back", "stock", at) for at in backs)]
     if game.rules.set_aside != "none":
-        things += _pile(game.set_aside, "aside", "put aside", _ASIDE, _ASIDE_CARD)
+        head, rest = _ASIDE.split_rows(26)
+        things += [Thing("text", "aside", head, "put aside"), *_cards(game.set_aside, "aside", rest, _ASIDE_CARD)]
     return things
 
 
@@ -150,19 +149,6 @@ def _cards(names: Sequence[str], place: str, room: Rect, widest: float) -> list[
     """Return cards laid out in a room; a name of "" is a card face down."""
     places = lay_cards(len(names), room, widest)
     return [Thing("card" if name else "back", place, rect, name) for name, rect in zip(names, places, strict=True)]
-
-
-def _pile(names: Sequence[str], place: str, label: str, room: Rect, widest: float) -> list[Thing]:
-    """Return cards that lie together under a label."""
-    head, rest = room.split_rows(26)
-    return [Thing("text", place, head, label), *_cards(names, place, rest, widest)]
-
-
-def _stock(size: int) -> list[Thing]:
-    """Return the stock: up to three cards face down, one upon the other, and how many there are."""
-    head, rest = _STOCK.split_rows(26)
-    backs = [Rect(rest.x + 20 + 4 * at, rest.y + 8 + 4 * at, 72, SHAPE * 72) for at in range(min(3, size))]
-    return [Thing("text", "stock", head, f"stock {size}"), *(Thing("back", "stock", back) for back in backs)]
 
 
 def _sheet(rows: Sequence[Sequence[str]]) -> list[Thing]:
@@ -185,47 +171,38 @@ def _words(game: Core, called: Sequence[str], has_sheet: bool, caption: str) -> 
     """Return the last play with its cards or in words, and what must be announced, or how the game ended."""
     said = format_announcement(game)
     words = format_result(game) if game.is_over else f"“{said}”" if said else ""
-    width = min(_RIBBON.w, 11.5 * len(words) + 50)
+    width = min(_RIBBON.w, text_width(words, BOLD, True) + 40)
     height = _TABLE.y + _TABLE.h / 2 - _RIBBON.h if game.is_over and not has_sheet else _RIBBON.y
     place = Rect(_RIBBON.x + (_RIBBON.w - width) / 2, height, width, _RIBBON.h)
     ribbon = [Thing("ribbon", "ribbon", place, words)] if words else []
-    if caption:
-        lines = _split(caption)
-        height = _LAST.h / 2
-        top = _LAST.y + (_LAST.h - height * len(lines)) / 2
-        return [
-            *ribbon,
-            *(Thing("text", "last", Rect(_LAST.x, top + at * height, _LAST.w, height), line)
-              for at, line in enumerate(lines)),
-        ]  # fmt: skip
     play = last_play(game)
-    return ribbon if play is None else [*ribbon, *_play(play, called[play.seat])]
-
-
-def _split(caption: str) -> list[str]:
-    """Return a caption in one line, or in two of nearly the same length."""
-    if len(caption) <= _LONGEST:
-        return [caption]
-    words = caption.split()
-    ways = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))]
-    return list(min(ways, key=lambda way: max(map(len, way)))) if ways else [caption]
+    if not caption:
+        return ribbon if play is None else [*ribbon, *_play(play, called[play.seat])]
+    first, second = _LAST.split_rows(_LAST.h / 2)
+    lines = textwrap.wrap(caption, max(_LONGEST, len(caption) * 3 // 5))
+    rects = [_LAST] if len(lines) == 1 else [first, second]
+    return [*ribbon, *(Thing("text", "last", rect, line) for rect, line in zip(rects, lines, strict=True))]
 
 
 def _play(play: LastPlay, name: str) -> list[Thing]:
     """Return a play as a line of words and small cards."""
-    words, rest = _LAST.split_columns(180)
-    card, rest = rest.inside(2).split_columns(50)
-    verb, builds = format_verb(play), format_builds(play)
-    then, rest = rest.split_columns(84 if len(verb) < 10 else 134)
-    room, sweep = rest.split_columns(376)
-    takes, more = room.split_columns(min(room.w - 110 * bool(builds), len(play.takes) * 50))
-    things = [
-        Thing("text", "last", words, f"{name} {'plays' if play.is_begun else 'played'}", "right"),
-        *_cards([play.card], "last", card, _LAST_CARD),
-        Thing("text", "last", then, verb, "left"),
-        *_cards(play.takes, "last", takes, _LAST_CARD),
-    ]
-    if builds:
-        things.append(Thing("text", "last", more, f"{'and ' if play.takes else ''}{builds}", "left"))
-    made = ("", "Sweep!", "Double sweep!")[play.sweep]
-    return [*things, Thing("ribbon", "last", sweep.inside(8)._replace(w=170), made)] if made else things
+    builds = f"{'and ' if play.takes else ''}{format_builds(play)}" if format_builds(play) else ""
+    things, rest = [], _LAST
+    for part in (
+        f"{name} {'plays' if play.is_begun else 'played'}",
+        [play.card],
+        format_verb(play),
+        play.takes,
+        builds,
+    ):
+        width = text_width(part, PLAIN) if isinstance(part, str) else min(len(part), _MOST_LAST) * (_LAST_CARD + _GAP)
+        place, rest = rest.split_columns(width + 2 * _GAP)
+        if isinstance(part, str):
+            things.append(Thing("text", "last", place, part))
+        else:
+            things += _cards(part, "last", place.inside(2), _LAST_CARD)
+    if play.sweep:
+        made = ("", "Sweep!", "Double sweep!")[play.sweep]
+        things.append(Thing("ribbon", "last", rest.inside(9)._replace(w=170), made))
+    left = (_LAST.x + _LAST.w - max(thing.rect.x + thing.rect.w for thing in things)) / 2
+    return [thing._replace(rect=thing.rect._replace(x=thing.rect.x + left)) for thing in things]

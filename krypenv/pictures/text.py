@@ -1,4 +1,4 @@
-"""A game as text for a terminal, with cards in colour. Rich writes it; it is loaded when it is first needed."""
+"""A game as text for a terminal, with cards in colour. Rich writes it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import io
 import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from krypenv.cards import CLUBS, DIAMONDS, HEARTS, SPADES, card_symbol, parse_card, suit_of
 from krypenv.game.core import Core
 from krypenv.game.display import (
     TURN,
-    LastPlay,
     format_announcement,
     format_builds,
     format_place,
@@ -22,11 +25,6 @@ from krypenv.game.display import (
     seat_counts,
     seats_shown,
 )
-
-if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
-    from rich.table import Table
-    from rich.text import Text
 
 NARROWEST = 40  # columns
 _PAPER = "on grey93"
@@ -77,8 +75,6 @@ class TextStyle(NamedTuple):
 
     def card(self, name: str) -> Text:
         """Return a card."""
-        from rich.text import Text
-
         return Text.assemble((f" {card_symbol(name) if self.symbols else name} ", self.ink(name)))
 
     def ink(self, name: str) -> str:
@@ -88,14 +84,10 @@ class TextStyle(NamedTuple):
 
     def cards(self, names: Iterable[str]) -> Text:
         """Return cards side by side."""
-        from rich.text import Text
-
         return Text(" ").join(map(self.card, names)) or Text(" -")
 
     def rows(self, label: str, names: Sequence[str], width: int) -> Text:
         """Return cards after a label, in as many rows as they need in so many columns."""
-        from rich.text import Text
-
         each = max(1, (width - _LABEL) // _WIDEST)
         parts = [self.cards(names[at : at + each]) for at in range(0, max(1, len(names)), each)]
         return Text(f"{label:{_LABEL}}") + Text("\n" + " " * _LABEL).join(parts)
@@ -117,9 +109,6 @@ def format_ansi(
         colour: whether to write in colour; by default unless the environment variable NO_COLOR is set.
         look: names, order and colours.
     """
-    from rich.console import Console
-    from rich.text import Text
-
     if width is None:
         width = shutil.get_terminal_size().columns
     if colour is None:
@@ -129,15 +118,12 @@ def format_ansi(
         file=file, width=width, force_terminal=colour, no_color=not colour,
         color_system="256" if colour else None, legacy_windows=False,
     )  # fmt: skip
-    console.print(text_of(game, render_seat, look, width), Text(), *words_of(game, look), sep="\n")
+    console.print(text_of(game, render_seat, look, width), Text(), *_words(game, look), sep="\n")
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
 def text_of(game: Core, render_seat: int | str | None, look: TextStyle, width: int) -> Group:
     """Return a game as rich prints it in so many columns: the seats with their hands, and the table."""
-    from rich.console import Group
-    from rich.text import Text
-
     players, seats = game.rules.players, seats_shown(game, render_seat)
     title = look.title or str(game.rules)
     head = Text(look.say("head", title=title, place=look.place(game), stock=game.stock_size), style="bold")
@@ -162,8 +148,6 @@ def text_of(game: Core, render_seat: int | str | None, look: TextStyle, width: i
 
 def _name(game: Core, seat: int, look: TextStyle) -> Text:
     """Return what a seat is called, whether it is to play, and its roles."""
-    from rich.text import Text
-
     roles = [look.say("dealer")] * (seat == game.dealer)
     roles += [] if game.rules.teams is None else [look.say("team", team=seat % game.rules.num_teams)]
     is_next = seat == game.turn
@@ -182,9 +166,6 @@ def _counts(game: Core, seat: int, look: TextStyle) -> str:
 
 def _seat(game: Core, seat: int, look: TextStyle, longest: int) -> Table:
     """Return a seat's name, the size of its hand, and what it has: beside names of so many columns, or below for 0."""
-    from rich.table import Table
-    from rich.text import Text
-
     name, size = _name(game, seat, look), _size(len(game.hand(seat)), look)
     grid = Table.grid(padding=(0, 2, 0, 0))
     if not longest:
@@ -202,26 +183,16 @@ def _size(held: int, look: TextStyle) -> str:
     return look.say("card" if held == 1 else "cards", count=held)
 
 
-def line_of(play: LastPlay, look: TextStyle) -> Text:
-    """Return a play in a line."""
-    from rich.text import Text
-
-    line = Text(f"{look.name(play.seat)} {'plays' if play.is_begun else 'played'} ") + look.card(play.card)
-    parts = [look.cards(play.takes)] if play.takes else []
-    parts += [Text(format_builds(play))] if format_builds(play) else []
-    line += Text(f" {format_verb(play)} " if play.takes or play.builds or play.build else "") + Text(" and ").join(
-        parts
-    )
-    return line.append(("", ": a sweep!", ": a double sweep!")[play.sweep], style="bold")
-
-
-def words_of(game: Core, look: TextStyle) -> list[Text]:
+def _words(game: Core, look: TextStyle) -> list[Text]:
     """Return the last play, what must be announced, and who is to play or how the game ended."""
-    from rich.text import Text
-
-    play = last_play(game)
-    lines = [line_of(play, look)] if play else []
+    lines = []
+    if play := last_play(game):
+        parts = [look.cards(play.takes)] if play.takes else []
+        parts += [Text(format_builds(play))] if format_builds(play) else []
+        verb = f" {format_verb(play)} " if play.takes or play.builds or play.build else ""
+        line = Text(f"{look.name(play.seat)} {'plays' if play.is_begun else 'played'} ") + look.card(play.card)
+        line += Text(verb) + Text(" and ").join(parts)
+        lines.append(line.append(("", ": a sweep!", ": a double sweep!")[play.sweep], style="bold"))
     if said := format_announcement(game):
         lines.append(Text(f'"{said}"', style="bold"))
-    lines.append(Text(format_result(game) if game.is_over else f"{look.name(game.turn)} to play."))
-    return lines
+    return [*lines, Text(format_result(game) if game.is_over else f"{look.name(game.turn)} to play.")]

@@ -12,7 +12,6 @@ from support.environments import every_environment, play, some_environments, tie
 from krypenv import Game, Rules, features, kasino_v0, krypkasino_v0, mulle_v0, observation
 from krypenv.cards import parse_card
 from krypenv.families.variants import FAMILIES
-from krypenv.pictures import rendering
 from krypenv.rewards import KINDS, illegal_reward, returns_of
 
 
@@ -40,8 +39,7 @@ def test_pettingzoo_s_own_tests(module, arguments, capsys):
 
 
 @pytest.mark.parametrize("module", [krypkasino_v0, kasino_v0, mulle_v0])
-def test_renders(module, monkeypatch):
-    monkeypatch.setattr(rendering, "FPS", 0)  # the window does not wait
+def test_renders(module):
     render_test(lambda **mode: module.env(players=4, teams=2, **mode))
 
 

@@ -11,7 +11,6 @@ import pytest
 from pettingzoo.utils.env_logger import EnvLogger
 
 from krypenv import Game, Rules, kasino_v0, krypkasino_v0, mulle_v0
-from krypenv.pictures import window
 from krypenv.pictures.rendering import RENDER_MODES, Renderer
 
 COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
@@ -21,17 +20,10 @@ every_copy = pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 
 @pytest.fixture
 def opened(monkeypatch):
-    """The windows that were opened, in order, though no picture waits for a person's eye."""
-    windows = []
-    plain = window.Window._open
-
-    def opening(self, size):
-        windows.append(self)
-        plain(self, size)
-
-    monkeypatch.setattr(window.Window, "_open", opening)
-    monkeypatch.setattr("krypenv.pictures.rendering.FPS", 1000)
-    return windows
+    """Those that opened a window, in order."""
+    openers, plain = [], Renderer._opened
+    monkeypatch.setattr(Renderer, "_opened", lambda self, size: openers.append(self) or plain(self, size))
+    return openers
 
 
 @every_copy

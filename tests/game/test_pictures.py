@@ -1,4 +1,4 @@
-"""Pictures of games: what is drawn where, files, notebooks, and the window."""
+"""Pictures of games: what is drawn where, as pixels and as SVG, files, and the window."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import io
 import itertools
 import os
 import random
+import re
 import subprocess
 import sys
-from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -21,10 +22,10 @@ from krypenv.cards import card_name, parse_card
 from krypenv.game.core import Core
 from krypenv.game.display import format_announcement, format_result, seat_counts
 from krypenv.pictures import draw_game, gif_of, png_of
-from krypenv.pictures.card_faces import card_face
+from krypenv.pictures.drawing import _card_surface, pygame
 from krypenv.pictures.places import Rect, lay_cards
+from krypenv.pictures.rendering import Renderer
 from krypenv.pictures.scene import HEIGHT, WIDTH, lay_out
-from krypenv.pictures.window import Window
 
 PICTURE = Rect(0, 0, WIDTH, HEIGHT)
 
@@ -161,19 +162,18 @@ def test_a_row_of_an_engine_is_drawn_as_its_game(name):
 
 
 def face(name, width=28, four_colours=False):
-    from krypenv.pictures.canvas import pygame
-
-    pixels = pygame().surfarray.array3d(card_face(name, width, four_colours)).swapaxes(0, 1).astype(int)
+    surface = _card_surface(name, four_colours, width, round(1.4 * width))
+    pixels = pygame().surfarray.array3d(surface).swapaxes(0, 1).astype(int)
     return pixels[width // 7 : -width // 7, width // 10 : -width // 10]  # without the round corners
 
 
 def test_suits_are_told_apart_from_afar():
     for rank in "A27TJQK":
-        red, green, blue = (face(f"{rank}{suit}", four_colours=True).mean(axis=(0, 1)) for suit in "HCD")
-        assert red[0] > red[2] + 8
-        assert green[1] > max(green[0], green[2]) + 4
-        assert blue[2] > blue[0] + 4
-        two = [face(f"{rank}{suit}")[:14, :6].mean(axis=(0, 1)) for suit in "CDHS"]  # the index
+        four, two = (
+            [face(f"{rank}{suit}", four_colours=many)[:14, :6].mean(axis=(0, 1)) for suit in "CDHS"]  # the index
+            for many in (True, False)
+        )
+        assert [int(colour.argmax()) for colour in four[:3]] == [1, 2, 0]
         assert [colour[0] - colour[2] > 30 for colour in two] == [False, True, True, False]
     for one, other in (("8C", "8S"), ("8D", "8H")):  # of one colour, by their shapes
         assert np.abs(face(one) - face(other)).mean() > 8
@@ -221,9 +221,17 @@ def test_files():
         gif_of([])
 
 
-def test_a_notebook_shows_a_game_as_a_picture():
-    image = Image.open(io.BytesIO(Game(Rules.preset("mulle"), seed=1)._repr_png_()))
-    assert image.size == (720, 540)
+@pytest.mark.parametrize("text", ["mulle", "kasino-finland players=4 teams=2 building=True"])
+def test_a_notebook_shows_a_game_as_svg_without_what_draws_pixels(text, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    for game in states(Rules.parse(text), every=20):
+        picture = ElementTree.fromstring(game._repr_svg_())
+        assert (picture.get("width"), picture.get("height")) == (str(WIDTH), str(HEIGHT))
+        nodes = list(picture.iter())
+        drawn = {node.get("id") for node in nodes if node.get("id")}
+        assert {node.get("href")[1:] for node in nodes if node.get("href")} == drawn
+        ways = [node.get("d") for node in nodes if node.get("d") is not None]
+        assert all(re.fullmatch(r"[MLHVCQZlhvcqz0-9 .,-]+", way) for way in ways), "browsers read what is drawn"
 
 
 # ---------------------------------------------------------------------- the window
@@ -249,22 +257,16 @@ def test_without_a_display_pixels_are_drawn_and_a_window_is_refused():
     assert "'ansi'" in last
 
 
-def test_a_window_shows_pictures_until_a_person_closes_it(monkeypatch):
-    import pygame
-
-    pauses: list[float] = []
-    monkeypatch.setattr(pygame.time, "Clock", lambda: SimpleNamespace(tick=pauses.append))
-    window, picture = Window("a title", 2), draw_game(Game(Rules.preset(), seed=1))
-    window.show(picture)
-    assert pygame.display.get_caption()[0] == "a title"
-    shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
-    assert np.array_equal(shown, picture)
-    assert pauses == [2]
-    pygame.event.post(pygame.event.Event(pygame.QUIT))
-    window.show(picture)
-    assert not pygame.display.get_init()
-    window.show(picture)
-    assert not pygame.display.get_init()
+def test_a_window_shows_pictures_until_a_person_closes_it():
+    renderer, game, display = Renderer("human", "a title"), Game(Rules.preset(), seed=1), pygame().display
+    renderer.show(game, "all")
+    assert display.get_caption()[0] == "a title"
+    shown = pygame().surfarray.array3d(display.get_surface()).swapaxes(0, 1)
+    assert np.array_equal(shown, draw_game(game, "all"))
+    pygame().event.post(pygame().event.Event(pygame().QUIT))
+    for _ in range(2):
+        renderer.show(game, "all")
+        assert not display.get_init()
 
 
 @pytest.mark.parametrize("mode", ["rgb_array", "human"])
@@ -272,5 +274,4 @@ def test_what_draws_is_named_where_it_is_missing(mode, monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(ModuleNotFoundError, match=r'^pictures are drawn with pygame-ce, .*"\.\[render\]"$'):
         krypkasino_v0.env(render_mode=mode)
-    assert Game(Rules.preset(), seed=1)._repr_png_() is None
     krypkasino_v0.env(render_mode="ansi").reset(seed=1)

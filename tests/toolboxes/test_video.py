@@ -5,8 +5,6 @@ import numpy as np
 from gymnasium.wrappers import RecordVideo
 from moviepy import VideoFileClip
 
-from krypenv.pictures import rendering
-
 
 def test_gymnasium_records_a_video(tmp_path):
     env = RecordVideo(gymnasium.make("Mulle-v0", render_mode="rgb_array"), str(tmp_path))
@@ -18,7 +16,7 @@ def test_gymnasium_records_a_video(tmp_path):
     env.close()
     [path] = tmp_path.glob("*.mp4")
     with VideoFileClip(str(path)) as clip:
-        assert clip.fps == rendering.FPS
+        assert clip.fps == env.metadata["render_fps"]
         assert abs(clip.duration * clip.fps - steps) <= 1
         first, last = clip.get_frame(0), clip.get_frame(clip.duration - 1 / clip.fps)
     assert first.shape == (720, 960, 3)
