@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.adapters.vector import observation_space
-from krypenv.arguments import check_action, check_options, check_seed, chosen_rules
+from krypenv.arguments import check_action, check_options, check_seed
+from krypenv.envs.base import Rendered, observation_space, read_keywords
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
-from krypenv.families.variants import KASINO, KRYPKASINO, MULLE, Family
+from krypenv.families.variants import KASINO, KRYPKASINO, MULLE
 from krypenv.game.core import Core
-from krypenv.game.display import TURN, check_render_seat
-from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
-from krypenv.rules import RulesLike
+from krypenv.pictures.drawing import Pixels
 
 Observation = npt.NDArray[np.int8]
 
 
-class LearnerEnv(gym.Env):
+class LearnerEnv(Rendered, gym.Env):
     """One seat of a game, played by the learner, with opponents at the other seats.
 
     The observation is what the learner's seat sees at its own decisions and at the end, (N,) int8. The legal actions
@@ -30,45 +27,17 @@ class LearnerEnv(gym.Env):
     `illegal_reward`, which is below any legal return.
 
     Args:
-        players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
-        rules: complete rules of the same family, or their text or fields, in place of all these and of `games`.
-        seat, opponents, reward, dense, games, features, history: as in `krypenv.envs.learner.LearnerGames`; no
-            `seat="all"`.
-        render_mode: "human" shows each of the learner's decisions in a window; `render()` returns it as pixels with
-            "rgb_array", (720, 960, 3) uint8, and as text for a terminal with "ansi". The learner sits at the bottom.
-        render_seat: whose hand rendering shows: by default the learner's ("turn"), one seat (its number), "all" or none
-            (None).
+        seat, opponents: as in `krypenv.envs.learner.LearnerGames`; no `seat="all"`.
+        keywords: those of `krypenv.envs.aec.CardGame`: `variant`, fields of rules such as `players`, or `rules`;
+            `reward`, `dense`, `features`, `history`; `render_mode`, with which "human" shows each of the learner's
+            decisions, and `render_seat`, where "turn" is the learner. The learner sits at the bottom.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}  # noqa: RUF012
-    family: Family
-
-    def __init__(
-        self,
-        players: int | None = None,
-        variant: str | None = None,
-        seat: int | str = 0,
-        opponents: Opponents = RANDOM,
-        reward: str = "centred",
-        dense: bool = False,
-        games: int | None = None,
-        features: bool = False,
-        render_mode: str | None = None,
-        rules: RulesLike | None = None,
-        history: bool = False,
-        render_seat: int | str | None = TURN,
-        **rule_fields: Any,
-    ) -> None:
+    def __init__(self, seat: int | str = 0, opponents: Opponents = RANDOM, **keywords: Any) -> None:
         check_one_seat(seat)
-        rules = chosen_rules(
-            type(self).__name__, _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
-        )
-        self.render_mode = render_mode
-        self.render_seat = check_render_seat(render_seat, rules.players)
-        self._renderer = None if render_mode is None else Renderer(render_mode, self.family.gym_id)
-        self.batch = LearnerGames(
-            rules, 1, seat, opponents, reward, dense, illegal_ends=True, features=features, history=history
-        )
+        rules, terms, view = read_keywords(type(self).__name__, self.family, keywords, ("seat", "opponents"))
+        self.begin_view(view, rules, self.family.gym_id)
+        self.batch = LearnerGames(rules, 1, seat, opponents, illegal_ends=True, **vars(terms))
         self.observation_space = observation_space(self.batch.observation.shape[1])
         self.action_space = gym.spaces.Discrete(rules.num_actions)
         self._is_dealt = False  # whether the next episode is dealt already, and waits for a reset
@@ -114,30 +83,16 @@ class LearnerEnv(gym.Env):
 
     def render(self) -> Pixels | str | None:
         """Return a picture of the game, or show it in a window, as the render mode says."""
-        if self._renderer is None:
-            gym.logger.warn(
-                f"render() needs a render mode, as in gymnasium.make({self.family.gym_id!r}, render_mode='ansi')"
-            )
-            return None
-        if self._shown is None:
+        if self._shown is None and self.render_mode is not None:
             raise gym.error.ResetNeeded("there is nothing to render yet; call reset() first")
-        game, seat = self._shown
-        return self._renderer.show(game, seat if self.render_seat == TURN else self.render_seat, seat)
+        return self.show(*self._shown) if self._shown else self.show(None)
 
     def _look(self, state: np.ndarray, seat: int) -> None:
         """Keep what is to be rendered, a state and the learner's seat, and show it if a person watches."""
-        if self._renderer is not None:
+        if self.render_mode is not None:
             self._shown = Core.at_row(self.batch.rules, state), seat
-            if self.render_mode == "human":
-                self.render()
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._renderer is not None:
-            self._renderer.close()
-
-
-_PARAMETERS = tuple(inspect.signature(LearnerEnv.__init__).parameters)
+        if self.render_mode == "human":
+            self.render()
 
 
 class KrypkasinoEnv(LearnerEnv):

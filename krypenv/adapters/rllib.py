@@ -14,8 +14,8 @@ import numpy.typing as npt
 from krypenv.adapters.policy import PolicyFunction
 from krypenv.arguments import check_options, check_seed
 from krypenv.engine import Engine
+from krypenv.envs.base import Terms
 from krypenv.inputs.words import check_keywords, check_whole, listed, shown, to_install
-from krypenv.rewards import illegal_reward
 from krypenv.rules import Rules, as_rules
 
 try:
@@ -31,9 +31,7 @@ except ImportError as error:
 
 MAIN = "main"  # the module that is trained
 MASKED, DECISIONS, MATCH = "masked_actions", "decisions", "match"  # entries of RLlib's results
-OPTIONS: dict[str, Any] = {
-    "rules": "krypkasino", "reward": "centred", "dense": False, "features": False, "history": False, "scale": 1.0,
-}  # fmt: skip
+OPTIONS: dict[str, Any] = {"rules": "krypkasino", "scale": 1.0, **vars(Terms())}
 ByAgent = Any  # a dictionary with an entry for each agent
 
 
@@ -63,9 +61,9 @@ class KrypenvMultiAgentEnv(MultiAgentEnv):
         self.rules = rules_of(options)
         self.scale = check_number("scale", options["scale"], 1e-9, 1e9)
         self.worker = int(getattr(config, "worker_index", 0) or 0)  # which env runner it belongs to
-        more = {name: options[name] for name in ("reward", "dense", "features", "history")}
-        self.engine = Engine(self.rules, 1, **more)
-        self.illegal_reward = illegal_reward(self.rules, options["reward"], options["dense"])
+        terms = Terms(**{name: options[name] for name in vars(Terms())})
+        self.engine = Engine(self.rules, 1, **vars(terms))
+        self.illegal_reward = terms.illegal_reward(self.rules)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.agents = self.possible_agents.copy()
         width, actions = self.engine.observation.shape[1], self.rules.num_actions

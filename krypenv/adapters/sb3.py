@@ -18,8 +18,8 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from krypenv.adapters.policy import PolicyFunction
-from krypenv.adapters.vector import observation_space
 from krypenv.arguments import check_seed, check_seeds
+from krypenv.envs.base import observation_space
 from krypenv.envs.learner import LearnerGames
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.features import width_of
@@ -45,35 +45,14 @@ class KrypkasinoVecEnv(VecEnv):
     Args:
         rules: the rules of all games, or their text or fields.
         num_envs: B.
-        seat, opponents, reward, dense, features, threads, seed, history: as in `krypenv.envs.learner.LearnerGames`,
-            which is `batch`.
+        seat, opponents, keywords: those of `krypenv.envs.learner.LearnerGames`, which is `batch`: `reward`, `dense`,
+            `features`, `history`, `threads` and `seed`.
     """
 
     def __init__(
-        self,
-        rules: RulesLike,
-        num_envs: int,
-        seat: int | str = 0,
-        opponents: Opponents = RANDOM,
-        reward: str = "centred",
-        dense: bool = False,
-        features: bool = False,
-        threads: int = 1,
-        seed: int | npt.ArrayLike = 0,
-        history: bool = False,
+        self, rules: RulesLike, num_envs: int, seat: int | str = 0, opponents: Opponents = RANDOM, **keywords: Any
     ) -> None:
-        self.batch = LearnerGames(
-            rules,
-            num_envs,
-            seat,
-            opponents,
-            reward,
-            dense,
-            features=features,
-            threads=threads,
-            seed=seed,
-            history=history,
-        )
+        self.batch = LearnerGames(rules, num_envs, seat, opponents, **keywords)
         self.render_mode = None
         super().__init__(
             num_envs,

@@ -41,8 +41,8 @@ class KrypenvEnv(EnvBase):
     Args:
         rules: the rules of all games, or their text or fields.
         num_envs: B.
-        seat, opponents, reward, dense, features, threads, seed, history: as in `krypenv.envs.learner.LearnerGames`,
-            which is `batch`.
+        seat, opponents, keywords: those of `krypenv.envs.learner.LearnerGames`, which is `batch`: `reward`, `dense`,
+            `features`, `history`, `threads` and `seed`.
         device: where the entries lie; the games themselves are played on the CPU.
 
     >>> env = KrypenvEnv(Rules.preset("krypkasino"), 256, opponents="tactician", dense=True, features=True)
@@ -57,18 +57,10 @@ class KrypenvEnv(EnvBase):
         num_envs: int,
         seat: int | str = 0,
         opponents: Opponents = RANDOM,
-        reward: str = "centred",
-        dense: bool = False,
-        features: bool = False,
-        threads: int = 1,
-        seed: int | npt.ArrayLike = 0,
-        history: bool = False,
         device: Any = None,
+        **keywords: Any,
     ) -> None:
-        batch = LearnerGames(
-            rules, num_envs, seat, opponents, reward, dense,
-            features=features, threads=threads, seed=seed, history=history,
-        )  # fmt: skip
+        batch = LearnerGames(rules, num_envs, seat, opponents, **keywords)
         super().__init__(device=device, batch_size=torch.Size([num_envs]))
         self.batch, rules = batch, batch.rules
         self._is_new = np.ones(num_envs, np.bool_)  # whether the learner has made no decision in a game yet

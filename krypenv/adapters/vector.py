@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -13,25 +12,19 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from krypenv.arguments import check_options, check_seeds, chosen_rules
+from krypenv.arguments import check_options, check_seeds
 from krypenv.engine import IntArray
+from krypenv.envs.base import Rendered, observation_space, read_keywords
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
-from krypenv.families.variants import KASINO, KRYPKASINO, MULLE, Family
+from krypenv.families.variants import KASINO, KRYPKASINO, MULLE
 from krypenv.game.core import Core
-from krypenv.game.display import TURN, check_render_seat
 from krypenv.inputs.words import listed, shown
-from krypenv.pictures.rendering import FPS, Pixels, Renderer
+from krypenv.pictures.drawing import Pixels
 from krypenv.rewards import FloatArray
-from krypenv.rules import RulesLike
 
 
-def observation_space(size: int) -> gym.spaces.Box:
-    """Return the space of one seat's observation, (N,) int8."""
-    return gym.spaces.Box(-128, 127, (size,), np.int8)
-
-
-class LearnerVectorEnv(gym.vector.VectorEnv):
+class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
     """Many games of one learner at once.
 
     Row i behaves like a `krypenv.adapters.gym.LearnerEnv` with the seed `seed + i`. `infos["action_mask"]` is (B, 105)
@@ -46,54 +39,33 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
 
     Args:
         num_envs: B.
-        players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
-        rules: complete rules of the same family, or their text or fields, in place of all these and of `games`.
-        seat, opponents, reward, dense, games, features, threads, history: as in `LearnerGames`.
-        render_mode: with "rgb_array" or "ansi", `render()` returns a picture of every row, as pixels or text. The
-            learner sits at the bottom.
-        render_seat: whose hand rendering shows: by default the learner's ("turn"), one seat (its number), "all" or none
-            (None).
+        seat, opponents, threads: as in `LearnerGames`; no `seat="all"`.
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its text, "SameStep", "NextStep" or "Disabled".
+        keywords: as in `krypenv.adapters.gym.LearnerEnv`. `render()` returns a picture of every row, as pixels or text;
+            there is no `render_mode="human"`.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": FPS}  # noqa: RUF012
-    family: Family
+    metadata: dict[str, Any] = {**Rendered.metadata, "render_modes": ["rgb_array", "ansi"]}  # noqa: RUF012
 
     def __init__(
         self,
         num_envs: int = 1,
-        players: int | None = None,
-        variant: str | None = None,
         seat: int | str = 0,
         opponents: Opponents = RANDOM,
-        reward: str = "centred",
-        dense: bool = False,
-        games: int | None = None,
-        features: bool = False,
         threads: int = 1,
-        render_mode: str | None = None,
-        rules: RulesLike | None = None,
-        history: bool = False,
-        render_seat: int | str | None = TURN,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-        **rule_fields: Any,
+        **keywords: Any,
     ) -> None:
         check_one_seat(seat)
-        rules = chosen_rules(
-            type(self).__name__, _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
-        )
+        own = ("num_envs", "seat", "opponents", "threads", "autoreset_mode")
+        rules, terms, view = read_keywords(type(self).__name__, self.family, keywords, own)
         self.autoreset_mode = _mode(autoreset_mode)  # where TorchRL looks for it
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}  # where Gymnasium does
         self.num_envs = num_envs
-        self.render_mode = render_mode
-        self.render_seat = check_render_seat(render_seat, rules.players)
-        if isinstance(render_mode, str) and render_mode == "human":
+        if view.render_mode == "human":
             raise ValueError("many games need many windows; render_mode is 'rgb_array', 'ansi' or None")
-        self._renderer = None if render_mode is None else Renderer(render_mode, self.family.gym_id)
-        self.batch = LearnerGames(
-            rules, num_envs, seat, opponents, reward, dense, illegal_ends=True, features=features, threads=threads,
-            history=history,
-        )  # fmt: skip
+        self.begin_view(view, rules, self.family.gym_id)
+        self.batch = LearnerGames(rules, num_envs, seat, opponents, threads, illegal_ends=True, **vars(terms))
         self.single_observation_space = observation_space(self.batch.observation.shape[1])
         self.single_action_space = gym.spaces.Discrete(rules.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -194,15 +166,11 @@ class LearnerVectorEnv(gym.vector.VectorEnv):
 
     def render(self) -> tuple[Pixels | str | None, ...] | None:  # type: ignore[override]
         """Return a picture of each row at the learner's next decision, B of them, as the render mode says."""
-        if self._renderer is None:
-            gym.logger.warn("render() needs a render mode, as in render_mode='rgb_array'")
+        if self.render_mode is None:
+            self.show(None)
             return None
-        return tuple(
-            self._renderer.show(
-                Core.at_row(self.batch.rules, state), seat if self.render_seat == TURN else self.render_seat, seat
-            )
-            for state, seat in zip(self.batch.engine.state, self.batch.seats.tolist(), strict=True)
-        )
+        rows = zip(self.batch.engine.state, self.batch.seats.tolist(), strict=True)
+        return tuple(self.show(Core.at_row(self.batch.rules, state), seat) for state, seat in rows)
 
     def _infos(self) -> dict[str, Any]:
         mask = self.batch.action_mask * ~self._waits[:, None]
@@ -221,9 +189,6 @@ def _mode(mode: Any) -> AutoresetMode:
 def _marked(infos: dict[str, Any], rows: npt.NDArray[np.bool_]) -> dict[str, Any]:
     """Return infos with the rows that have them, as Gymnasium marks these."""
     return infos | {f"_{name}": rows.copy() for name in infos}
-
-
-_PARAMETERS = tuple(inspect.signature(LearnerVectorEnv.__init__).parameters)
 
 
 class KrypkasinoVectorEnv(LearnerVectorEnv):

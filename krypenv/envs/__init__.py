@@ -1,5 +1,6 @@
 """Environments in the forms that other libraries expect. They translate; the rules are in the engine.
 
+base                what all environments share
 learner             games in which one seat learns, and opponents or the learner itself play the others
 opponents           the opponents of a learner
 aec                 the environment with PettingZoo's AEC interface

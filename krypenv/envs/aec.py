@@ -14,16 +14,13 @@ from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from krypenv.arguments import check_action, check_deck, check_options, check_seed, check_switch, chosen_rules
+from krypenv.arguments import check_action, check_deck, check_options, check_seed
 from krypenv.cards import NO_SEAT
+from krypenv.envs.base import Rendered, observation_space, read_keywords
 from krypenv.families.variants import Family
-from krypenv.features import width_of
-from krypenv.game.display import TURN, check_render_seat
-from krypenv.observation import history_size
 from krypenv.one_game import Game
-from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
-from krypenv.rewards import check_reward, illegal_reward, returns_of
-from krypenv.rules import RulesLike
+from krypenv.pictures.drawing import Pixels
+from krypenv.rewards import returns_of
 from krypenv.whole_state import state_space, whole_state
 
 Observation = dict[str, npt.NDArray[np.int8]]
@@ -77,41 +74,31 @@ class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper):
     pass
 
 
-class CardGame(AECEnv[str, Observation, int]):
+class CardGame(Rendered, AECEnv[str, Observation, int]):
     """A game of the family as an environment without wrappers; an illegal action raises IllegalMove.
 
     Args:
-        players, variant, rule_fields: the rules, as the variant's preset with some fields changed.
-        games: games in the session, which is one episode (R15).
-        rules: complete rules of the same family, or their text or fields, in place of all the arguments above.
-        render_seat: whose hand rendering shows: the seat to act ("turn"), one seat (its number), "all" or none (None).
-            Of the other hands it shows the size only.
+        players, variant, games: the variant's preset, for so many players and games; a session is one episode (R15).
         render_mode: "human" shows each state in a window; `render()` returns it as pixels with "rgb_array",
             (720, 960, 3) uint8, and as text for a terminal with "ansi" (`krypenv.pictures`).
         reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
-        dense: pay rewards as points fall, instead of at the end of the episode.
-        features: append the features block (`krypenv.features`) to the observation.
-        history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.
+        fields: further keywords. Fields of `Rules` change the preset; `rules`, complete rules of the same family, or
+            their text or fields, take its place. `dense`, `features` and `history` are those of
+            `krypenv.envs.base.Terms`. `render_seat` says whose hand rendering shows: the seat to act ("turn"), one seat
+            (its number), "all" or none (None); of the other hands it shows the size only.
 
     Attributes:
         game: the `Game` behind the environment: for referees and rendering, never for players.
         actions: the actions since the reset, a list of ints.
     """
 
-    family: Family
-    metadata: dict[str, Any]
     game: Game
 
     def __init_subclass__(cls, family: Family, **more: Any) -> None:
         """Name the games that a subclass plays."""
         super().__init_subclass__(**more)
         cls.family = family
-        cls.metadata = {
-            "name": family.module,
-            "render_modes": list(RENDER_MODES),
-            "is_parallelizable": False,
-            "render_fps": FPS,
-        }
+        cls.metadata = {"name": family.module, "is_parallelizable": False, **Rendered.metadata}
 
     def __init__(
         self,
@@ -119,33 +106,20 @@ class CardGame(AECEnv[str, Observation, int]):
         variant: str | None = None,
         render_mode: str | None = None,
         reward: str = "centred",
-        dense: bool = False,
         games: int | None = None,
-        features: bool = False,
-        rules: RulesLike | None = None,
-        history: bool = False,
-        render_seat: int | str | None = TURN,
-        **rule_fields: Any,
+        **fields: Any,
     ) -> None:
         super().__init__()
-        check_reward(reward)
-        check_switch("dense", dense)
-        check_switch("features", features)
-        check_switch("history", history)
-        self._renderer = None if render_mode is None else Renderer(render_mode, self.family.module)
-        self.rules = chosen_rules(
-            "env", _PARAMETERS, self.family, rules, variant, rule_fields, players=players, games=games
-        )
-        self.render_mode, self.reward, self.dense, self.features = render_mode, reward, dense, features
-        self.history = bool(history)
-        self.render_seat = check_render_seat(render_seat, self.rules.players)
+        given = {"players": players, "variant": variant, "render_mode": render_mode, "reward": reward, "games": games}
+        self.rules, self.terms, view = read_keywords("env", self.family, given | fields)
+        self.begin_view(view, self.rules, self.family.module)
         self.state_space = state_space(self.rules)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        size, actions = width_of(self.rules, features) + history_size(self.rules, history), self.rules.num_actions
+        actions = self.rules.num_actions
         self.observation_spaces = {
             agent: Dict(
-                observation=Box(-128, 127, (size,), np.int8),
+                observation=observation_space(self.terms.width(self.rules)),
                 action_mask=Box(0, 1, (actions,), np.int8),
             )
             for agent in self.possible_agents
@@ -194,7 +168,7 @@ class CardGame(AECEnv[str, Observation, int]):
     def observe(self, agent: str) -> Observation:
         """Return what an agent sees, in fresh arrays; the mask is all zero unless the agent is to act."""
         seat = self.seats[agent]
-        seen = self.game.observation(seat, self.features, self.history)
+        seen = self.game.observation(seat, self.terms.features, self.terms.history)
         return {"observation": seen, "action_mask": self.game.action_mask(seat)}
 
     def state(self) -> npt.NDArray[np.int32]:
@@ -219,7 +193,7 @@ class CardGame(AECEnv[str, Observation, int]):
         turn = self.game.turn
         if turn == NO_SEAT:
             turn = self._end_game()
-        elif self.dense:
+        elif self.terms.dense:
             self._pay()
         self.infos[agent] = {"action_mask": np.zeros(self.rules.num_actions, np.int8)}
         self.agent_selection = agent = self.possible_agents[turn]
@@ -228,7 +202,7 @@ class CardGame(AECEnv[str, Observation, int]):
     def _end_game(self) -> int:
         """Pay, then begin the session's next game or end the episode; return the seat that is next."""
         is_over = self.game.session_over
-        if is_over or self.dense:
+        if is_over or self.terms.dense:
             self._pay(is_over)
         if is_over:
             self.terminations = dict.fromkeys(self.agents, True)
@@ -247,28 +221,14 @@ class CardGame(AECEnv[str, Observation, int]):
         if not self.game.is_over:
             scores += self.game.scores()
         tie_breaks = np.array(self.game.tie_breaks()) if is_final else None
-        worth = returns_of(self.rules, scores, self.reward, tie_breaks)
+        worth = returns_of(self.rules, scores, self.terms.reward, tie_breaks)
         self.rewards = dict(zip(self.agents, (worth - self._paid).tolist(), strict=True))
         self._paid = worth
         self._accumulate_rewards()
 
     def render(self) -> Pixels | str | None:
-        """Return a picture of the game, or show it in a window, as the render mode says.
-
-        `render_seat` says whose hand it shows.
-        """
-        if self._renderer is None:
-            gymnasium.logger.warn(f"render() needs a render mode, as in {self.family.module}.env(render_mode='ansi')")
-            return None
-        return self._renderer.show(self.game, self.render_seat)
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._renderer is not None:
-            self._renderer.close()
-
-
-_PARAMETERS = tuple(inspect.signature(CardGame.__init__).parameters)
+        """Return a picture of the game, or show it in a window, as the render mode says."""
+        return self.show(self.game)
 
 
 def wrapping(raw_env: Callable[Arguments, CardGame]) -> Callable[Arguments, AECEnv[str, Observation, int]]:
@@ -281,7 +241,7 @@ def wrapping(raw_env: Callable[Arguments, CardGame]) -> Callable[Arguments, AECE
         legal episode returns, and the others get 0. Anything that is not an action raises AssertionError.
         """
         raw = raw_env(*args, **kwargs)
-        wrapped = _TerminateIllegal(raw, illegal_reward=illegal_reward(raw.rules, raw.reward, raw.dense))
+        wrapped = _TerminateIllegal(raw, illegal_reward=raw.terms.illegal_reward(raw.rules))
         return _OrderEnforcing(_AssertOutOfBounds(wrapped))
 
     env.__module__, env.__qualname__ = raw_env.__module__, "env"

@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from krypenv.arguments import MOST_GAMES, check_switch
 from krypenv.engine import Engine, IntArray, mix_array, row_seeds
+from krypenv.envs.base import read_terms
 from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
 from krypenv.features import observation_for, want_history, width_of
 from krypenv.inputs.words import check_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observing import note_play, write_history, write_observation
 from krypenv.kernels.play import act, may_be_last
-from krypenv.observation import history_size
-from krypenv.rewards import Payments, check_reward, illegal_reward
+from krypenv.rewards import Payments
 from krypenv.rules import RulesLike, as_rules
 from krypenv.runtime.jit import for_kernels, handle, kernel
 from krypenv.state import allocate, is_legal, mix
@@ -95,14 +95,12 @@ class LearnerGames:
             "search(worlds=10)", a model's folder), an object with `act(observations, action_masks)`, or a list of these
             or of (opponent, weight), from which one is drawn for each seat and episode. The random choices of named
             agents follow from the seed of the first row.
-        reward: "centred", "points" or "win", see `krypenv.rewards.returns_of`.
-        dense: pay rewards as points fall, instead of at the end of the episode.
-        illegal_ends: end the episode with `illegal_reward` after an illegal action of the learner, instead of raising.
-        features: append the features block (`krypenv.features`) to the observation.
         threads: threads of the engine.
         seed: a number or an array of B, as in `Engine`.
-        history: append the plays of the current deal (`krypenv.observation.HISTORY_COLUMNS`), after the features.
-            Opponents see the blocks that they ask for (`krypenv.agents.Agent`), whatever the learner sees.
+        illegal_ends: end the episode with `illegal_reward` after an illegal action of the learner, instead of raising.
+        terms: how the learner is paid and what it sees: `reward`, `dense`, `features` and `history`, the fields of
+            `krypenv.envs.base.Terms`. Opponents see the blocks that they ask for (`krypenv.agents.Agent`), whatever the
+            learner sees.
 
     Attributes:
         engine: the engine; between steps the learner is to act in every row.
@@ -124,35 +122,29 @@ class LearnerGames:
         num_games: int,
         seat: int | str = 0,
         opponents: Opponents = RANDOM,
-        reward: str = "centred",
-        dense: bool = False,
-        illegal_ends: bool = False,
-        features: bool = False,
         threads: int = 1,
         seed: int | npt.ArrayLike = 0,
-        history: bool = False,
+        illegal_ends: bool = False,
+        **terms: Any,
     ) -> None:
         rules = as_rules(rules)
         num_games = check_whole("the number of games", num_games, 1, MOST_GAMES)
-        check_reward(reward)
-        for name, value in (
-            ("dense", dense), ("illegal_ends", illegal_ends), ("features", features), ("history", history),
-        ):  # fmt: skip
-            check_switch(name, value)
+        check_switch("illegal_ends", illegal_ends)
+        asked = read_terms(type(self).__name__, terms)
         is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
         if seat not in range(rules.players) if is_number else not isinstance(seat, str) or seat not in (ANY, ALL):
             raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {shown(seat)}")
         self.rules, self.num_games, self.seat = rules, num_games, seat
-        self.illegal_reward = illegal_reward(rules, reward, dense) if illegal_ends else None
+        self.illegal_reward = asked.illegal_reward(rules) if illegal_ends else None
         self._wanted = as_pool(opponents)
         self._seeds = row_seeds(seed, num_games)
         self.pool = self._make_pool()
-        self.engine = Engine(rules, num_games, self._seeds, features, threads, history=history or self._is_told())
-        self._start = width_of(rules, features)  # of the history
-        self._width = self._start + history_size(rules, history)
+        history = asked.history or self._is_told()
+        self.engine = Engine(rules, num_games, self._seeds, asked.features, threads, history=history)
+        self._start, self._width = width_of(rules, asked.features), asked.width(rules)  # where the history begins, N
         self._share()
         self.reward = np.zeros(num_games)
-        self._payments = Payments(rules, num_games, reward, dense)
+        self._payments = Payments(rules, num_games, asked.reward, asked.dense)
         self.rewards = self._payments.rewards
         self.done = np.zeros(num_games, np.bool_)
         self.final_observation = np.zeros_like(self.observation)

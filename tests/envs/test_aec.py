@@ -81,9 +81,9 @@ def test_it_is_the_game_of_its_seed(module, arguments):
         games = session_of(rules, seed, raw.actions)
         assert games[-1].session_over
         assert [game.actions for game in games][-1] == raw.game.actions
-        worth = returns_of(rules, games[-1].totals, raw.reward, tie_breaks_of(games[-1]))
+        worth = returns_of(rules, games[-1].totals, raw.terms.reward, tie_breaks_of(games[-1]))
         np.testing.assert_allclose(list(paid.values()), worth, atol=1e-9)
-        if raw.reward == "centred":
+        if raw.terms.reward == "centred":
             assert sum(paid.values()) == pytest.approx(0)
 
 
@@ -101,7 +101,7 @@ def test_masks_and_observations(module, arguments):
             seen = env.observe(agent)
             np.testing.assert_array_equal(seen["action_mask"], raw.game.action_mask(seat))
             np.testing.assert_array_equal(seen["action_mask"], env.infos[agent]["action_mask"])
-            np.testing.assert_array_equal(seen["observation"], raw.game.observation(seat, raw.features))
+            np.testing.assert_array_equal(seen["observation"], raw.game.observation(seat, raw.terms.features))
             assert seen["action_mask"].any() == (agent == env.agent_selection)
             assert seen["observation"].shape == (size,)
         mask = env.infos[env.agent_selection]["action_mask"]
@@ -142,7 +142,7 @@ def test_an_illegal_action_ends_the_episode(module, arguments, caplog):
     assert "Illegal move made" in caplog.text
     assert all(env.terminations.values())
     rewards = dict(env.rewards)
-    assert rewards.pop(culprit) == illegal_reward(raw.rules, raw.reward, raw.dense)
+    assert rewards.pop(culprit) == raw.terms.illegal_reward(raw.rules)
     assert not any(rewards.values())
     while env.agents:
         env.last()

@@ -68,7 +68,7 @@ def test_attributes_and_methods():
 def test_steps_equal_those_of_the_single_environment():
     arguments = {"seat": 1, "dense": True}
     env = KrypkasinoVecEnv(Rules.preset("mini-double", players=3), 4, **arguments)
-    dummy = DummyVecEnv([lambda: KrypkasinoEnv(3, "mini-double", **arguments) for _ in range(4)])
+    dummy = DummyVecEnv([lambda: KrypkasinoEnv(players=3, variant="mini-double", **arguments) for _ in range(4)])
     for each in (env, dummy):
         each.seed(2)
     np.testing.assert_array_equal(env.reset(), dummy.reset())

@@ -12,10 +12,10 @@ from sb3_contrib import MaskablePPO
 
 from krypenv import Engine, Rules
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.adapters.vector import observation_space
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
+from krypenv.envs.base import observation_space
 from krypenv.envs.learner import LearnerGames
 from krypenv.observation import SIZE
 from krypenv.training.learn.buffer import Decisions
