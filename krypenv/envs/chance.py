@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, groupby
 from math import comb
 from typing import NamedTuple
 
 from krypenv.cards import NO_CARD
-from krypenv.game.history import most_actions
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rewards import LAST_GAME
 from krypenv.rules import Rules, check_rules
@@ -42,36 +41,19 @@ class CoursePlan:
         starts, seats = rows["deal_start"], rows["destination"]
         self.deals: list[list[Draw]] = []
         for number in range(int(rows["num_deals"])):
-            places = list(range(starts[number], starts[number + 1]))
-            if self.sorted_deals:
-                places.sort(key=lambda place: (seats[place], place))
+            places: Iterable[int] = range(starts[number], starts[number + 1])
             groups = [[place] for place in places]
             if self.sorted_deals:
-                owners = dict.fromkeys(int(seats[place]) for place in places)
-                groups = [[place for place in places if seats[place] == owner] for owner in owners]
-            self.deals.append(
-                [
-                    Draw(place, int(seats[place]), len(group) - at, at == 0)
-                    for group in groups
-                    for at, place in enumerate(group)
-                ]
-            )
+                places = sorted(places, key=lambda place: seats[place])
+                groups = [list(group) for _, group in groupby(places, key=lambda place: seats[place])]
+            draws = ((place, len(group) - at, at == 0) for group in groups for at, place in enumerate(group))
+            self.deals.append([Draw(place, int(seats[place]), left, is_first) for place, left, is_first in draws])
         self.deck = rows["deck_counts"].astype(int).tolist()
 
     @property
     def most_games(self) -> int:
         """A bound on the games of a session."""
         return self.rules.games or LAST_GAME
-
-    @property
-    def most_decisions(self) -> int:
-        """A bound on the decisions of a session."""
-        return self.most_games * most_actions(self.rules)
-
-    @property
-    def most_draws(self) -> int:
-        """A bound on the cards that chance deals in a session."""
-        return self.most_games * self.rules.deck_size
 
 
 def draw_weights(left: Sequence[int], to_come: int, last: int = NO_CARD, held: int = 0) -> list[tuple[int, int]]:

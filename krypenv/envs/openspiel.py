@@ -21,6 +21,7 @@ from krypenv.envs.resampling import resampled
 from krypenv.envs.structs import Struct
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.features import observation_for
+from krypenv.game.history import most_actions
 from krypenv.inputs.words import check_text, check_whole, shown, to_install
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.observing import plays_of_deal
@@ -135,7 +136,7 @@ class KrypGame(pyspiel.Game):
             min_utility=-most,
             max_utility=most,
             utility_sum=0.0,
-            max_game_length=self.plan.most_decisions,
+            max_game_length=self.plan.most_games * most_actions(rules),
         )
         super().__init__(_TYPE, info, parameters_of(rules, self.plan.sorted_deals))
         self._start = Course(self.plan)
@@ -170,7 +171,7 @@ class KrypGame(pyspiel.Game):
 
     def max_chance_nodes_in_history(self) -> int:
         """Return a bound on the cards that chance deals."""
-        return self.plan.most_draws
+        return self.plan.most_games * self.rules.deck_size
 
 
 class KrypState(pyspiel.State):
