@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pettingzoo.utils.env_logger import EnvLogger
 
-from krypenv import Game, Rules, kasino_v0, krypkasino_v0, mulle_v0
+from krypenv import kasino_v0, krypkasino_v0, mulle_v0
 from krypenv.pictures.rendering import RENDER_MODES, Renderer
 
 COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
@@ -32,45 +32,31 @@ def test_a_copy_of_a_watched_environment_opens_its_own_window(make, copied, open
     env = make(render_mode="human")
     never_reset = copied(env)
     env.reset(seed=3)
-    assert len(opened) == 1
     twin = copied(env)
-    assert len(opened) == 1, "the copy has no window yet"
+    assert len(opened) == 1, "the copies have no window yet"
     for each in (env, twin):
         each.step(int(np.flatnonzero(each.last()[0]["action_mask"])[0]))
-    assert len(opened) == 2
-    assert opened[0] is not opened[1]
     for agent in env.possible_agents:
         assert (env.observe(agent)["observation"] == twin.observe(agent)["observation"]).all()
     never_reset.reset(seed=3)
-    assert len(opened) == 3
+    assert len({id(each) for each in opened}) == 3
     for each in (env, twin, never_reset):
         each.close()
 
 
 @every_copy
 @pytest.mark.parametrize("mode", RENDER_MODES)
-def test_a_copy_of_a_learner_s_environment_goes_on(mode, copied, opened):
+def test_a_copy_of_a_learner_s_environment_is_shown_alike(mode, copied, opened):
     env = gymnasium.make("Krypkasino-v0", render_mode=mode, seat="random", opponents="greedy").unwrapped
     copied(env).reset(seed=1)
-    _, info = env.reset(seed=5)
+    env.reset(seed=5)
     twin = copied(env)
-    for _ in range(3):
-        action = int(info["action_mask"].argmax())
-        seen, reward, _, _, info = env.step(action)
-        again = twin.step(action)
-        assert (again[0] == seen).all()
-        assert again[1] == reward
-        assert np.array_equal(env.render(), twin.render())
+    env.step(int(env.action_masks().argmax()))
+    twin.step(int(twin.action_masks().argmax()))
+    assert np.array_equal(env.render(), twin.render())
     env.close()
-    twin.close()
-
-
-@every_copy
-def test_a_window_that_a_person_closed_is_not_closed_for_the_copy(copied, opened):
-    renderer = Renderer("human", "a title")
-    renderer.close()
-    copied(renderer).show(Game(Rules.preset(), seed=1), "all")
-    assert len(opened) == 1
+    copied(env).render()  # a window that was closed is not closed for the copy
+    assert len(opened) == (4 if mode == "human" else 0)
 
 
 @pytest.mark.parametrize("module", RAW, ids=lambda module: module.__name__)

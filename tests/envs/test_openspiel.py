@@ -27,11 +27,10 @@ from open_spiel.python.algorithms import (
 )
 from open_spiel.python.policy import UniformRandomPolicy
 from support.arenas import Picky
-from support.fuzzing import NASTY_VALUES, NASTY_WORDS, Tally, attempt, mutate_text
 from support.spiel import TINY, play_at_random
 
 from krypenv import Game, IllegalMove, Rules
-from krypenv.cards import NUM_KINDS, card_name, parse_card
+from krypenv.cards import NUM_KINDS, card_name
 from krypenv.envs import openspiel
 from krypenv.envs.chance import CoursePlan, draw_weights
 from krypenv.envs.course import CHANCE, TERMINAL, Course
@@ -333,16 +332,6 @@ def test_parameters_that_make_no_game_are_refused(text, message):
         pyspiel.load_game(text)
 
 
-def test_odd_parameters_make_a_game_or_a_sentence():
-    fields = [f"{name}:{word}" for name in ("goal", "packs", "ranks", "games") for word in NASTY_WORDS]
-    tally, rng = Tally(), random.Random(0)
-    for key in ("preset", "players", "teams", "rules"):
-        for value in (*NASTY_VALUES, *NASTY_WORDS, *fields, *(mutate_text(text, rng) for text in GAMES * 5)):
-            attempt(lambda: openspiel.rules_of({key: value}), tally, (key, value))  # noqa: B023 (called at once)
-    assert tally["right"] > 10
-    assert tally["refused"] > 100
-
-
 def test_rules_survive_as_parameters():
     for text in [
         *GAMES,
@@ -354,69 +343,36 @@ def test_rules_survive_as_parameters():
         assert openspiel.load(str(rules)).rules == rules
 
 
-def test_illegal_actions_are_refused():
-    course = Course(CoursePlan(TINY))
-    with pytest.raises(ValueError, match="deal KS is illegal; chance may deal "):
-        course.after(parse_card("KS"))
-    with pytest.raises(ValueError, match="bot is one of ismcts, mcts, random, not 'alpha'"):
-        openspiel.Bot(TINY, 0, bot="alpha")
-    while course.turn != TERMINAL:
-        course = course.after((course.legal_actions() or [course.chance_outcomes()[0][0]])[0])
-    with pytest.raises(ValueError, match="action 0 is illegal, for the session is over"):
-        course.after(0)
-    for ask in (course.drawing, course.chance_outcomes):
+@pytest.mark.parametrize("action", [-1, 52, 104, 139, -(2**64), True, np.float32(2), None, "1", [1]], ids=repr)
+def test_what_is_no_legal_action_is_refused_in_one_sentence(action):
+    chance = Course(CoursePlan(Rules.preset("krypkasino")))
+    decision = chance
+    while decision.turn == CHANCE:
+        decision = decision.after(decision.options()[-1])
+    end = decision
+    while end.turn != TERMINAL:
+        end = end.after((end.legal_actions() or end.options())[0])
+    for course, reason in (
+        (chance, "; chance may deal AC, deal 2C, deal 3C, "),
+        (decision, "; seat 0 may play 8S, play 9S, play QS, play KS"),
+        (end, ", for the session is over"),
+    ):
+        before = course.state.tobytes(), course.path
+        with pytest.raises(IllegalMove, match=f" is illegal{reason}"):
+            course.after(action)
+        assert (course.state.tobytes(), course.path) == before
+    for ask in (end.drawing, end.chance_outcomes):
         with pytest.raises(ValueError, match="chance deals no card here: the session is over"):
             ask()
 
 
-@pytest.mark.parametrize(
-    "action",
-    [-1, -105, 52, 104, 139, -(2**64), True, np.bool_(False), np.float32(2), None, "1", [1]],
-    ids=repr,
-)
-def test_what_is_no_action_is_refused_in_one_sentence(action):
-    course = Course(CoursePlan(Rules.preset("krypkasino")))
-    with pytest.raises(IllegalMove) as raised:
-        course.after(action)
-    assert str(raised.value).startswith(f"action {action!r} is illegal; chance may deal AC, deal 2C, deal 3C, ")
-    while course.turn == CHANCE:
-        course = course.after(course.chance_outcomes()[-1][0])
-    with pytest.raises(IllegalMove) as raised:
-        course.after(action)
-    told = {"52": "take AC", "104": "stop"}.get(repr(action), f"action {action!r}")
-    assert str(raised.value) == f"{told} is illegal; seat 0 may play 8S, play 9S, play QS, play KS"
-
-
-def test_numbers_of_numpy_are_actions():
-    course, twin = Course(CoursePlan(Rules.preset("krypkasino"))), Course(CoursePlan(Rules.preset("krypkasino")))
-    for number in (np.int8, np.uint8, np.int32, np.int64, np.uint64, int):
-        kind = course.chance_outcomes()[0][0]
-        course, twin = course.after(kind), twin.after(number(kind))
-    assert course.path == twin.path
-    assert {type(action) for action in twin.path} == {int}
-
-
-def test_openspiel_hears_a_sentence_of_what_is_no_action():
-    game = openspiel.load(Rules.preset("krypkasino"))
-    chance, decision = game.new_initial_state(), game.new_initial_state()
-    while decision.is_chance_node():
-        decision.apply_action(decision.chance_outcomes()[0][0])
-    end = decision.clone()
-    while not end.is_terminal():
-        end.apply_action(end.legal_actions()[0])
-    for state, reason in (
-        (chance, "; chance may deal AC, deal 2C"), (decision, "; seat 0 may play "), (end, ", for the session is over"),
-    ):  # fmt: skip
-        for action in (-2, 52, 104, 139, 10**9):
-            before = state.history(), str(state)
-            with pytest.raises(ValueError, match=f"is illegal{reason}"):
-                state.clone().apply_action(action)
-            with pytest.raises(ValueError, match=f"is illegal{reason}"):
-                state.child(action)
-            assert (state.history(), str(state)) == before
-        for seat in (2, 7):
-            assert state.legal_actions(seat) == [] or state.is_chance_node()
-    assert end.action_to_string(pyspiel.PlayerId.CHANCE, 5) == "deal 6C"
+def test_openspiel_hears_the_sentence_too_and_numbers_of_numpy_are_actions():
+    state = openspiel.load(Rules.preset("krypkasino")).new_initial_state()
+    with pytest.raises(ValueError, match="action 139 is illegal; chance may deal AC"):
+        state.child(139)
+    assert state.child(np.uint64(5)).course.path == state.course.after(np.int8(5)).path == (5,)
+    with pytest.raises(ValueError, match="bot is one of ismcts, mcts, random, not 'alpha'"):
+        openspiel.Bot(TINY, 0, bot="alpha")
 
 
 def test_only_a_state_of_the_game_is_resumed():
