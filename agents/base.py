@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from krypenv.cards import NUM_KINDS
 from krypenv.game.base_agent import BaseAgent, check_game, sight_of
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.inputs.words import did_you_mean, is_whole, one_line, shown
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
@@ -94,7 +94,7 @@ class Policy(BaseAgent):
     """An agent that tells the probabilities of its actions."""
 
     def probabilities(
-        self, observations: npt.ArrayLike | Core, action_masks: npt.ArrayLike | None = None
+        self, observations: npt.ArrayLike | Game, action_masks: npt.ArrayLike | None = None
     ) -> FloatArray:
         """Return the probability of each action: (B, A) float64 from (B, N) and (B, A) int8, or (A,) for a `Game`.
 
@@ -104,7 +104,7 @@ class Policy(BaseAgent):
         >>> len(agent.probabilities(Game(agent.rules, seed=7)))
         105
         """
-        if isinstance(observations, Core):
+        if isinstance(observations, Game):
             check_game(self, observations)
             return self._probabilities(*sight_of(self, observations))[0]
         return self._probabilities(np.asarray(observations), np.asarray(action_masks))

@@ -22,8 +22,8 @@ with tell_doctor():
 if TYPE_CHECKING:
     from krypenv import adapters, agents, kasino_v0, krypkasino_v0, mulle_v0, observation, training
     from krypenv.engine import Engine, IllegalMove
+    from krypenv.game.game import Game
     from krypenv.game.moves import Move
-    from krypenv.one_game import Game
     from krypenv.rules import Rules
     from krypenv.worlds.determinize import determinize
 else:
@@ -31,8 +31,8 @@ else:
         __name__,
         {
             "engine": ("Engine", "IllegalMove"),
+            "game.game": ("Game",),
             "game.moves": ("Move",),
-            "one_game": ("Game",),
             "worlds.determinize": ("determinize",),
             "rules": ("Rules",),
         },

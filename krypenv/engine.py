@@ -17,7 +17,7 @@ from krypenv.kernels.observing import note_rows, record_width
 from krypenv.kernels.outlook import borrow_outlook
 from krypenv.observation import history_shape, history_size
 from krypenv.rewards import FloatArray, Payments
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import Rules, RulesLike, as_rules
 from krypenv.runtime.jit import for_kernels, handle
 from krypenv.runtime.threads import NUMBA_THREADS, called_at_once, count_threads, never_at_once
 from krypenv.state import State, allocate, mix
@@ -68,7 +68,7 @@ class Engine:
     """B games at once, stepped in place. When a game ends, the next one is dealt in the same step.
 
     Args:
-        rules: the rules of all rows.
+        rules: the rules of all rows, as `krypenv.rules.as_rules` takes them.
         num_games: B.
         seed: a number, or an array of B seeds. With an array, row i plays the deals of `Game(rules, seed=array[i])`.
             With a number, each row's seed follows from the number and the row's index. Results never depend on B or on
@@ -100,13 +100,15 @@ class Engine:
     The arrays belong to the engine and change with every step: copy what you want to keep. A method that is called
     before another call has ended, as from a second thread, raises RuntimeError and changes nothing.
 
-    >>> engine = Engine(Rules.preset("krypkasino"), num_games=2, seed=0)
+    >>> engine = Engine("krypkasino", num_games=2, seed=0)
     >>> engine.step(engine.sample_actions())
+    >>> engine
+    <Engine: krypkasino players=2, 2 games>
     """
 
     def __init__(
         self,
-        rules: Rules,
+        rules: RulesLike,
         num_games: int,
         seed: int | npt.ArrayLike = 0,
         features: bool = False,
@@ -115,7 +117,7 @@ class Engine:
         dense: bool = False,
         history: bool = False,
     ) -> None:
-        check_rules(rules)
+        rules = as_rules(rules)
         num_games = check_whole("num_games", num_games, 1, MAX_GAMES)
         seeds = row_seeds(seed, num_games)
         self._build(rules, allocate(num_games), features, threads, reward, dense, history)
@@ -124,7 +126,7 @@ class Engine:
     @classmethod
     def from_state(
         cls,
-        rules: Rules,
+        rules: RulesLike,
         state: State,
         features: bool = False,
         threads: int = 1,
@@ -139,7 +141,7 @@ class Engine:
         check; a faulty state may then end the process. Dense rewards count from this state on. Of the
         plays before it, the history has only the last one.
         """
-        check_rules(rules)
+        rules = as_rules(rules)
         if check:
             check_state(rules, state)
         engine = cls.__new__(cls)
@@ -373,6 +375,9 @@ class Engine:
         for target, source in zip(twin._outputs, self._outputs, strict=True):
             target[:] = source[which]
         return twin
+
+    def __repr__(self) -> str:
+        return f"<Engine: {self.rules}, {self.num_games} games>"
 
     @never_at_once
     def __getstate__(self) -> dict[str, Any]:

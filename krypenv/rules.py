@@ -53,6 +53,15 @@ class Rules(Fields):
             raise ValueError(f"rules have no field {shown(unknown[0])}; the fields are {', '.join(sorted(FIELDS))}")
         return cls(**{"name": name, **PRESETS[name], **fields})
 
+    def replace(self, **fields: Any) -> Rules:
+        """Return these rules with some fields changed; raise ValueError and TypeError as `preset` does.
+
+        >>> Rules.preset("howto").replace(players=3).players
+        3
+        """
+        check_keywords("Rules.replace", fields, FIELDS)
+        return dataclasses.replace(self, **fields)
+
     @staticmethod
     def presets() -> list[str]:
         """Return the names of all presets."""
@@ -148,14 +157,16 @@ FIELDS = tuple(field.name for field in dataclasses.fields(Rules) if field.name !
 RulesLike: TypeAlias = Rules | str | Mapping[str, Any]  # rules, their text, or a preset's name and its fields
 
 
-def as_rules(rules: Any) -> Rules:
+def as_rules(rules: Any = None) -> Rules:
     """Return rules that are given as themselves, as their text, or by a preset's name and its fields, as from JSON.
 
-    Raises ValueError for anything else.
+    Without any, return those of Krypkasino for two. Raises ValueError for anything else.
 
     >>> as_rules("krypkasino players=3") == as_rules({"name": "krypkasino", "players": 3})
     True
     """
+    if rules is None:
+        return Rules()
     if isinstance(rules, Mapping):
         given = {str(key): value for key, value in rules.items()}
         return Rules._depart(given.pop("name", Rules.name), given)

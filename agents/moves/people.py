@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NUM_RANKS
-from krypenv.game.history import bits
-from krypenv.game.moves import Move
+from krypenv.game.moves import Move, bits
 from krypenv.kernels.compiled import pack_ranks
 
 

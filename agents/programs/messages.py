@@ -12,7 +12,7 @@ import numpy as np
 from krypenv import observation
 from krypenv.envs.structs import seen_values
 from krypenv.features import history_in
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.schema import a_record, line, text, whole
 from krypenv.inputs.words import shown
@@ -46,13 +46,13 @@ def hello(rules: Rules, seed: int, seconds: float) -> dict[str, Any]:
     }
 
 
-def decide(number: int, game: Core, seen: np.ndarray, seconds: float) -> dict[str, Any]:
+def decide(number: int, game: Game, seen: np.ndarray, seconds: float) -> dict[str, Any]:
     """Return the question for a move of the seat to act in a game that shows it `seen`, (N,) int8, and nothing else."""
     values = seen_values(game, game.turn, seen, _plays(game, seen))
     return {"type": "decide", "id": number, "seconds": seconds, **values}
 
 
-def _plays(game: Core, seen: np.ndarray) -> list[tuple[int, Move]] | None:
+def _plays(game: Game, seen: np.ndarray) -> list[tuple[int, Move]] | None:
     """Return the plays of the deal in order, without their sweeps; None if what is seen does not hold the history."""
     columns, plays = _columns_of(game.rules), []
     history = history_in(game.rules, seen[None])[0]

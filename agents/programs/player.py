@@ -14,7 +14,7 @@ from krypenv.agents.base import BaseAgent, IntArray, check_options, check_seed, 
 from krypenv.agents.own import PROGRAM
 from krypenv.agents.programs.messages import BYE, MOVE, NAME, Answer, decide, hello, read_answer
 from krypenv.agents.programs.peer import Peer, ProgramFailed, split_command
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.inputs.words import one_line
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
@@ -84,7 +84,7 @@ class Program(BaseAgent):
         key = seen[: self.rules.observation_size].tobytes()
         if key in self._plans:
             return self._recall(key)
-        game = Core.at_row(self.rules, world)
+        game = Game.at_row(self.rules, world)
         self._asked += 1
         answer = self._ask(decide(self._asked, game, seen, self._seconds), self._seconds, MOVE, self._asked)
         if answer.is_error:
@@ -106,7 +106,7 @@ class Program(BaseAgent):
         except ValueError as error:
             self._peer.fail(f"gave a wrong answer to {message['type']}: {error}")
 
-    def _plan(self, game: Core, action: int, others: list[int]) -> None:
+    def _plan(self, game: Game, action: int, others: list[int]) -> None:
         """Keep the actions that follow one, each under what its seat will see."""
         for following in others:
             game.act(action)

@@ -13,7 +13,7 @@ from krypenv.envs.base import Rendered, observation_space, read_keywords
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.families.variants import KASINO, KRYPKASINO, MULLE
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.pictures.drawing import Pixels
 
 Observation = npt.NDArray[np.int8]
@@ -42,7 +42,7 @@ class LearnerEnv(Rendered, gym.Env):
         self.action_space = gym.spaces.Discrete(rules.num_actions)
         self._is_dealt = False  # whether the next episode is dealt already, and waits for a reset
         self._is_over = True
-        self._shown: tuple[Core, int] | None = None  # what is rendered, and the learner's seat
+        self._shown: tuple[Game, int] | None = None  # what is rendered, and the learner's seat
 
     @property
     def illegal_reward(self) -> float | None:
@@ -90,7 +90,7 @@ class LearnerEnv(Rendered, gym.Env):
     def _look(self, state: np.ndarray, seat: int) -> None:
         """Keep what is to be rendered, a state and the learner's seat, and show it if a person watches."""
         if self.render_mode is not None:
-            self._shown = Core.at_row(self.batch.rules, state), seat
+            self._shown = Game.at_row(self.batch.rules, state), seat
         if self.render_mode == "human":
             self.render()
 

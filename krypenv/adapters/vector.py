@@ -18,7 +18,7 @@ from krypenv.envs.base import Rendered, observation_space, read_keywords
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.families.variants import KASINO, KRYPKASINO, MULLE
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.inputs.words import listed, shown
 from krypenv.pictures.drawing import Pixels
 from krypenv.rewards import FloatArray
@@ -170,7 +170,7 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
             self.show(None)
             return None
         rows = zip(self.batch.engine.state, self.batch.seats.tolist(), strict=True)
-        return tuple(self.show(Core.at_row(self.batch.rules, state), seat) for state, seat in rows)
+        return tuple(self.show(Game.at_row(self.batch.rules, state), seat) for state, seat in rows)
 
     def _infos(self) -> dict[str, Any]:
         mask = self.batch.action_mask * ~self._waits[:, None]

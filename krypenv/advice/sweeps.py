@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.engine import Engine
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.kernels.builds import sweep_builds
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import kinds_of_values, sum_of
 from krypenv.kernels.scoring import is_void
-from krypenv.one_game import Game
 from krypenv.runtime.jit import handle, kernel
 from krypenv.state import State, allocate
 from krypenv.worlds.determinize import determinize

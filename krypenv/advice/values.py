@@ -12,8 +12,8 @@ from krypenv.advice.sweeps import sample_worlds, sweep_chances
 from krypenv.agents.moves.people import as_move
 from krypenv.agents.search.sampler import Examined
 from krypenv.game.base_agent import sight_of
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.one_game import Game
 from krypenv.state import allocate
 
 MOST_ADVISED = 3  # moves of a hint

@@ -18,7 +18,7 @@ from krypenv.arguments import check_action, check_deck, check_options, check_see
 from krypenv.cards import NO_SEAT
 from krypenv.envs.base import Rendered, observation_space, read_keywords
 from krypenv.families.variants import Family
-from krypenv.one_game import Game
+from krypenv.game.game import Game
 from krypenv.pictures.drawing import Pixels
 from krypenv.rewards import returns_of
 from krypenv.whole_state import state_space, whole_state

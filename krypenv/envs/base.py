@@ -13,8 +13,8 @@ from gymnasium.spaces import Box
 from krypenv.arguments import check_switch, chosen_rules
 from krypenv.families.variants import Family
 from krypenv.features import width_of
-from krypenv.game.core import Core
 from krypenv.game.display import TURN, check_render_seat
+from krypenv.game.game import Game
 from krypenv.inputs.words import check_keywords
 from krypenv.observation import history_size
 from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
@@ -100,7 +100,7 @@ class Rendered:
         self.render_mode, self.render_seat = view.render_mode, check_render_seat(view.render_seat, rules.players)
         self._renderer = None if view.render_mode is None else Renderer(view.render_mode, title)
 
-    def show(self, game: Core | None, seat: int | None = None) -> Pixels | str | None:
+    def show(self, game: Game | None, seat: int | None = None) -> Pixels | str | None:
         """Return a picture of a game, or show it in a window, as the render mode says; without one, warn.
 
         With a `seat`, that sits at the bottom, and its hand is open where that of the seat to act would be.

@@ -15,8 +15,7 @@ from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE
 from krypenv.engine import IllegalMove
 from krypenv.envs.chance import CoursePlan, Draw, draw_weights
 from krypenv.envs.course_text import action_text, chosen_cards, counted, names_of, shown_block
-from krypenv.game.history import Play, play_of
-from krypenv.game.moves import Move
+from krypenv.game.moves import Move, Play, play_of
 from krypenv.game.stack import (
     DEAL_AWAITED,
     ILLEGAL,

@@ -21,7 +21,7 @@ from krypenv.envs.resampling import resampled
 from krypenv.envs.structs import Struct
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.features import observation_for
-from krypenv.game.history import most_actions
+from krypenv.game.stack import most_actions
 from krypenv.inputs.words import check_text, check_whole, shown, to_install
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.observing import plays_of_deal

@@ -14,9 +14,8 @@ from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.course_text import action_text
 from krypenv.envs.structs import Struct, public_values, seen_values
-from krypenv.game.core import Core
-from krypenv.game.history import Play
-from krypenv.game.moves import Move
+from krypenv.game.game import Game
+from krypenv.game.moves import Move, Play
 from krypenv.inputs.words import listed, shown
 from krypenv.observation import history_columns, history_width
 from krypenv.rules import Rules
@@ -126,7 +125,7 @@ def write_plays(rules: Rules, plays: Sequence[tuple[int, Play]], player: int, ro
 
 def state_struct(course: Course) -> Struct:
     """Return a whole state, with all hands; its history is None if it began from a state, not from the first card."""
-    game = Core.at_row(course.rules, course.state)
+    game = Game.at_row(course.rules, course.state)
     begins = course.start.turn == CHANCE
     return Struct(
         {
@@ -160,7 +159,7 @@ def observation_struct(course: Course, player: int) -> Struct:
         raise ValueError("a player sees a state where a seat is to act, or at the end; here chance deals")
     plays = [(seat, Move.of_kinds(card, takes, 0, build, builds)) for seat, (card, takes, _, build, builds) in
              course.plays[len(course.beginning.plays) :]]  # fmt: skip
-    game = Core.at_row(course.rules, course.state)
+    game = Game.at_row(course.rules, course.state)
     return Struct(seen_values(game, course.check_seat(player), course.observation(player), plays))
 
 
@@ -168,7 +167,7 @@ def actions_of(course: Course, struct: Struct) -> list[int]:
     """Return the actions that a struct names: one by `action`, or those of a whole play by `move`."""
     values = struct.to_dict()
     if "move" in values and course.turn >= 0:
-        game = Core.at_row(course.rules, course.state)
+        game = Game.at_row(course.rules, course.state)
         game.push(values["move"])
         return list(game.actions)
     legal = {} if course.turn == TERMINAL else {action_text(course.turn, each): each for each in course.options()}

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.game.core import Core
 from krypenv.game.display import seat_counts
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.game.some_moves import list_some
-from krypenv.game.view import format_view
 from krypenv.inputs.files import parse_json
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
@@ -51,7 +50,7 @@ class Struct:
         return json.dumps(self.__dict__)
 
 
-def public_values(game: Core) -> dict[str, Any]:
+def public_values(game: Game) -> dict[str, Any]:
     """Return what every seat sees of a position."""
     return {
         "dealer": game.dealer,
@@ -73,7 +72,7 @@ def public_values(game: Core) -> dict[str, Any]:
 
 
 def seen_values(
-    game: Core, seat: int, numbers: np.ndarray, plays: Iterable[tuple[int, Move]] | None = None
+    game: Game, seat: int, numbers: np.ndarray, plays: Iterable[tuple[int, Move]] | None = None
 ) -> dict[str, Any]:
     """Return all that a seat may see of a position: docs/programs.md has the keys.
 
@@ -85,7 +84,7 @@ def seen_values(
     """
     moves, are_all = list_some(game, MOST_MOVES) if game.turn == seat else ([], True)
     told = None if plays is None else [{"seat": who, "move": str(move)} for who, move in plays]
-    text = format_view(game, seat)
+    text = game.view(seat)
     if told:
         said = ", ".join(f"seat {play['seat']} {play['move']}" for play in told)
         text += f"\nPlays of this deal: {said}."
@@ -106,7 +105,7 @@ def _num_deals(rules: Rules) -> int:
     return len(rules.deal_sizes())
 
 
-def _seat_values(game: Core, seat: int) -> dict[str, int]:
+def _seat_values(game: Game, seat: int) -> dict[str, int]:
     """Return what everybody knows of a seat: its side, the number of its cards, and what is counted."""
     counts = {name.replace(" ", "_"): count for name, count in seat_counts(game, seat).items()}
     return {"team": game.rules.team_of(seat), "hand_size": len(game.hand(seat)), **counts}

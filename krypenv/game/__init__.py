@@ -1,17 +1,15 @@
-"""One game, for people: moves by name, undo, texts of positions and records. `krypenv.one_game` puts them together.
+"""One game, for people: moves by name, undo, texts of positions and records.
 
-core             a game without its texts
-starts           decks, seeds and places in a session that a game may start from
-history          the states of a game, and how they follow each other
-stack            the kernels over those states
-whole_plays      which whole plays are legal, and how they are carried out
-some_moves       moves of a decision that has very many
-begun            plays that were only begun
-moves            whole plays as people write them
-positions        a position as a text
-position_parser  a game from the text of a position
-records          a game as a text, and back
-base_agent       an agent's move in a game
-display          a game drawn as text
-view             what one seat may see of a game, as text
+game         a game and its past
+starts       decks, seeds and places in a session that a game may start from
+stack        the kernels over the states of a game
+moves        whole plays as people write them, and as states have them
+whole_plays  which whole plays are legal, and the staged actions that make them
+some_moves   moves of a decision that has very many
+piles        who has captured what
+positions    a position as a text, and back
+records      a game as a text, and back
+display      the present position as text, and how the game ended
+playthrough  the course of a game as text, and what one seat may see of it
+base_agent   an agent's move in a game
 """

@@ -12,7 +12,7 @@ from krypenv.inputs.words import one_line
 from krypenv.state import allocate
 
 if TYPE_CHECKING:
-    from krypenv.game.core import Core
+    from krypenv.game.game import Game
     from krypenv.game.moves import Move
     from krypenv.rules import Rules
 
@@ -35,7 +35,7 @@ class BaseAgent:
         """Return a legal action for each row, (B,) int64, from (B, N) and (B, A) int8."""
         raise NotImplementedError
 
-    def move(self, game: Core) -> Move:
+    def move(self, game: Game) -> Move:
         """Return the whole move of the seat to act in a game, which stays as it is: the decision of `act`.
 
         Raises ValueError for a game that is over or has other rules.
@@ -50,7 +50,7 @@ class BaseAgent:
         return f"<{self.name} for {self.rules}>"
 
 
-def move_of(agent: Any, game: Core) -> Move:
+def move_of(agent: Any, game: Game) -> Move:
     """Return the whole move that any agent chooses in a game; see `BaseAgent.move`."""
     check_game(agent, game)
     twin, before = game.copy(), len(game.moves)
@@ -65,14 +65,14 @@ def move_of(agent: Any, game: Core) -> Move:
     return twin.moves[-1]
 
 
-def sight_of(agent: Any, game: Core) -> tuple[Rows, Rows]:
+def sight_of(agent: Any, game: Game) -> tuple[Rows, Rows]:
     """Return what an agent sees as the seat to act: the observation with its blocks, (1, N), and the mask, (1, A)."""
     masks = game.action_mask()[None]
     seen = game.observation(history=want_history([agent]))[None]
     return observation_for(agent, game.rules, seen, masks), masks
 
 
-def check_game(agent: Any, game: Core) -> None:
+def check_game(agent: Any, game: Game) -> None:
     """Raise ValueError for a game that is over, or has other rules than an agent."""
     if game.rules != agent.rules:
         raise ValueError(f"{one_line(agent.name)} was made for other rules: {agent.rules}, not {game.rules}")

@@ -1,12 +1,14 @@
-"""A whole play as people write it, `8Sx2H6D#` or `4S+5D=9`, and as card kinds."""
+"""A whole play as people write it, `8Sx2H6D#` or `4S+5D=9`, as card kinds, and as a state has it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from krypenv.cards import CARD_PATTERN, MAX_BUILD, card_name, parse_card
+import numpy as np
+
+from krypenv.cards import BUILD, CARD_PATTERN, MAX_BUILD, TAKE, card_name, parse_card
 from krypenv.inputs.words import is_whole, shown, text_to_read
 
 _BUILD = r"\[[0-9]{1,2}\]"  # a build on the table, by its value
@@ -16,7 +18,9 @@ MOVE_PATTERN = rf"{CARD_PATTERN}(?:{_CAPTURED}|{_LAID})?#{{0,2}}"
 _CARD = re.compile(CARD_PATTERN)
 _BUILDS, _MADE = re.compile(r"\[([0-9]+)\]"), re.compile(r"=([0-9]+)")
 _MOVE = re.compile(MOVE_PATTERN)
-Kinds = tuple[int, tuple[int, ...], int, int, tuple[int, ...]]
+# A card, the kinds it takes, ascending, the sweeps that this makes, the value that it builds or 0, and the values of
+# the builds that it captures, raises or joins, ascending.
+Play = tuple[int, tuple[int, ...], int, int, tuple[int, ...]]
 
 
 class Move(NamedTuple):
@@ -66,7 +70,7 @@ class Move(NamedTuple):
         """Return the move of a card kind, the kinds it takes, ascending, its sweeps, its build or 0, and builds."""
         return cls(card_name(card), tuple(map(card_name, takes)), sweep, build or None, builds)
 
-    def kinds(self) -> Kinds:
+    def kinds(self) -> Play:
         """Return the card kind, the kinds it takes, ascending, the sweeps, the build that it makes or 0, and builds.
 
         Raises ValueError unless the card and those it takes are names of cards, the sweeps are 0 to 2, and the builds
@@ -82,3 +86,24 @@ class Move(NamedTuple):
                 raise ValueError(f"the value of a build is 1 to {MAX_BUILD}, not {shown(value)}")
         takes = tuple(sorted(map(parse_card, self.takes)))
         return parse_card(self.card), takes, self.sweep, self.build or 0, tuple(sorted(values))
+
+
+def play_of(row: np.ndarray) -> Play:
+    """Return the play that led to a state in which no card is pending."""
+    takes, builds = np.repeat(np.arange(len(row["taken"])), row["taken"]).tolist(), bits(int(row["taken_builds"]))
+    return int(row["last_card"]), tuple(takes), int(row["last_sweep"]), int(row["build_value"]), tuple(builds)
+
+
+def actions_in(row: np.ndarray) -> list[int]:
+    """Return the legal staged actions in a state, ascending."""
+    takes = (TAKE + kind for kind in bits(int(row["legal_takes"])))
+    builds = (BUILD + bit for bit in bits(int(row["legal_builds"])))
+    return [*bits(int(row["legal_plays"])), *takes, *builds]
+
+
+def bits(number: int) -> Iterator[int]:
+    """Yield the positions of the set bits, ascending."""
+    while number:
+        low = number & -number
+        number ^= low
+        yield low.bit_length() - 1

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Generic
+from typing import TYPE_CHECKING
 
 from krypenv.engine import IllegalMove
-from krypenv.game.begun import begin_play
-from krypenv.game.core import AnyGame, Core
 from krypenv.game.moves import MOVE_PATTERN, Move
-from krypenv.game.position_parser import parse_position
+from krypenv.game.positions import parse_position
 from krypenv.game.starts import check_session
+from krypenv.game.whole_plays import begin_play
 from krypenv.inputs.words import check_text, shown, text_to_read, unquoted
 from krypenv.notation import NotationError
 from krypenv.rules import Rules
+
+if TYPE_CHECKING:
+    from krypenv.game.game import Game
 
 _NAMES_PER_LINE = 26  # of a record's deck
 _TAG = r'\[\s*(?P<tag>\w+)\s+"(?P<value>[^"\\]*(?:\\.[^"\\]*)*)"\s*\]'
@@ -27,7 +29,7 @@ _SPACE = re.compile(r"\s*")
 _OWN_TAGS = ("Rules", "Dealer", "Seed", "Game", "Totals", "Deck", "Position")  # in the order in which they are written
 
 
-def format_record(game: Core) -> str:
+def format_record(game: Game) -> str:
     """Return a game's record: tags, the moves deal by deal with the comments, and the final scores or ``*``.
 
     Raises ValueError for a tag or a comment that can't be written.
@@ -69,7 +71,7 @@ def format_record(game: Core) -> str:
     return "\n".join([*lines, " ".join(words), "", result]) + "\n"
 
 
-def _start_tags(game: Core) -> dict[str, str]:
+def _start_tags(game: Game) -> dict[str, str]:
     """Return the tags that say how a game was dealt."""
     start = game.rewound()
     deck = game.deck
@@ -84,14 +86,14 @@ def _start_tags(game: Core) -> dict[str, str]:
     }
 
 
-def _comment(game: Core, ply: int) -> list[str]:
+def _comment(game: Game, ply: int) -> list[str]:
     text = check_text(game.comments.get(ply, ""), "a comment").strip()
     if "}" in text:
         raise ValueError(f"a comment can't hold '}}', as {shown(text)} does")
     return [f"{{{text}}}"] if text else []
 
 
-def parse_record(text: str, kind: type[AnyGame]) -> AnyGame:
+def parse_record(text: str, kind: type[Game]) -> Game:
     """Return the game of a record, played to its end, as an instance of `kind`.
 
     Raises NotationError, with the line and the reason, for a text that is cut off or not a record, for an illegal move
@@ -139,15 +141,15 @@ def _no_token(text: str, at: int) -> str:
     )
 
 
-class _Reader(Generic[AnyGame]):
+class _Reader:
     """What has been read of a record so far."""
 
-    def __init__(self, kind: type[AnyGame]) -> None:
+    def __init__(self, kind: type[Game]) -> None:
         self.kind = kind
         self.line = 1
         self.tags: dict[str, tuple[int, list[str]]] = {}  # name -> line and parts; only a deck has more than one
         self.comments: dict[int, list[str]] = {}
-        self.game: AnyGame | None = None
+        self.game: Game | None = None
         self.made = 0  # whole moves
         self.begun = ""  # a play that was only begun, as text
         self.result = ""
@@ -188,12 +190,12 @@ class _Reader(Generic[AnyGame]):
         else:
             raise ValueError(f"the tag {shown(name)} is already in line {self.tags[name][0]}")
 
-    def start(self) -> AnyGame:
+    def start(self) -> Game:
         """Return the game that the tags deal."""
         tags = {name: (line, " ".join(parts)) for name, (line, parts) in self.tags.items()}
         return _start_game(tags, self.line, self.kind)
 
-    def finish(self) -> AnyGame:
+    def finish(self) -> Game:
         """Return the whole game; raise NotationError if the record is cut off."""
         if not self.game or not self.result:
             raise NotationError(self.line, "the record ends without '*' or the final scores")
@@ -207,7 +209,7 @@ def _is_number(digits: str, number: int) -> bool:
     return digits.lstrip("0") == str(number)
 
 
-def _start_game(tags: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]) -> AnyGame:
+def _start_game(tags: dict[str, tuple[int, str]], line: int, kind: type[Game]) -> Game:
     """Return the game that the tags deal."""
     own = {name: tags[name] for name in _OWN_TAGS if name in tags}
     if "Position" in own:
@@ -224,7 +226,7 @@ def _start_game(tags: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]
     return game
 
 
-def _deal_from(own: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]) -> AnyGame:
+def _deal_from(own: dict[str, tuple[int, str]], line: int, kind: type[Game]) -> Game:
     """Return the game dealt from the tags for the rules, the dealer, the seed, the session and the deck."""
     name = ""
 
@@ -249,14 +251,14 @@ def _deal_from(own: dict[str, tuple[int, str]], line: int, kind: type[AnyGame]) 
             raise NotationError(own.get("Game", own.get("Totals", (line,)))[0], reason)
         seed = numbers("Seed", 1, [])[0] if "Seed" in own else None
         name = "Deck" if "Deck" in own else "Dealer"
-        return kind.of_session(rules, seed, own["Deck"][1] if "Deck" in own else None, dealer, number, totals)
+        return kind(rules, seed, own["Deck"][1] if "Deck" in own else None, dealer, number, totals)
     except NotationError:
         raise
     except ValueError as error:
         raise NotationError(own.get(name, (line,))[0], error) from None
 
 
-def _replay_move(game: Core, text: str, begun: bool) -> int:
+def _replay_move(game: Game, text: str, begun: bool) -> int:
     """Make a move, or begin it; return how many whole moves that made."""
     move = Move.parse(text)
     if not begun:
@@ -266,12 +268,12 @@ def _replay_move(game: Core, text: str, begun: bool) -> int:
     return not begun
 
 
-def _begin(game: Core, move: Move) -> bool:
+def _begin(game: Game, move: Move) -> bool:
     card, takes, _, build, builds = move.kinds()
     return not builds and begin_play(game, card, takes, build)
 
 
-def _check_result(game: Core, result: str) -> None:
+def _check_result(game: Game, result: str) -> None:
     scores = "-".join(map(str, game.scores()))
     if game.is_over and result != scores:
         raise ValueError(f"the final scores are {scores}, not {unquoted(result)}")

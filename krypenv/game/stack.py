@@ -6,19 +6,28 @@ import numpy as np
 
 from krypenv.cards import NO_CARD
 from krypenv.features import write_features
-from krypenv.kernels.captures import captures_of, find_sweep_values
-from krypenv.kernels.compiled import sum_of
+from krypenv.kernels.captures import captures_of
 from krypenv.kernels.deals import deal, shuffle_deck, take_back
 from krypenv.kernels.decision_checks import SOUND
 from krypenv.kernels.observing import note_play, write_history, write_mask, write_observation
-from krypenv.kernels.play import act, begin_game, end_session, next_game, prepare, refresh
-from krypenv.kernels.scoring import ends_at_once, score_of, settle_game, tie_break_of
+from krypenv.kernels.play import act, begin_game, end_session, prepare, refresh
+from krypenv.kernels.scoring import score_of, tie_break_of
+from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
-from krypenv.state import is_legal, seed_game
+from krypenv.state import is_legal
 from krypenv.worlds.build_invariants import fault_of_builds
 from krypenv.worlds.invariants import fault_of_course
 
 ILLEGAL, PENDING, PLAYED, DEAL_AWAITED, GAME_ENDED = range(5)  # what an action leads to, in `follow`
+
+
+def most_actions(rules: Rules) -> int:
+    """Return a bound on the staged actions of one game.
+
+    Each plays or takes a card, which no card is twice, or stops the play of a card (K2), or begins or takes a build
+    with it (B1).
+    """
+    return (5 if rules.building else 3 if rules.capture == "optional" else 2) * rules.deck_size
 
 
 @kernel
@@ -39,16 +48,12 @@ def list_captures(compiled: np.ndarray, stack: np.ndarray, at: int, scratch: np.
 
 
 @kernel
-def shuffle_stack(compiled: np.ndarray, stack: np.ndarray, seed: np.uint64) -> None:
-    """Seed the streams of the first state and shuffle its deck as many times as its game number says."""
-    seed_game(stack[0], seed)
-    for _ in range(stack[0].game_number):
+def deal_stack(compiled: np.ndarray, stack: np.ndarray, shuffles: int, deck: np.ndarray, scratch: np.ndarray) -> None:
+    """Shuffle the deck of the first state some times, put in another one, int8 kinds, unless it is empty, and deal."""
+    for _ in range(shuffles):
         shuffle_deck(compiled[0], stack[0])
-
-
-@kernel
-def begin_stack(compiled: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
-    """Deal the first state from its deck."""
+    for place in range(len(deck)):
+        stack[0].deck[place] = deck[place]
     begin_game(compiled[0], stack[0], scratch[0])
 
 
@@ -71,42 +76,11 @@ def close_session(compiled: np.ndarray, stack: np.ndarray, at: int) -> bool:
 
 
 @kernel
-def deal_next(compiled: np.ndarray, stack: np.ndarray, scratch: np.ndarray) -> None:
-    """Deal the session's next game in the first state."""
-    next_game(compiled[0], stack[0], scratch[0])
-
-
-@kernel
-def settle_stack(compiled: np.ndarray, stack: np.ndarray) -> None:
-    """Add what the end of the game is worth to the first state."""
-    settle_game(compiled[0], stack[0])
-
-
-@kernel
-def is_at_end(compiled: np.ndarray, stack: np.ndarray) -> bool:
-    """Return whether a running score ends the session in the first state, in the middle of the game (F6)."""
-    return ends_at_once(compiled[0], stack[0])
-
-
-@kernel
 def write_scores(compiled: np.ndarray, stack: np.ndarray, at: int, out: np.ndarray) -> None:
-    """Write the scores so far into `out`, (P,) int64."""
-    for seat in range(len(out)):
-        out[seat] = score_of(compiled[0], stack[at], seat)
-
-
-@kernel
-def write_tie_breaks(compiled: np.ndarray, stack: np.ndarray, at: int, out: np.ndarray) -> None:
-    """Write what decides between equal totals, of each seat's side, into `out`, (P,) int64 (K6, F7)."""
-    for seat in range(len(out)):
-        out[seat] = tie_break_of(compiled[0], stack[at], seat % compiled[0].teams)
-
-
-@kernel
-def list_sweep_values(compiled: np.ndarray, stack: np.ndarray, at: int, scratch: np.ndarray) -> int:
-    """Return the hand values that would take the whole table, as bits (R9, K3)."""
-    ranks = stack[at].table_ranks
-    return find_sweep_values(compiled[0], ranks, sum_of(compiled[0], ranks), scratch[0])
+    """Write the scores so far, and what decides between equal totals of sides (K6, F7), into `out`, (2, P) int64."""
+    for seat in range(out.shape[1]):
+        out[0, seat] = score_of(compiled[0], stack[at], seat)
+        out[1, seat] = tie_break_of(compiled[0], stack[at], seat % compiled[0].teams)
 
 
 @kernel
@@ -130,16 +104,13 @@ def observe(
 
 
 @kernel
-def note_at(compiled: np.ndarray, stack: np.ndarray, at: int, record: np.ndarray) -> None:
-    """Write the last play of state `at` into its row of `record`, (M, RECORD) int8."""
-    note_play(compiled[0], stack[at], record)
-
-
-@kernel
 def write_plays(
     compiled: np.ndarray, stack: np.ndarray, at: int, record: np.ndarray, seat: int, out: np.ndarray
 ) -> None:
-    """Write the recorded plays of a deal, (M, RECORD) int8, as a seat sees them in state `at`."""
+    """Write the plays of the deal as a seat sees them in state `at`; `record` is work space, (M, RECORD) int8 of -1."""
+    for place in range(at + 1):
+        if stack[place].deal_number == stack[at].deal_number and stack[place].last_card != NO_CARD:
+            note_play(compiled[0], stack[place], record)
     write_history(compiled[0], stack[at], record, seat, out)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 import numpy as np
@@ -54,8 +54,10 @@ def chosen_seed(seed: int | None, is_drawn: bool) -> int | None:
     return int(seed)
 
 
-def check_session(rules: Rules, number: int, totals: list[int]) -> str:
+def check_session(rules: Rules, number: int, totals: Sequence[int]) -> str:
     """Return what is wrong with a game's number in its session and the totals before it; empty if nothing is."""
+    if not isinstance(totals, (list, tuple)) or len(totals) != rules.players:
+        return f"totals are one for each of the {rules.players} seats, not {shown(totals)}"
     if not is_whole(number, 1, rules.games or LAST_GAME):
         return f"game {shown(number)} is none of the session's {rules.games or LAST_GAME} games"
     if not all(is_whole(total, -MOST_POINTS, MOST_POINTS) for total in totals):

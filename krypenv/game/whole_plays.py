@@ -3,49 +3,53 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, combinations, islice, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE, TAKE_BUILD
 from krypenv.families.bounds import FIRST_LONER
-from krypenv.game.history import History, Play, bits
-from krypenv.game.stack import list_captures
+from krypenv.game.moves import Play, actions_in, bits, play_of
+from krypenv.game.stack import list_captures, step_game
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import NIBBLE
 from krypenv.state import MAY_STOP
 
+if TYPE_CHECKING:
+    from krypenv.game.game import Game
+
 _KINDS = np.arange(NUM_KINDS)
 
 
-def legal_plays(history: History, most: int) -> list[Play] | None:
+def legal_plays(game: Game, most: int) -> list[Play] | None:
     """Return the plays of the seat to act, sorted; if a play was begun, only those that agree with what it took.
 
     Optional captures grow without a practical bound: if there are more than `most` plays with them, returns None.
     """
-    if history.is_optional:
-        if _count_groups(history) > most:
+    if game.rules.capture == "optional":
+        if _count_groups(game) > most:
             return None
-        found = sorted(islice(_walk(history, history.at), most + 1))
+        found = sorted(islice(_walk(game, game.at), most + 1))
         return found if len(found) <= most else None
-    if history.pendings[history.at] != NO_CARD:
-        return _expand(history, history.at)
+    if game.states["pending"][game.at] != NO_CARD:
+        return _expand(game, game.at)
     plays: list[Play] = []
-    place = history.at + 1
-    for action in history.legal_actions():
-        history.look_ahead(history.at, action)
-        plays += [history.play_at(place)] if history.pendings[place] == NO_CARD else _expand(history, place)
+    place = game.at + 1
+    for action in game.legal_actions():
+        _step(game, game.at, action)
+        plays += [play_of(game.states[place])] if game.states["pending"][place] == NO_CARD else _expand(game, place)
     return plays
 
 
-def _count_groups(history: History) -> int:
+def _count_groups(game: Game) -> int:
     """Return how many plays take, beside what was taken already, just one group or the rest of one: some of all plays.
 
     Counts each card at the lower of its values, so it takes no time on the largest table.
     """
-    state, values = history.state, history.compiled["lowest_value"][0]
-    taken = history.taken() if history.pendings[history.at] != NO_CARD else []
+    state, values = game.state, game.compiled["lowest_value"][0]
+    taken = np.repeat(_KINDS, state["taken"]).tolist() if game.states["pending"][game.at] != NO_CARD else []
     free = state["table"].astype(np.int64)
     free[taken] = 0
     if taken:
@@ -58,40 +62,40 @@ def _count_groups(history: History) -> int:
             for total in range(FIRST_LONER)
         ]
     begun = {int(values[taken].sum())} | ({0} if not taken or int(state["legal_takes"]) & MAY_STOP else set())
-    cards = [int(state["pending"])] if history.pendings[history.at] != NO_CARD else bits(int(state["legal_plays"]))
+    cards = [int(state["pending"])] if game.states["pending"][game.at] != NO_CARD else bits(int(state["legal_plays"]))
     return sum(
         max(
-            (ways[value - least] for value in _hand_values(history, card) for least in begun if value >= least),
+            (ways[value - least] for value in _hand_values(game, card) for least in begun if value >= least),
             default=0,
         )
         for card in cards
     )
 
 
-def _hand_values(history: History, card: int) -> list[int]:
-    return [value for value in bits(int(history.compiled["hand_choice"][0, card])) if value < FIRST_LONER]
+def _hand_values(game: Game, card: int) -> list[int]:
+    return [value for value in bits(int(game.compiled["hand_choice"][0, card])) if value < FIRST_LONER]
 
 
-def _walk(history: History, place: int) -> Iterator[Play]:
+def _walk(game: Game, place: int) -> Iterator[Play]:
     """Yield the plays that the state at a place may come to, by all staged actions: each has one sequence (K2).
 
     Overwrites the states above it.
     """
-    for action in history.actions_at(place):
-        history.look_ahead(place, action)
-        if history.pendings[place + 1] == NO_CARD:
-            yield history.play_at(place + 1)
+    for action in actions_in(game.states[place]):
+        _step(game, place, action)
+        if game.states["pending"][place + 1] == NO_CARD:
+            yield play_of(game.states[place + 1])
         else:
-            yield from _walk(history, place + 1)
+            yield from _walk(game, place + 1)
 
 
-def _expand(history: History, place: int) -> list[Play]:
+def _expand(game: Game, place: int) -> list[Play]:
     """Return the plays of a state with a card pending: its maximal captures of ranks, with every choice of kinds (R7).
 
     None of them is a sweep: a capture of the whole table would be the only one.
     """
-    row = history.states[place]
-    count = list_captures(history.compiled, history.states, place, borrow_scratch())
+    row = game.states[place]
+    count = list_captures(game.compiled, game.states, place, borrow_scratch())
     found: set[tuple[int, ...]] = set()
     for capture in borrow_scratch()["captures"][0, :count].tolist():
         choices = []
@@ -103,101 +107,81 @@ def _expand(history: History, place: int) -> list[Play]:
     return [(int(row["pending"]), takes, 0, 0, ()) for takes in sorted(found) if not taken - Counter(takes)]
 
 
-def push_play(history: History, play: Play) -> bool:
-    """Make a whole play, or complete one that was begun, and return whether it is legal; if not, change nothing.
+def actions_of(game: Game, play: Play) -> list[int]:
+    """Return the staged actions that make a whole play, or complete one that was begun; none if it is illegal.
 
-    A sweep of 0 matches any.
+    A sweep of 0 matches any. Overwrites the states above the present one.
     """
-    start = history.at
-    if not _try(history, *play):
-        history.go_back(start)
-        return False
-    history.join(start)
-    return True
+    card, takes, sweep, build, builds = play
+    begun = _begun(game)
+    plan = [card, *([BUILD + build] if build else []), *(TAKE + kind for kind in takes)]
+    plan += [TAKE_BUILD + value for value in builds if value != build]  # one that is joined needs no action
+    if game.rules.capture == "optional" and plan[: len(begun)] != begun:
+        return []
+    actions: list[int] = []
+    while not actions or game.states["pending"][game.at + len(actions)] != NO_CARD:
+        done, row = [*begun, *actions], game.states[game.at + len(actions)]
+        if game.rules.capture == "optional" or not done:  # one order, and then it stops
+            action = plan[len(done)] if len(done) < len(plan) else STOP
+        else:
+            # While another maximal capture is possible, it differs from this one in a kind that may be taken.
+            left = Counter(plan) - Counter(done)
+            action = next((each for each in actions_in(row) if left[each] > 0), -1)
+        if not _step(game, game.at + len(actions), action):
+            return []
+        actions.append(action)
+    made = play_of(game.states[game.at + len(actions)])
+    return actions if (*made[:2], *made[3:]) == (card, takes, build, builds) and sweep in (0, made[2]) else []
 
 
-def _try(history: History, card: int, takes: tuple[int, ...], sweep: int, build: int, builds: tuple[int, ...]) -> bool:
-    """Carry out the actions of a play and return whether they made exactly this play."""
-    if history.rules.building:
-        is_made = _try_building(history, card, takes, build, builds)
-    else:
-        is_made = not build and not builds and _try_capture(history, card, takes)
-    made = history.play_at(history.at)
-    return is_made and (*made[:2], *made[3:]) == (card, takes, build, builds) and sweep in (0, made[2])
+def begin_play(game: Game, card: int, took: Iterable[int], build: int = 0) -> bool:
+    """Play a card, begin a build unless its value is 0, and take some kinds, in any legal order.
 
-
-def _try_building(history: History, card: int, takes: tuple[int, ...], build: int, builds: tuple[int, ...]) -> bool:
-    """Carry out the actions of a play where cards are built; return whether they ended a play.
-
-    A build that is joined needs no action of its own.
+    Returns whether the card is then still pending; if not, changes nothing. If it is pending already, takes only what
+    is missing.
     """
-    actions = [card, *([BUILD + build] if build else []), *(TAKE + kind for kind in takes)]
-    actions += [TAKE_BUILD + value for value in builds if value != build]
-    if history.pendings[history.at] != NO_CARD:
-        begun = [int(history.state["pending"]), *([BUILD + history.build()] if history.build() else [])]
-        begun += [TAKE + kind for kind in history.taken()]
-        if actions[: len(begun)] != begun:
-            return False
-        actions = actions[len(begun) :]
-    for action in actions:
-        if not history.act(action):
-            return False
-    return history.pendings[history.at] == NO_CARD or history.act(STOP)
-
-
-def _try_capture(history: History, card: int, takes: tuple[int, ...]) -> bool:
-    """Carry out the actions of a play where nothing is built; return whether they ended a play."""
-    left = Counter(takes)
-    if history.pendings[history.at] != NO_CARD:
-        left.subtract(history.taken())
-    elif not history.act(card):
-        return False
-    while history.pendings[history.at] != NO_CARD:
-        action = _next_action(history, left)
-        if action is None or not history.act(action):
-            return False
-        left[action - TAKE] -= 1
-    return True
-
-
-def _next_action(history: History, left: Counter[int]) -> int | None:
-    """Return the action by which the pending card takes one of the kinds left, or None if there is none.
-
-    An optional capture takes them in ascending order, and then stops. Of a maximal one some kind that is left is legal
-    to take while another capture is possible: no maximal capture contains another, so the two differ in such a kind.
-    """
-    if history.is_optional:
-        return TAKE + min((kind for kind in left if left[kind] > 0), default=STOP - TAKE)
-    return next((action for action in history.legal_actions() if left[action - TAKE] > 0), None)
-
-
-def take_kinds(history: History, kinds: list[int]) -> bool:
-    """Take some kinds for the pending card, which stays pending; return whether some order of them is legal.
-
-    If none is, change nothing.
-    """
-    start = history.at
-    for kind in sorted(kinds) if history.is_optional else _order(history, kinds):
-        if not history.act(TAKE + kind):
-            break
-    if history.pendings[history.at] != NO_CARD and history.at == start + len(kinds):
-        return True
-    history.go_back(start)
+    start, wanted, took = game.at, [card, *([BUILD + build] if build else [])], list(took)
+    for action in [] if _begun(game) else wanted:
+        game.actions += [action] if _step(game, game.at, action) else []
+    missing = Counter(TAKE + kind for kind in took)
+    missing.subtract(_begun(game)[len(wanted) :])
+    if _begun(game)[: len(wanted)] == wanted and min(missing.values(), default=0) >= 0:
+        kinds = [action - TAKE for action in missing.elements()]
+        for kind in sorted(kinds) if game.rules.capture == "optional" else _order(game, kinds):
+            game.actions += [TAKE + kind] if _step(game, game.at, TAKE + kind) else []
+        if sorted(_begun(game)) == sorted([*wanted, *(TAKE + kind for kind in took)]):
+            return True
+    del game.actions[start:]
     return False
 
 
-def _order(history: History, kinds: list[int]) -> list[int]:
+def _begun(game: Game) -> list[int]:
+    """Return what has been done of an unfinished play, in the order in which a play where cards are built goes."""
+    row = game.state
+    if row["pending"] == NO_CARD:
+        return []
+    build = int(row["build_value"])
+    taken = (TAKE + kind for kind in np.repeat(_KINDS, row["taken"]).tolist())
+    return [int(row["pending"]), *([BUILD + build] if build else []), *taken]
+
+
+def _step(game: Game, place: int, action: int) -> bool:
+    """Carry out an action from the state at a place into the next place; return whether it is legal."""
+    return bool(step_game(game.compiled, game.states, place, action, borrow_scratch()))
+
+
+def _order(game: Game, kinds: list[int]) -> list[int]:
     """Return some kinds in an order in which the pending card may take them, empty if there is none.
 
     What may be taken after some cards may also be taken before them. So put any kind last that may be taken last,
     and repeat with the others.
     """
-    table = history.state["table"].astype(np.int64)
-    taken = history.state["taken"] + np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
+    table = game.state["table"].astype(np.int64)
+    taken = game.state["taken"] + np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
     if (taken > table).any():
         return []
     scratch = borrow_scratch()
-    count = list_captures(history.compiled, history.states, history.at, scratch)
+    count = list_captures(game.compiled, game.states, game.at, scratch)
     shifts = NIBBLE * np.arange(NUM_RANKS)
     captures = scratch["captures"][0, :count, None] >> shifts & 15
     order: list[int] = []

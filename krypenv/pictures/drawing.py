@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.game.core import Core
 from krypenv.game.display import TURN, seats_shown
+from krypenv.game.game import Game
 from krypenv.inputs.words import to_install
 from krypenv.pictures.card_faces import CARD_HEIGHT, CARD_WIDTH, card_of
 from krypenv.pictures.places import Rect
@@ -32,7 +32,7 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 
 def draw_svg(
-    game: Core,
+    game: Game,
     render_seat: int | str | None = TURN,
     *,
     bottom: int = 0,
@@ -52,7 +52,7 @@ def _document(things: Sequence[Thing], four_colours: bool, faces: bool = True) -
 
 
 def draw_game(
-    game: Core,
+    game: Game,
     render_seat: int | str | None = TURN,
     width: int = WIDTH,
     *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.inputs.words import shown
 from krypenv.pictures.drawing import Pixels, draw_game, pygame
 
@@ -40,7 +40,7 @@ class Renderer:
     def __reduce__(self) -> tuple[Any, ...]:
         return Renderer, (self.mode, self.title)  # what is on a screen can't be copied
 
-    def show(self, game: Core, render_seat: Any, bottom: int = 0) -> Pixels | str | None:
+    def show(self, game: Game, render_seat: Any, bottom: int = 0) -> Pixels | str | None:
         """Return a picture of a game as the mode says, or show it in the window; a seat is at the bottom.
 
         Raises RuntimeError, in one sentence, where no window can be opened.

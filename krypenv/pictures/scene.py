@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from krypenv.cards import parse_card, rank_of
-from krypenv.game.core import Core
 from krypenv.game.display import (
     LastPlay,
     format_announcement,
@@ -18,6 +17,7 @@ from krypenv.game.display import (
     last_play,
     seat_counts,
 )
+from krypenv.game.game import Game
 from krypenv.pictures.places import SHAPE, Rect, lay_cards
 from krypenv.pictures.svg import text_width
 
@@ -60,7 +60,7 @@ class Said(NamedTuple):
 
 
 def lay_out(
-    game: Core,
+    game: Game,
     seats: Collection[int],
     bottom: int = 0,
     names: Sequence[str] | None = None,
@@ -97,7 +97,7 @@ def lay_out(
 
 
 def _seat(
-    game: Core, seat: int, name: str, panel: Rect, head: Rect, cards: Rect, widest: int, is_open: bool
+    game: Game, seat: int, name: str, panel: Rect, head: Rect, cards: Rect, widest: int, is_open: bool
 ) -> list[Thing]:
     """Return a seat's panel: its name and role, its score, what it has, and its hand."""
     counts = seat_counts(game, seat)
@@ -118,7 +118,7 @@ def _seat(
     ]
 
 
-def _table(game: Core) -> list[Thing]:
+def _table(game: Game) -> list[Thing]:
     """Return the middle of the table: the cards in play, the builds, the stock, and the cards set aside."""
     taken = game.taken
     things = []
@@ -167,7 +167,7 @@ def _sheet(rows: Sequence[Sequence[str]]) -> list[Thing]:
     return things
 
 
-def _words(game: Core, called: Sequence[str], has_sheet: bool, caption: str) -> list[Thing]:
+def _words(game: Game, called: Sequence[str], has_sheet: bool, caption: str) -> list[Thing]:
     """Return the last play with its cards or in words, and what must be announced, or how the game ended."""
     said = format_announcement(game)
     words = format_result(game) if game.is_over else f"“{said}”" if said else ""

@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from krypenv.cards import CLUBS, DIAMONDS, HEARTS, SPADES, card_symbol, parse_card, suit_of
-from krypenv.game.core import Core
 from krypenv.game.display import (
     TURN,
     format_announcement,
@@ -25,6 +24,7 @@ from krypenv.game.display import (
     seat_counts,
     seats_shown,
 )
+from krypenv.game.game import Game
 
 NARROWEST = 40  # columns
 _PAPER = "on grey93"
@@ -67,7 +67,7 @@ class TextStyle(NamedTuple):
     symbols: bool = True  # suits are written as in 8♠, otherwise as in 8S
     say: Callable[..., str] = say_in_english  # returns a text of `LABELS` with its parts, in some language
     title: str = ""  # what the game is called; by default its rules in short
-    place: Callable[[Core], str] = format_place  # which deal is being played
+    place: Callable[[Game], str] = format_place  # which deal is being played
 
     def name(self, seat: int) -> str:
         """Return what a seat is called."""
@@ -94,7 +94,7 @@ class TextStyle(NamedTuple):
 
 
 def format_ansi(
-    game: Core,
+    game: Game,
     render_seat: int | str | None = TURN,
     width: int | None = None,
     colour: bool | None = None,
@@ -122,7 +122,7 @@ def format_ansi(
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
-def text_of(game: Core, render_seat: int | str | None, look: TextStyle, width: int) -> Group:
+def text_of(game: Game, render_seat: int | str | None, look: TextStyle, width: int) -> Group:
     """Return a game as rich prints it in so many columns: the seats with their hands, and the table."""
     players, seats = game.rules.players, seats_shown(game, render_seat)
     title = look.title or str(game.rules)
@@ -146,7 +146,7 @@ def text_of(game: Core, render_seat: int | str | None, look: TextStyle, width: i
     return Group(*lines)
 
 
-def _name(game: Core, seat: int, look: TextStyle) -> Text:
+def _name(game: Game, seat: int, look: TextStyle) -> Text:
     """Return what a seat is called, whether it is to play, and its roles."""
     roles = [look.say("dealer")] * (seat == game.dealer)
     roles += [] if game.rules.teams is None else [look.say("team", team=seat % game.rules.num_teams)]
@@ -155,7 +155,7 @@ def _name(game: Core, seat: int, look: TextStyle) -> Text:
     return Text.assemble((name, "bold" if is_next else ""), f" ({', '.join(roles)})" if roles else "")
 
 
-def _counts(game: Core, seat: int, look: TextStyle) -> str:
+def _counts(game: Game, seat: int, look: TextStyle) -> str:
     """Return what is counted for a seat, as in "score 3, points 3, sweeps 0"."""
     by_name = seat_counts(game, seat)
     told = [look.say(_COUNTS.get(what, what), count=by_name[what]) for what in ("score", *list(by_name)[:-1])]
@@ -164,7 +164,7 @@ def _counts(game: Core, seat: int, look: TextStyle) -> str:
     return ", ".join(told)
 
 
-def _seat(game: Core, seat: int, look: TextStyle, longest: int) -> Table:
+def _seat(game: Game, seat: int, look: TextStyle, longest: int) -> Table:
     """Return a seat's name, the size of its hand, and what it has: beside names of so many columns, or below for 0."""
     name, size = _name(game, seat, look), _size(len(game.hand(seat)), look)
     grid = Table.grid(padding=(0, 2, 0, 0))
@@ -183,7 +183,7 @@ def _size(held: int, look: TextStyle) -> str:
     return look.say("card" if held == 1 else "cards", count=held)
 
 
-def _words(game: Core, look: TextStyle) -> list[Text]:
+def _words(game: Game, look: TextStyle) -> list[Text]:
     """Return the last play, what must be announced, and who is to play or how the game ended."""
     lines = []
     if play := last_play(game):

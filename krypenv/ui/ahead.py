@@ -94,7 +94,7 @@ def warm(agent: Agent, rules: Rules, *, helps: bool = False) -> None:
     """Have an agent decide once in a new game, or value its moves if it `helps`, which compiles what that takes."""
     from krypenv.advice.values import gives_values, values_of
     from krypenv.game.base_agent import move_of
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
     from krypenv.ui.table import SWEEP_WORLDS
 
     game = Game(rules, seed=0)
@@ -127,7 +127,7 @@ def _compile(
     step_game(compile_rules(rules), handle(allocate(2)), 0, 0, borrow_scratch())
 
     from krypenv import agents
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
     from krypenv.ui.table import Table, seated
 
     failed = []

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 from rich.text import Text
 
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.pictures.text import NARROWEST
 from krypenv.ui.choices import MOST_LISTED, Choices
 from krypenv.ui.narrator.choice import group_of
@@ -63,7 +63,7 @@ class Board(Screen):
 
     def __init__(self, table: Table, console: Console, language: str = "en", four_colours: bool = False) -> None:
         super().__init__(table, console, language, four_colours)
-        self._game: Core | None = None
+        self._game: Game | None = None
         self._choices: tuple[Choices, int] | None = None
         self._log: list[Told] = []  # of the whole game
         self._since = 0  # how many moves had been made when the person moved last
@@ -84,26 +84,26 @@ class Board(Screen):
         else:
             super().write(what, is_path)
 
-    def position(self, game: Core) -> None:
+    def position(self, game: Game) -> None:
         """Show a game from now on."""
         self._follow(game)
 
-    def play(self, before: Core, game: Core) -> None:
+    def play(self, before: Game, game: Game) -> None:
         """Tell what the last play was and brought, and which deal it has ended."""
         if before.turn == self.narrator.seat:
             self._since = len(before.moves)
         self._choices = None
         self._follow(game)
 
-    def deal(self, game: Core) -> None:
+    def deal(self, game: Game) -> None:
         """Show a game whose cards have been dealt."""
         self._follow(game)
 
-    def choices(self, game: Core, choices: Choices, first: int) -> None:
+    def choices(self, game: Game, choices: Choices, first: int) -> None:
         """Offer some choices, from the one after `first` on."""
         self._choices = choices, first
 
-    def _follow(self, game: Core) -> None:
+    def _follow(self, game: Game) -> None:
         """Bring what has been told up to date: moves may have been made or taken back, or another game begun."""
         moves = len(game.moves)
         if game is not self._game:
@@ -210,7 +210,7 @@ class Board(Screen):
             return [*said, *self._lines([blank, Text(self.narrator.say("board.back"), "dim")], width)]
         return lines[-height:]
 
-    def _listed(self, game: Core, most: int, width: int) -> list[Line]:
+    def _listed(self, game: Game, most: int, width: int) -> list[Line]:
         if self._choices is None:
             return []
         self.listed = most

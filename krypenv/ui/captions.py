@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.pictures.scene import Said
 from krypenv.ui.narrator.came_to import rows_of
 from krypenv.ui.narrator.narrator import Narrator
 
 
-def said_of(game: Core, narrator: Narrator, before: Core | None = None, all_open: bool = False) -> Said:
+def said_of(game: Game, narrator: Narrator, before: Game | None = None, all_open: bool = False) -> Said:
     """Return what a picture of a game says.
 
     Args:

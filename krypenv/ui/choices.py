@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from krypenv.cards import CARD_PATTERN, card_name, parse_card
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.one_game import Game
 from krypenv.ui.narrator.choice import GROUPS, group_of
 from krypenv.ui.narrator.narrator import Narrator
 

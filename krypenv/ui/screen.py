@@ -12,7 +12,7 @@ from rich.text import Text
 
 from krypenv.advice.estimates import plus_minus
 from krypenv.advice.values import MOST_ADVISED, Values
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.pictures.text import NARROWEST, TextStyle, text_of
 from krypenv.ui.choices import MOST_LISTED, Choices
@@ -98,34 +98,34 @@ class Screen:
         tell = in_full if is_full else five_lines
         self.write(tell(self.narrator, self.width))
 
-    def position(self, game: Core) -> None:
+    def position(self, game: Game) -> None:
         """Write the hands that may be seen and the table, and what must be announced."""
         self.write("")
         self.write(self.drawn(game, max(self.console.width, NARROWEST)))
         said = self.announced(game)
         self.write(Text("\n") + said + Text("\n") if said else "")
 
-    def announced(self, game: Core) -> Text:
+    def announced(self, game: Game) -> Text:
         """Return what must be announced and what that means; empty if nothing."""
         said = self.narrator.announcement(game)
         return self.inked(said, "bold") + Text(f" {self.narrator.say('board.sweep')}", "dim") if said else Text()
 
-    def drawn(self, game: Core, width: int) -> RenderableType:
+    def drawn(self, game: Game, width: int) -> RenderableType:
         """Return the hands that may be seen and the table, in so many columns."""
         return text_of(game, self._look.bottom, self._look, width)
 
-    def play(self, before: Core, game: Core) -> None:
+    def play(self, before: Game, game: Game) -> None:
         """Write what the last play was and brought, and which deal it has ended."""
         self.tell(self.narrator.play(before, game))
         if not game.is_over and game.deal_number != before.deal_number:
             self.deal(game)
 
-    def deal(self, game: Core) -> None:
+    def deal(self, game: Game) -> None:
         """Write which deal begins, and who leads."""
         self.write("")
         self.tell(self.narrator.deal(game), "bold")
 
-    def end(self, game: Core) -> None:
+    def end(self, game: Game) -> None:
         """Write every point of a game that is over, and who won."""
         self.write("")
         for line in self.narrator.sheet_lines(game, self.width):
@@ -144,13 +144,13 @@ class Screen:
 
     # ------------------------------------------------------------------ choices
 
-    def choices(self, game: Core, choices: Choices, first: int) -> None:
+    def choices(self, game: Game, choices: Choices, first: int) -> None:
         """Write some choices with their numbers, from the one after `first` on, and how many more there are."""
         self.listed = MOST_LISTED
         for line in self.choice_lines(game, choices, first, MOST_LISTED, self.width):
             self.write(line)
 
-    def choice_lines(self, game: Core, choices: Choices, first: int, most: int, width: int) -> list[Text]:
+    def choice_lines(self, game: Game, choices: Choices, first: int, most: int, width: int) -> list[Text]:
         """Return at most so many choices from the one after `first` on, a line each, and how many more there are."""
         lines = []
         if choices.moves:
@@ -166,7 +166,7 @@ class Screen:
             lines.append(Text(_INDENT + self.narrator.say("choose.too_many")))
         return lines
 
-    def _moves(self, game: Core, moves: Sequence[Move], first: int, width: int) -> list[Text]:
+    def _moves(self, game: Game, moves: Sequence[Move], first: int, width: int) -> list[Text]:
         """Return moves by groups, each with the points that it brings at once."""
         told = [self.narrator.choice(game, move) for move in moves]
         titles = {group: self.narrator.say(f"group.{group}") for group in GROUPS}
@@ -186,7 +186,7 @@ class Screen:
 
     # ------------------------------------------------------------------ advice
 
-    def advice(self, game: Core, agent: str, values: Values) -> None:
+    def advice(self, game: Game, agent: str, values: Values) -> None:
         """Write the move that an agent prefers, the best others by its values, and what they are worth."""
         say, best = self.narrator.say, list(values.values)
         best.insert(0, best.pop(values.preferred))

@@ -9,10 +9,10 @@ from krypenv import agents
 from krypenv.advice.values import Values, gives_values, values_of
 from krypenv.agents.base import Agent
 from krypenv.game.base_agent import move_of
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.game.starts import secret_deck
 from krypenv.inputs.words import is_whole, short_name, shown
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.ui.narrator.words import starting
 

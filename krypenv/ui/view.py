@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from krypenv.engine import IllegalMove
-from krypenv.game.core import Core
 from krypenv.game.display import LastPlay, last_play
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.ui.narrator.choice import group_of
 from krypenv.ui.narrator.happened import what_is_taken
@@ -16,7 +16,7 @@ from krypenv.ui.narrator.words import starting
 MOST_MOVES = 200  # that are listed; of more, a person names the cards that a card takes
 
 
-def view(game: Core, words: Narrator, story: Story | None = None) -> dict[str, Any]:
+def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, Any]:
     """Return all that the narrator's seat may know of a game, as JSON has it, and nothing else.
 
     For a seat of None, who only watches, it holds no hand and no moves. A `story` of the same narrator that was told
@@ -50,7 +50,7 @@ def view(game: Core, words: Narrator, story: Story | None = None) -> dict[str, A
     }
 
 
-def _player(game: Core, words: Narrator, seat: int, swept: list[str]) -> dict[str, Any]:
+def _player(game: Game, words: Narrator, seat: int, swept: list[str]) -> dict[str, Any]:
     """Return what everybody may know of a seat. Its pile lies face down until the end, but for cards that swept."""
     rules = game.rules
     return {
@@ -69,7 +69,7 @@ def _player(game: Core, words: Narrator, seat: int, swept: list[str]) -> dict[st
     }
 
 
-def _teams(game: Core, words: Narrator) -> list[dict[str, Any]]:
+def _teams(game: Game, words: Narrator) -> list[dict[str, Any]]:
     """Return the sides of a game of partners, with their scores; none where everyone plays alone."""
     scores = game.scores()
     return [
@@ -85,7 +85,7 @@ def _teams(game: Core, words: Narrator) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------------- what may be chosen
 
 
-def _choices(game: Core, words: Narrator) -> dict[str, Any]:
+def _choices(game: Game, words: Narrator) -> dict[str, Any]:
     """Return the moves of a seat whose turn it is, and what its cards may do or why they can't be played.
 
     `moves` is None where there are too many to list.
@@ -104,7 +104,7 @@ def _choices(game: Core, words: Narrator) -> dict[str, Any]:
     }
 
 
-def _move(game: Core, words: Narrator, move: Move) -> dict[str, Any]:
+def _move(game: Game, words: Narrator, move: Move) -> dict[str, Any]:
     """Return a legal move: as records write it, what it takes, what it gains at once, and a sentence about it."""
     twin, seat = game.copy(), game.turn
     twin.push(move)
@@ -124,7 +124,7 @@ def _move(game: Core, words: Narrator, move: Move) -> dict[str, Any]:
     }
 
 
-def refusal(game: Core, words: Narrator, text: str) -> str:
+def refusal(game: Game, words: Narrator, text: str) -> str:
     """Return why a move can't be made that a person has asked for, as records write it; empty if it can.
 
     Raises ValueError for what is no move at all.
@@ -155,13 +155,13 @@ class Story:
 
     def __init__(self, words: Narrator) -> None:
         self._words = words
-        self._told: Core | None = None
+        self._told: Game | None = None
         self._moves: list[Move] = []  # that were told
         self.log: list[dict[str, Any]] = []
         self.last: dict[str, Any] | None = None
         self.swept: list[list[str]] = []
 
-    def follow(self, game: Core) -> None:
+    def follow(self, game: Game) -> None:
         """Tell what is new in a game; if moves were taken back, begin anew."""
         told, moves = self._told, game.moves
         if told is None or moves[: len(self._moves)] != self._moves:
@@ -179,12 +179,12 @@ class Story:
             self._tell_deal(told, before.deal_number)
         self._moves = moves
 
-    def _tell_deal(self, game: Core, before: int) -> None:
+    def _tell_deal(self, game: Game, before: int) -> None:
         if game.deal_number != before and not game.is_over:
             self.log.append({"deal": game.deal_number, "seat": None, "text": self._words.deal(game)})
 
 
-def _last(before: Core, game: Core, text: str) -> dict[str, Any]:
+def _last(before: Game, game: Game, text: str) -> dict[str, Any]:
     play = last_play(game)
     assert play
     return {
@@ -203,7 +203,7 @@ def _last(before: Core, game: Core, text: str) -> dict[str, Any]:
     }
 
 
-def _end(game: Core, words: Narrator) -> dict[str, Any]:
+def _end(game: Game, words: Narrator) -> dict[str, Any]:
     """Return every point by its source, and who won, of a game that is over."""
     if not game.is_over:
         return {"sheet": None, "result": ""}

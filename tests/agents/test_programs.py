@@ -21,7 +21,6 @@ from krypenv.agents.programs.peer import LONGEST_LINE, ProgramFailed
 from krypenv.engine import row_seeds
 from krypenv.envs.structs import MOST_MOVES
 from krypenv.game.base_agent import move_of
-from krypenv.game.core import Core
 from krypenv.game.some_moves import list_some
 from krypenv.observation import SIZE
 from krypenv.training import duplicate_match
@@ -99,7 +98,7 @@ def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
         seat = game.turn
         seen = game.observation(history=True)
         one, other = (
-            messages.decide(7, Core.at_row(rules, determinize(seen, seed, rules)[0]), seen, 2.0) for seed in (0, 1)
+            messages.decide(7, Game.at_row(rules, determinize(seen, seed, rules)[0]), seen, 2.0) for seed in (0, 1)
         )
         assert one == other
         assert one["hand"] == game.hand(seat)
@@ -116,7 +115,7 @@ def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
         assert (one["moves"], one["more_moves"]) == (list(map(str, moves)), not are_all)
         assert one["plays"] == plays_of_deal(game)
         assert (
-            messages.decide(7, Core.at_row(rules, determinize(seen, 0, rules)[0]), game.observation(), 2.0)["plays"]
+            messages.decide(7, Game.at_row(rules, determinize(seen, 0, rules)[0]), game.observation(), 2.0)["plays"]
             is None
         )
         game.push(moves[rng.integers(len(moves))])

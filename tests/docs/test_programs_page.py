@@ -9,7 +9,6 @@ from support.programs import FEWEST_POINTS
 from krypenv import Game, Rules
 from krypenv.agents.programs import messages
 from krypenv.agents.programs.player import MOVE, NAME, SECONDS
-from krypenv.game.core import Core
 from krypenv.worlds.determinize import determinize
 
 PAGE = (DOCS / "programs.md").read_text(encoding="utf-8")
@@ -36,7 +35,7 @@ def question():
     for _ in range(3):
         game.push(game.legal_moves()[0])
     seen = game.observation(history=True)
-    return game, messages.decide(1, Core.at_row(RULES, determinize(seen, 0, RULES)[0]), seen, SECONDS)
+    return game, messages.decide(1, Game.at_row(RULES, determinize(seen, 0, RULES)[0]), seen, SECONDS)
 
 
 def test_the_messages_are_those_that_are_sent():

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from support.games import FIELDS, Recorder, env_fields, pick, rules_of
 
 from krypenv import Rules
-from krypenv.one_game import Game
+from krypenv.game.game import Game
 from krypenv.rewards import returns_of
 from krypenv.rules import FIELDS as OF_RULES
 

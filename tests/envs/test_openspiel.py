@@ -122,7 +122,7 @@ def test_it_agrees_with_the_engine(text):
         last = played[-1][0].state
         deck = [card_name(kind) for kind in last["deck"][: rules.deck_size]]
         dealer = (rules.players - 2 + number) % rules.players  # the last seat first, then the next one in turn
-        game = Game.of_session(rules, None, deck, dealer, number, totals)
+        game = Game(rules, None, deck, dealer, number, totals)
         assert int(last["dealer"]) == game.dealer
         for course, action in played:
             assert course.turn == game.turn

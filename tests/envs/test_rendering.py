@@ -10,7 +10,6 @@ import pytest
 
 from krypenv import Game, Rules, kasino_v0
 from krypenv.families.variants import FAMILIES
-from krypenv.game.core import Core
 from krypenv.pictures import draw_game, format_ansi
 from krypenv.pictures.text import TextStyle
 
@@ -86,7 +85,7 @@ def test_each_of_many_games_shows_the_hands_that_it_should(render_seat):
     for text, state, seat in zip(envs.render(), batch.engine.state, batch.seats.tolist(), strict=True):
         if render_seat == "turn":
             shown = seat
-        assert text == format_ansi(Core.at_row(batch.rules, state), shown, look=TextStyle(bottom=seat))
+        assert text == format_ansi(Game.at_row(batch.rules, state), shown, look=TextStyle(bottom=seat))
 
 
 def test_a_wrong_mode_is_refused():

@@ -22,8 +22,8 @@ from support.relatives import ALL_RELATIVES as RELATIVES
 from krypenv import Game, Move, Rules, agents
 from krypenv.agents.base import format_spec, parse_spec
 from krypenv.cards import NUM_BUILDING_ACTIONS, RANK_NAMES, action_name, card_name, parse_action, parse_card
-from krypenv.game.begun import begin_play
 from krypenv.game.records import parse_record
+from krypenv.game.whole_plays import begin_play
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.settings.groups import GameSettings
 
@@ -320,9 +320,9 @@ READING: tuple[Callable[[Game, Any], Any], ...] = (
     Game.counted_sweeps, Game.mulles,
     lambda game, odd: Game(odd),
     *(lambda game, odd, key=key: Game(game.rules, **{key: odd}) for key in ("seed", "deck", "dealer")),
-    lambda game, odd: Game.of_session(game.rules, 1, None, 0, 1, odd),
-    lambda game, odd: Game.of_session(game.rules, 1, None, 0, odd, [0, 0]),
-    lambda game, odd: Game.of_session(game.rules, 1, None, 0, odd, [0, 0, 0]),
+    lambda game, odd: Game(game.rules, 1, None, 0, 1, odd),
+    lambda game, odd: Game(game.rules, 1, None, 0, odd, [0, 0]),
+    lambda game, odd: Game(game.rules, 1, None, 0, odd, [0, 0, 0]),
     _noted(lambda odd: {"Event": odd}, lambda odd: {}),
     _noted(lambda odd: {odd if type(odd).__hash__ else "x": "x"}, lambda odd: {}),
     _noted(lambda odd: {}, lambda odd: {0: odd}),

@@ -5,7 +5,7 @@ from support.games import lay, play_out
 
 from krypenv import Game, IllegalMove, Rules
 from krypenv.cards import STOP, parse_action
-from krypenv.game.display import format_playthrough
+from krypenv.game.playthrough import format_playthrough
 from krypenv.notation import NotationError
 
 SWEDEN, FINLAND = "kasino-sweden players=2", "kasino-finland players=2"
@@ -123,24 +123,25 @@ END = "captured 0: AC AD AH AS 2S; captured 1: rest; last-capturer: 1"
 
 
 @pytest.mark.parametrize(
-    ("rules", "more", "won"),
+    ("rules", "more", "winners", "won"),
     [
-        (FINLAND, "", "seat 0 wins by card points with 5."),
-        (f"{FINLAND} goal=low", "", "seat 1 wins by card points with 5."),
-        (SWEDEN, "; sweeps: 1 0", "seat 1 wins by spades with 6."),
-        (f"{SWEDEN} tie_break=share", "; sweeps: 1 0", "seat 0 and seat 1 share the win with 6."),
+        (FINLAND, "", [0], "seat 0 wins by card points with 5."),
+        (f"{FINLAND} goal=low", "", [1], "seat 1 wins by card points with 5."),
+        (SWEDEN, "; sweeps: 1 0", [1], "seat 1 wins by spades with 6."),
+        (f"{SWEDEN} tie_break=share", "; sweeps: 1 0", [0, 1], "seat 0 and seat 1 share the win with 6."),
     ],
 )
-def test_f7_s4_k6_what_breaks_a_tie_is_told(rules, more, won):
+def test_f7_s4_k6_what_breaks_a_tie_is_told(rules, more, winners, won):
     game = Game.from_position(f"rules: {rules}; {END}{more}")
     assert game.scores()[0] == game.scores()[1]
+    assert game.winners == winners
     assert str(game).splitlines()[-1] == f"The game is over: {won}"
 
 
 def test_k6_a_session_plays_on_until_one_is_alone_at_the_top():
     rules = f"{SWEDEN} games=0 threshold=6 tie_break=play_on"
     game = Game.from_position(f"rules: {rules}; {END}; sweeps: 1 0")
-    assert not game.session_over
+    assert (game.session_over, game.winners) == (False, [])
     assert str(game).splitlines()[-1] == "The game is over: seat 0 and seat 1 have the best score, 6."
     following = game.next_game()
     assert (following.totals, following.dealer) == ([6, 6], 0)

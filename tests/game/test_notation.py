@@ -10,7 +10,7 @@ from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, Move, Rules
 from krypenv.cards import action_name
-from krypenv.game.display import format_playthrough
+from krypenv.game.playthrough import format_playthrough
 from krypenv.notation import NotationError
 
 RULES = {**ALL_RULES, **ALL_RELATIVES}
@@ -74,7 +74,7 @@ def test_whole_sessions_round_trip(text):
         for record in (game.record(), twin.record()):
             again = Game.replay(record)
             assert (again.record(), again.position()) == (record, game.position())
-        assert all(str(score) in format_playthrough(game.record()) for score in game.totals)
+        assert all(str(score) in format_playthrough(game) for score in game.totals)
         if game.session_over:
             break
         game = game.next_game()
@@ -309,7 +309,7 @@ def test_the_playthrough_of_a_record_is_that_of_the_game_with_its_tags_and_comme
     game.tags["Event"] = "Friday"
     game.comments = {0: "let's go", 4: "hm"}
     play(game, random.Random(4), 400)
-    text = format_playthrough(game.record())
+    text = format_playthrough(Game.replay(game.record()))
     assert text == format_playthrough(game)
     assert "Event: Friday" in text
     assert "{let's go}" in text

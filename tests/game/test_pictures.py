@@ -19,7 +19,6 @@ from support.relatives import RELATIVES
 
 from krypenv import Engine, Game, Rules, krypkasino_v0
 from krypenv.cards import card_name, parse_card
-from krypenv.game.core import Core
 from krypenv.game.display import format_announcement, format_result, seat_counts
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import _card_surface, pygame
@@ -151,7 +150,7 @@ def test_a_row_of_an_engine_is_drawn_as_its_game(name):
         if game.is_over:
             break
         if number % 4 == 0:
-            assert lay_out(Core.at_row(rules, engine.state[0]), (0,)) == lay_out(game, (0,))
+            assert lay_out(Game.at_row(rules, engine.state[0]), (0,)) == lay_out(game, (0,))
         action = game.legal_actions()[-1]
         game.act(action)
         engine.step([action])

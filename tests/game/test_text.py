@@ -13,11 +13,11 @@ from fuzz.text import CARDS, ODD, check_rules
 from support.fuzzing import REFUSED, attempt, check_sentence
 from support.places import DOCS
 
-from krypenv import Game, IllegalMove, Move, Rules, agents
+from krypenv import Engine, Game, IllegalMove, Move, Rules, agents
 from krypenv.agents.base import LIMITS, options_of, parse_spec
 from krypenv.agents.search.sampler import MOST_SHARED
 from krypenv.cards import parse_card, parse_rank
-from krypenv.game.begun import begin_play
+from krypenv.game.whole_plays import begin_play
 from krypenv.inputs.words import as_argument, command_line, listed, shown
 from krypenv.notation import NotationError
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
@@ -99,6 +99,13 @@ def test_the_name_of_rules_is_a_preset():
     for text in ("players=4", " goal=low players=2"):
         said = f"the rules {text!r} begin with a field; a preset comes first, as in krypkasino players=4"
         assert refusal(Rules.parse, text) == said
+
+
+def test_fields_are_replaced_as_in_new_rules():
+    assert Rules.preset("howto").replace(players=4, teams=2) == Rules.preset("howto", players=4, teams=2)
+    assert "howto is not played by 5 players" in refusal(Rules.preset("howto").replace, players=5)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'player'"):
+        MAIN.replace(player=3)
 
 
 def test_rules_hold_plain_python():
@@ -312,8 +319,12 @@ def test_an_agent_is_made_of_rules_and_a_seed():
 
 
 def test_a_game_is_made_of_what_it_says():
-    for rules in ("krypkasino", None, Rules, 3):
-        assert "rules are those of" in refusal(Game, rules)
+    assert Game(seed=3) == Game("krypkasino", 3) == Game({"players": 2}, 3) != Game("howto", 3)
+    for rules in (Rules, 3):
+        for call in (Game, partial(Engine, num_games=1)):
+            assert "rules are those of" in refusal(call, rules)
+    assert "unknown preset" in refusal(Game, "mullle")
+    assert repr(Engine("mulle", 8)) == "<Engine: mulle players=2, 8 games>"
     for seed in (1.5, -1, 2**64, "7", True, [], float("nan")):
         assert "a seed is a whole number" in refusal(Game, MAIN, seed=seed)
     for dealer in (True, 1.0, "0", -1, 2, [], 10**30):
@@ -328,7 +339,7 @@ def test_a_game_of_a_session_is_checked():
     rules = Rules.preset(games=0, threshold=100)
     numbers = (10**20, [0, 0]), (0, [0, 0]), (1.0, [0, 0]), (2, [10**20, 0]), (2, [-(10**9), 0]), (2, [0]), (2, "00")
     for number, totals in numbers:
-        refusal(Game.of_session, rules, 1, None, 0, number, totals)
+        refusal(Game, rules, 1, None, 0, number, totals)
     text = '[Rules "krypkasino games=0 threshold=100"] [Seed "7"] [Game "{}"] [Totals "{}"] *'
     for number, totals in ((10**15, "1 1"), (3, f"1 -{10**15}")):
         refusal(Game.replay, text.format(number, totals))

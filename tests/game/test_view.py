@@ -11,7 +11,7 @@ from support.games import RULES, shuffle_hidden, viewers_of
 from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, Rules, determinize
-from krypenv.game.view import _MOST_LISTED
+from krypenv.game.playthrough import _MOST_LISTED
 
 GAMES = {
     **RULES,

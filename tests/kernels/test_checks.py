@@ -235,7 +235,7 @@ def test_who_owns_the_state_may_go_on_without_a_check():
 # ---------------------------------------------------------------------- what calls are given
 
 NO_NUMBERS = (-1, 1.5, None, True, "3", 10**30)
-NO_RULES = (None, "krypkasino", {}), r"rules are those of Rules\.preset or Rules\.parse, not"
+NO_RULES = (3, [], Rules), r"rules are those of Rules\.preset or Rules\.parse, not"
 CALLS = {
     "step": lambda engine, rows: engine.step([0, 0], rows),
     "sample_actions": lambda engine, rows: engine.sample_actions(rows),

@@ -16,7 +16,7 @@ from krypenv.agents.search.search import SearchPlan, value_moves
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
 from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.cards import card_name
-from krypenv.game.history import bits
+from krypenv.game.moves import bits
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.deals import deal
 from krypenv.kernels.play import DEAL_OVER, GAME_OVER, PLAYING, refresh
@@ -112,7 +112,7 @@ class Solver:
 
     def moves(self, game: Game) -> list[Move]:
         """The moves that search lists, without their sweeps."""
-        count = _list(self.compiled, game._history.states, game._history.at, self.workspace)
+        count = _list(self.compiled, game.states, game.at, self.workspace)
         rows, own = self.workspace.listing["moves"][0, :count], {value for value, *_ in game.builds}
         moves = []
         for row, (card, takes) in zip(rows, as_kinds(rows), strict=True):
@@ -128,7 +128,7 @@ class Solver:
 
     def make(self, game: Game, move: int) -> int:
         """Make a listed move; the state after it is in `after`."""
-        return _make(self.compiled, game._history.states, game._history.at, move, self.workspace, self.after)
+        return _make(self.compiled, game.states, game.at, move, self.workspace, self.after)
 
     def check_made(self, game: Game, place: int, move: Move) -> None:
         """Assert that a listed move, then the next deal if its own is over, leads where the game goes with it."""
@@ -146,12 +146,12 @@ class Solver:
 
     def value(self, game: Game, side: int, method: int = PARANOID, plies: int = 31) -> float:
         """The margin of a side."""
-        place = game._history.states, game._history.at
+        place = game.states, game.at
         return _solve(self.compiled, self.model, *place, side, method, plies, self._salt(), self.workspace)
 
     def values(self, game: Game, method: int) -> list[float]:
         """The margin of each move for the side to move."""
-        place = game._history.states, game._history.at
+        place = game.states, game.at
         plan = SearchPlan(method, MAX_PLIES, 0)
         count = _solve_moves(self.compiled, self.model, *place, plan, self._salt(), self.workspace)
         return self.workspace.tally["values"][0, :count].tolist()

@@ -228,4 +228,4 @@ def test_the_server_loads_no_engine_before_it_serves():
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     )
     assert "uvicorn" in loaded
-    assert not {"numba", "scipy", "krypenv.agents", "krypenv.kernels.play", "krypenv.one_game"} & loaded
+    assert not {"numba", "scipy", "krypenv.agents", "krypenv.kernels.play", "krypenv.game.game"} & loaded

@@ -18,7 +18,6 @@ from support.random_rules import draw_small_rules
 from krypenv import Game, Rules
 from krypenv.cards import card_name, parse_card
 from krypenv.families.bounds import capture_values
-from krypenv.game.core import Core
 from krypenv.game.moves import Move
 from krypenv.ui.browser import texts
 from krypenv.ui.narrator import facts
@@ -193,7 +192,7 @@ def test_no_text_tells_what_the_seat_may_not_know(seed):
             rows = [before.state.copy(), game.state.copy()]
             for row in rows:
                 shuffle_hidden(rules, row, seat, rng)
-            twin_before, twin = (Core.at_row(rules, row) for row in rows)
+            twin_before, twin = (Game.at_row(rules, row) for row in rows)
             assert _texts(narrator, twin_before, twin) == _texts(narrator, before, game), str(rules)
 
 

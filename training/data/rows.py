@@ -11,8 +11,8 @@ import numpy.typing as npt
 from krypenv.advice.values import examined
 from krypenv.engine import Engine
 from krypenv.features import want_history
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.data.columns import columns_of, encode_rows
 from krypenv.training.evaluation.arena.lineups import Seating

@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from krypenv.cards import card_name
 from krypenv.engine import Engine
+from krypenv.game.game import Game
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import TABLE, compile_rules
 from krypenv.kernels.observing import RECORD
 from krypenv.observation import history_shape, history_size
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME, State

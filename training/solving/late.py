@@ -16,10 +16,10 @@ from krypenv.agents import Agent
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.solver import solve_open_deal
 from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.game.game import Game
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import refresh
 from krypenv.kernels.scoring import margin_of
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
 from krypenv.runtime.threads import count_threads, share

@@ -9,8 +9,8 @@ import numpy as np
 
 from krypenv.agents.solved import deciding
 from krypenv.cards import card_names
+from krypenv.game.game import Game
 from krypenv.observation import HISTORY_COLUMNS, history_shape
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.solving.deal_tree import INFOSETS, Forest
 from krypenv.training.solving.equilibrium import Work, look_at_deal

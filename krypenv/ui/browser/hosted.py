@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.words import one_line, short_name
-from krypenv.one_game import Game
 from krypenv.ui.browser.requests import Request
 from krypenv.ui.browser.seats import names_of, people_of
 from krypenv.ui.browser.texts import CATALOGUES, say

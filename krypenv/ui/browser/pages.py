@@ -20,7 +20,7 @@ from krypenv.ui.browser.sockets import NOT_READ, Gone, received, welcome
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 
 if TYPE_CHECKING:
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
     from krypenv.ui.browser.hosted import Hosted  # it loads the engine, for which no page is to wait
 
 MOST_PAGES = 50  # open at once

@@ -19,7 +19,7 @@ from krypenv.runtime.workers import WORKERS
 
 if TYPE_CHECKING:
     from krypenv.agents.base import Agent
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
     from krypenv.rules import Rules
 
 YIELDING = 5  # by how much agents yield to servers, which answer clicks

@@ -6,8 +6,8 @@ import dataclasses
 from typing import Any, NamedTuple
 
 from krypenv.cards import card_name
-from krypenv.game.core import Core
 from krypenv.game.display import outcome
+from krypenv.game.game import Game
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.scoring import majority_points
 from krypenv.rules import Rules
@@ -37,7 +37,7 @@ class Sheet(NamedTuple):
     totals: tuple[int, ...]  # by seat, of the session's games so far; empty if the game is alone
 
 
-def sheet_of(words: Words, game: Core) -> Sheet:
+def sheet_of(words: Words, game: Game) -> Sheet:
     """Return the points of a game so far by their source; at its end they are final (R14, K7)."""
     rules, seats = words.rules, range(words.rules.players)
     entries: list[Entry] = []
@@ -74,7 +74,7 @@ def sheet_of(words: Words, game: Core) -> Sheet:
     return Sheet(entries, tuple(scores), tuple(sides), tuple(game.totals) if rules.games != 1 else ())
 
 
-def _of_the_end(game: Core) -> dict[str, list[int]]:
+def _of_the_end(game: Game) -> dict[str, list[int]]:
     """Return what the end of a game is worth by seat: the last capture, and each majority as it counts alone."""
     rules, seats = game.rules, range(game.rules.players)
     found = {"last_capture": [rules.last_capture_points * (seat == game.last_capturer) for seat in seats]}
@@ -133,7 +133,7 @@ def _by_seat(
     return lines
 
 
-def tell_result(words: Words, game: Core) -> list[str]:
+def tell_result(words: Words, game: Game) -> list[str]:
     """Return who won a game that is over, or its session, with what scores and why."""
     rules = game.rules
     best, sums, is_decided, in_session, by = outcome(game, rules.games != 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.ui.narrator.words import Words, signed
 
@@ -18,7 +18,7 @@ def group_of(move: Move) -> str:
     return "take" if move.takes or move.builds else "leave"
 
 
-def tell_choice(words: Words, game: Core, move: Move) -> tuple[str, str]:
+def tell_choice(words: Words, game: Game, move: Move) -> tuple[str, str]:
     """Return a legal move in a few words, and what it adds at once to the score of its seat, with a sign."""
     twin, seat = game.copy(), game.turn
     twin.push(move)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from krypenv.cards import NUM_KINDS, card_name, card_of, parse_card, rank_of
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.ui.narrator.facts import hand_values, table_values
 from krypenv.ui.narrator.happened import tell_if

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from krypenv.cards import parse_card
-from krypenv.game.core import Core
 from krypenv.game.display import LastPlay, announced, last_play
+from krypenv.game.game import Game
 from krypenv.ui.narrator.words import Words, signed, starting
 
 
-def tell_play(words: Words, before: Core, game: Core) -> list[str]:
+def tell_play(words: Words, before: Game, game: Game) -> list[str]:
     """Return sentences about the last play of a game: what was done, what was left at the end, who won or lost by it.
 
     `before` is the game as it stood before that play; only its row is looked at.
@@ -22,7 +22,7 @@ def tell_play(words: Words, before: Core, game: Core) -> list[str]:
     return told + [gains] * bool(gains)
 
 
-def tell_if(words: Words, before: Core, game: Core) -> list[str]:
+def tell_if(words: Words, before: Game, game: Game) -> list[str]:
     """Return what a play would do that has been tried in a copy of the game; nothing of a deal that would follow."""
     told = _told(words, before, game, "if")
     gains = tell_gains(words, before.scores(), game.scores())
@@ -31,7 +31,7 @@ def tell_if(words: Words, before: Core, game: Core) -> list[str]:
     return told + [said for said in [tell_announcement(words, game)] if said and is_same_deal]
 
 
-def _told(words: Words, before: Core, game: Core, tense: str) -> list[str]:
+def _told(words: Words, before: Game, game: Game, tense: str) -> list[str]:
     play = last_play(game)
     assert play
     assert not play.is_begun
@@ -47,7 +47,7 @@ def tell_gains(words: Words, before: list[int], after: list[int]) -> str:
     return starting(f"{said}.") if said else ""
 
 
-def _played(words: Words, before: Core, game: Core, play: LastPlay, tense: str) -> list[str]:
+def _played(words: Words, before: Game, game: Game, play: LastPlay, tense: str) -> list[str]:
     """Return what a play that builds nothing has taken, or would take."""
     who = starting(words.who(play.seat))
     if not play.takes and not play.builds:
@@ -61,7 +61,7 @@ def _played(words: Words, before: Core, game: Core, play: LastPlay, tense: str) 
     return told + [words.say("play.void")] * bool(is_void)
 
 
-def what_is_taken(words: Words, before: Core, play: LastPlay) -> str:
+def what_is_taken(words: Words, before: Game, play: LastPlay) -> str:
     """Return the loose cards and the builds that a play captures."""
     taken = [words.taken(play.card, play.takes)] if play.takes else []
     for value, cards, *_ in before.builds:
@@ -72,14 +72,14 @@ def what_is_taken(words: Words, before: Core, play: LastPlay) -> str:
     return words.listed(taken)
 
 
-def build_of(words: Words, game: Core, value: int, seat: int) -> str:
+def build_of(words: Words, game: Game, value: int, seat: int) -> str:
     """Return what a build that lies on the table is called in a sentence about a seat: by its value and its owner."""
     owner = next(owner for its, _, owner, _ in game.builds if its == value)
     key = "build.yours" if owner == words.seat else "build.own" if owner == seat else "build.of"
     return words.say(key, who=words.who(owner), value=value)
 
 
-def _laid(words: Words, before: Core, game: Core, play: LastPlay, tense: str) -> list[str]:
+def _laid(words: Words, before: Game, game: Game, play: LastPlay, tense: str) -> list[str]:
     """Return what a play has built, raised or joined, or would, and whose a build of another seat is now."""
     who, cards = starting(words.who(play.seat)), words.cards([play.card, *play.takes])
     owners = {value: owner for value, _, owner, _ in before.builds}
@@ -96,7 +96,7 @@ def _laid(words: Words, before: Core, game: Core, play: LastPlay, tense: str) ->
     return [told, words.says("play.owner", play.seat)] if is_new and tense == "play" else [told]
 
 
-def tell_rest(words: Words, before: Core, game: Core) -> list[str]:
+def tell_rest(words: Words, before: Game, game: Game) -> list[str]:
     """Return who gets what was left at the end of a game by its last play."""
     play = last_play(game)
     assert play
@@ -112,7 +112,7 @@ def tell_rest(words: Words, before: Core, game: Core) -> list[str]:
     return [words.says("rest", game.last_capturer, cards=words.cards(cards))] if cards else []
 
 
-def tell_place(words: Words, game: Core) -> str:
+def tell_place(words: Words, game: Game) -> str:
     """Return which deal of which game is being played, within a sentence."""
     games = game.rules.games
     key = "place.deal" if games == 1 and game.game_number == 1 else "place.game_of" if games else "place.game"
@@ -120,7 +120,7 @@ def tell_place(words: Words, game: Core) -> str:
     return words.say(key, game=game.game_number, games=games, number=game.deal_number, deals=deals)
 
 
-def tell_deal(words: Words, game: Core) -> list[str]:
+def tell_deal(words: Words, game: Game) -> list[str]:
     """Return which deal begins, whether it is the last, what is put aside, and who leads."""
     counts = {"number": game.deal_number, "deals": len(game.rules.deal_sizes())}
     is_session = game.rules.games != 1
@@ -131,7 +131,7 @@ def tell_deal(words: Words, game: Core) -> list[str]:
     return [*told, words.says("deal.leads", game.turn)]
 
 
-def tell_announcement(words: Words, game: Core) -> str:
+def tell_announcement(words: Words, game: Game) -> str:
     """Return what must be announced now: the ranks that could sweep the table; empty if nothing."""
     _, ranks = announced(game)
     said = words.listed([words.say(f"rank.{rank}") for rank in ranks], "or")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.ui.narrator import came_to, choice, happened, what, why_not
 from krypenv.ui.narrator.examples import examples_of
@@ -46,44 +46,44 @@ class Narrator(Words):
 
     # ------------------------------------------------------------------ plays
 
-    def place(self, game: Core) -> str:
+    def place(self, game: Game) -> str:
         """Return which deal of which game is being played, within a sentence."""
         return happened.tell_place(self, game)
 
-    def deal(self, game: Core) -> str:
+    def deal(self, game: Game) -> str:
         """Return which deal begins, and who leads."""
         return " ".join(happened.tell_deal(self, game))
 
-    def play(self, before: Core, game: Core) -> str:
+    def play(self, before: Game, game: Game) -> str:
         """Return what the last play of a game was and brought; `before` is the game before it."""
         return " ".join(happened.tell_play(self, before, game))
 
-    def announcement(self, game: Core) -> str:
+    def announcement(self, game: Game) -> str:
         """Return what could sweep the table, where that must be said; empty if nothing."""
         return happened.tell_announcement(self, game)
 
-    def choice(self, game: Core, move: Move) -> tuple[str, str]:
+    def choice(self, game: Game, move: Move) -> tuple[str, str]:
         """Return a move of the seat to act in a few words, and what it adds at once to its score, with a sign."""
         return choice.tell_choice(self, game, move)
 
-    def why(self, game: Core, move: Move) -> str:
+    def why(self, game: Game, move: Move) -> str:
         """Return why the seat to act can't make a move, or what that would do."""
         return why_not.why(self, game, move)
 
-    def why_card(self, game: Core, card: str) -> str:
+    def why_card(self, game: Game, card: str) -> str:
         """Return why the seat to act can't play a card, or what that would do, or between what it must choose."""
         return why_not.why_card(self, game, card)
 
     # ------------------------------------------------------------------ the end
 
-    def sheet(self, game: Core) -> came_to.Sheet:
+    def sheet(self, game: Game) -> came_to.Sheet:
         """Return every point of a game by its source and seat."""
         return came_to.sheet_of(self, game)
 
-    def sheet_lines(self, game: Core, width: int = 80) -> list[str]:
+    def sheet_lines(self, game: Game, width: int = 80) -> list[str]:
         """Return every point of a game by its source and seat, as lines of so many columns."""
         return came_to.lines_of(self, self.sheet(game), width)
 
-    def result(self, game: Core) -> str:
+    def result(self, game: Game) -> str:
         """Return who won a game that is over, or its session, and why."""
         return " ".join(came_to.tell_result(self, game))

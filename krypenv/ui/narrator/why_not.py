@@ -11,7 +11,7 @@ from collections import Counter
 from krypenv.cards import card_name, parse_card
 from krypenv.engine import IllegalMove
 from krypenv.families.bounds import FIRST_LONER
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.ui.narrator.facts import hand_values, kinds_worth, table_values
 from krypenv.ui.narrator.happened import tell_if
@@ -21,7 +21,7 @@ MOST_NAMED = 4  # captures that a sentence names
 MOST_MOVES = 1000  # that are listed to find a reason
 
 
-def why(words: Words, game: Core, move: Move) -> str:
+def why(words: Words, game: Game, move: Move) -> str:
     """Return why the seat to act can't make a move, or if it can what that would do, in a few sentences."""
     twin = game.copy()
     try:
@@ -31,14 +31,14 @@ def why(words: Words, game: Core, move: Move) -> str:
     return " ".join(tell_if(words, game, twin))
 
 
-def completed(game: Core, move: Move) -> Move:
+def completed(game: Game, move: Move) -> Move:
     """Return a move that builds a value as records have it: a build of that value which lies there is joined (B4)."""
     if move.build and move.build not in move.builds and move.build in [value for value, *_ in game.builds]:
         return move._replace(builds=tuple(sorted({*move.builds, move.build})))
     return move
 
 
-def why_not(words: Words, game: Core, move: Move) -> str:
+def why_not(words: Words, game: Game, move: Move) -> str:
     """Return why the seat to act can't make an illegal move."""
     if game.is_over:
         return words.say("why.over")
@@ -66,7 +66,7 @@ def why_not(words: Words, game: Core, move: Move) -> str:
     return _of_takes(words, game, move, moves_of(game, move.card))
 
 
-def moves_of(game: Core, card: str) -> list[Move] | None:
+def moves_of(game: Game, card: str) -> list[Move] | None:
     """Return the moves that play a card, or go on with it; None if they are too many to list."""
     twin = game.copy()
     if not twin.pending:
@@ -82,7 +82,7 @@ def moves_of(game: Core, card: str) -> list[Move] | None:
         return None
 
 
-def _must_sweep(words: Words, game: Core, move: Move) -> str:
+def _must_sweep(words: Words, game: Game, move: Move) -> str:
     """Return that a sweep is forced, if this is why (R10)."""
     if not game.rules.forced_sweep:
         return ""
@@ -95,7 +95,7 @@ def _must_sweep(words: Words, game: Core, move: Move) -> str:
     return words.say("why.must_sweep.any", cards=words.listed([words.card(card) for card in cards]))
 
 
-def _of_takes(words: Words, game: Core, move: Move, moves: list[Move] | None) -> str:
+def _of_takes(words: Words, game: Game, move: Move, moves: list[Move] | None) -> str:
     """Return why a card that may be played can't take just these cards, where nothing is built."""
     card = words.card(move.card)
     if moves and not any(each.takes for each in moves):
@@ -107,14 +107,14 @@ def _of_takes(words: Words, game: Core, move: Move, moves: list[Move] | None) ->
     return _no_groups(words, game, move)
 
 
-def _no_sum(words: Words, game: Core, card: str) -> str:
+def _no_sum(words: Words, game: Game, card: str) -> str:
     values = hand_values(game.rules, parse_card(card))
     if max(values) >= FIRST_LONER:
         return words.say("why.no_rank")
     return words.say("why.no_sum", value=_or(words, values))
 
 
-def _no_groups(words: Words, game: Core, move: Move) -> str:
+def _no_groups(words: Words, game: Game, move: Move) -> str:
     """Return that some cards don't add up to the value of a card."""
     values = hand_values(game.rules, parse_card(move.card))
     if max(values) >= FIRST_LONER:
@@ -135,7 +135,7 @@ def captures_of(words: Words, moves: list[Move]) -> str:
     return words.listed(found, "or")
 
 
-def why_card(words: Words, game: Core, card: str) -> str:
+def why_card(words: Words, game: Game, card: str) -> str:
     """Return what a card of the hand may do, or why it can't be played."""
     moves = moves_of(game, card)
     if moves is None:
@@ -152,7 +152,7 @@ def why_card(words: Words, game: Core, card: str) -> str:
 # ---------------------------------------------------------------------- where cards are built (B1 to B5)
 
 
-def _of_building(words: Words, game: Core, move: Move) -> str:
+def _of_building(words: Words, game: Game, move: Move) -> str:
     """Return why a card can't do this with loose cards and builds, in rules with builds."""
     seat, value = game.turn, hand_values(game.rules, parse_card(move.card))[0]
     kept = list(game.hand(seat))
@@ -182,7 +182,7 @@ def _of_building(words: Words, game: Core, move: Move) -> str:
     return words.say("why.build_sum", len(laid), cards=words.cards(laid), value=move.build)
 
 
-def _of_raise(words: Words, game: Core, move: Move) -> str:
+def _of_raise(words: Words, game: Game, move: Move) -> str:
     """Return why a card can't raise a build, empty if that is not the fault (B3)."""
     multiple = {value for value, *_, is_multiple in game.builds if is_multiple}
     for raised in move.builds:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from krypenv.cards import NUM_KINDS, card_name, parse_card
 from krypenv.families.presets import MOST_PLAYERS
-from krypenv.game.position_parser import keys_of, zones_of
+from krypenv.game.game import Game
+from krypenv.game.positions import keys_of, zones_of
 from krypenv.inputs.words import shown
 from krypenv.notation import Entries, NotationError
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.ui.study.entries import with_entry
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.one_game import Game
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.study.steps import PERSON, by_rank, margins_of
 

@@ -6,9 +6,9 @@ import random
 from typing import Any, NamedTuple
 
 from krypenv.cards import NUM_KINDS, card_name
+from krypenv.game.game import Game
 from krypenv.inputs.words import one_line
 from krypenv.notation import LINE_END, NotationError
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.ui.browser.texts import say
 from krypenv.ui.narrator.narrator import Narrator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from krypenv.one_game import Game
+from krypenv.game.game import Game
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.requests import Request
 from krypenv.ui.browser.seats import PERSON

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from krypenv.advice.values import values_of
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.table import seated

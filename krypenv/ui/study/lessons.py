@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from krypenv.game.game import Game
 from krypenv.inputs import schema
 from krypenv.inputs.files import read_json
-from krypenv.one_game import Game
 
 FOLDER = Path(__file__).parent / "positions"
 OTHER = "Kim"  # what the texts call the other player

@@ -7,12 +7,11 @@ from typing import Any
 
 from krypenv.agents import check_recorded
 from krypenv.cards import parse_card, rank_of
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.words import short_name
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.notation import is_record
-from krypenv.one_game import Game
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.study.visits import LARGEST
@@ -72,7 +71,7 @@ def seen_in(game: Game) -> set[Any]:
     return found
 
 
-def seats_in(game: Core) -> list[str]:
+def seats_in(game: Game) -> list[str]:
     """Return who sat where by a game's record: names of agents, and `PERSON`; none if it does not say."""
     players = [game.tags.get(_TAG.format(seat), "") for seat in range(game.rules.players)]
     return players if all(players) else []
@@ -99,7 +98,7 @@ def by_rank(cards: list[str]) -> list[str]:
     return sorted(cards, key=lambda card: (rank_of(parse_card(card)), parse_card(card)))
 
 
-def margins_of(game: Core) -> list[float]:
+def margins_of(game: Game) -> list[float]:
     """Return by how many points the side of each seat is ahead of the mean of the other sides, so far or at the end."""
     rules = game.rules
     own = side_scores(rules, game.scores())

@@ -22,7 +22,7 @@ from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.study.visits import EDITING, parse_visit
 
 if TYPE_CHECKING:
-    from krypenv.one_game import Game  # it loads the engine, for which no page is to wait
+    from krypenv.game.game import Game  # it loads the engine, for which no page is to wait
     from krypenv.ui.narrator.narrator import Narrator
     from krypenv.ui.study.editor import Editor
 

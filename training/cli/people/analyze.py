@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from krypenv.game.game import Game
 from krypenv.inputs.files import write_whole
 from krypenv.notation import is_record
-from krypenv.one_game import Game
 from krypenv.training.cli.outputs import read_source
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
 from krypenv.training.runs.progress import bar_of

@@ -22,7 +22,7 @@ from krypenv.training.settings.groups import AGENTS, AtTable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
     from krypenv.rules import Rules
     from krypenv.ui.ahead import Ahead
     from krypenv.ui.narrator.words import Words
@@ -63,7 +63,7 @@ def run(settings: PlaySettings) -> None:
     """
     from rich.console import Console
 
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
     from krypenv.ui.narrator.words import check_language, language_of
     from krypenv.ui.table import Table, check_players, dealt, named_in, next_of
     from krypenv.ui.terminal import Terminal
@@ -195,7 +195,7 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, is_
 
 def _of_a_person(path: Path) -> Game | None:
     """Return a record's game if a person has yet to go on with it; raise OSError or ValueError if it is no record."""
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
     from krypenv.ui.table import named_in
 
     if not path.is_file():

@@ -32,19 +32,19 @@ class ShowSettings(Settings):
 
 def run(settings: ShowSettings) -> None:
     """Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position."""
-    from krypenv.game.display import check_render_seat, format_playthrough
+    from krypenv.game.display import check_render_seat
+    from krypenv.game.game import Game
+    from krypenv.game.playthrough import format_playthrough
     from krypenv.inputs.files import write_whole
-    from krypenv.one_game import Game
 
     gif, png, at = settings.gif, settings.png, settings.at
     for path, ending in ((gif, ".gif"), (png, ".png")):
         if path and path.suffix.lower() != ending:
             raise ValueError(f"the name of this picture ends in {ending}, and {path.name!r} does not")
-    text = read_text(settings.record)
+    game = Game.replay(read_text(settings.record))
     if gif is None and png is None:
-        typer.echo(format_playthrough(text))
+        typer.echo(format_playthrough(game))
         return
-    game = Game.replay(text)
     open_hands = check_render_seat(_render_seat(settings.hands), game.rules.players)
     if at is not None and at > len(game.moves):
         raise ValueError(f"the game has {len(game.moves)} moves, so --at is 0 to {len(game.moves)}, not {at}")

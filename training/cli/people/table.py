@@ -21,7 +21,7 @@ from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.groups import AGENTS, GAME_RECORDS, AtTable
 
 if TYPE_CHECKING:
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
     from krypenv.rules import Rules
     from krypenv.ui.browser.hosted import Hosted
     from krypenv.ui.study.studies import Analyst
@@ -253,7 +253,7 @@ class _Files:
 
     def _loaded(self, name: str) -> tuple[Game, list[str]]:
         """Return the game of a record and who plays it; without a name for the agents, those of the record."""
-        from krypenv.one_game import Game
+        from krypenv.game.game import Game
         from krypenv.ui.browser.hosted import players_of
         from krypenv.ui.browser.seats import people_of
 
@@ -271,7 +271,7 @@ class _Files:
 
     def _unfinished(self) -> tuple[Game, list[str]] | None:
         """Return the latest game of a table in this folder that has not ended, which nobody plays; None if none."""
-        from krypenv.one_game import Game
+        from krypenv.game.game import Game
         from krypenv.ui.browser.hosted import players_of
 
         for path in latest():

@@ -14,7 +14,7 @@ from krypenv.training.settings.base import File, Settings, option, output
 from krypenv.training.settings.groups import GAME_RECORDS, LENGTH, RULES, fields_option, rules_with
 
 if TYPE_CHECKING:
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
     from krypenv.training.solving import Solved
 
 MOST_BELIEFS = 10  # hands that are listed
@@ -145,8 +145,8 @@ def _solve_late(settings: SolveSettings, game: Game) -> None:
 
 def _game_at(source: str) -> tuple[Game, bool]:
     """Return the game of a position or a record, and whether its plays are known."""
+    from krypenv.game.game import Game
     from krypenv.notation import is_record
-    from krypenv.one_game import Game
     from krypenv.training.cli.outputs import read_source
 
     text = read_source(source)

@@ -16,10 +16,10 @@ from krypenv.advice.estimates import TIE
 from krypenv.advice.values import MoveValue, values_of
 from krypenv.agents import Agent, format_spec, parse_spec
 from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
-from krypenv.one_game import Game
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game
 from krypenv.training.evaluation.matches.duplicate import make_player
@@ -66,7 +66,7 @@ class Decision:
     table: tuple[str, ...]
     pending: str | None  #: the card whose capture is being chosen
     worlds: int  #: number of worlds behind each margin; 1 if nothing is hidden
-    legal: int | None  #: number of legal moves; None for more than `krypenv.game.core.MOST_MOVES`
+    legal: int | None  #: number of legal moves; None for more than `krypenv.game.game.MOST_MOVES`
     was_cut: bool  #: some that were not looked at might be better; the others are no better than one of `moves`
     moves: tuple[MoveValue, ...]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.advice.estimates import TIE, plus_minus
-from krypenv.game.core import MOST_MOVES
-from krypenv.one_game import Game
+from krypenv.game.game import MOST_MOVES, Game
 from krypenv.rules import Rules
 from krypenv.training.evaluation.analysis.analysis import SYMBOLS, PositionAnalysis, RecordAnalysis, RecordedMove
 from krypenv.training.runs.tables import print_table

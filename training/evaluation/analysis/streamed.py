@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from krypenv.one_game import Game
+    from krypenv.game.game import Game
 
 
 def examine_move(game: Game, move: str, agent: str) -> dict[str, Any]:

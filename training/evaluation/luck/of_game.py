@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_CARD
 from krypenv.engine import Engine
-from krypenv.game.core import Core
+from krypenv.game.game import Game
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.state import DEALS, allocate
 from krypenv.training.evaluation.luck.control import control_of
@@ -71,7 +71,7 @@ class GameLuck:
         }
 
 
-def luck_of_game(game: Core, redeals: int = REDEALS) -> GameLuck:
+def luck_of_game(game: Game, redeals: int = REDEALS) -> GameLuck:
     """Return the margin of each deal of a game and the luck in it; a deal that has not ended is left out.
 
     The luck of a deal is the value of the hands that came, less the mean value over hands dealt anew. Values are

@@ -1,0 +1,587 @@
+"""One game, for people: moves by name, undo, staged actions, sessions. The rules are the engine's, with B = 1."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, action_name, card_name, card_names
+from krypenv.engine import IllegalMove
+from krypenv.features import width_of
+from krypenv.game.display import format_announcement, format_game
+from krypenv.game.moves import Move, actions_in, bits, play_of
+from krypenv.game.piles import built_cards, has_piles, piles_of, spades_in
+from krypenv.game.playthrough import format_view
+from krypenv.game.positions import format_position, parse_position
+from krypenv.game.records import format_record, parse_record
+from krypenv.game.stack import (
+    close_session,
+    deal_stack,
+    mask_actions,
+    most_actions,
+    observe,
+    resume_stack,
+    step_game,
+    write_plays,
+    write_scores,
+)
+from krypenv.game.starts import check_session, chosen_seed, parse_deck
+from krypenv.game.whole_plays import actions_of, legal_plays
+from krypenv.inputs.words import is_whole, listed, shown, unquoted
+from krypenv.kernels.captures import borrow_scratch, find_sweep_values
+from krypenv.kernels.compiled import compile_rules, sum_of
+from krypenv.kernels.decision_checks import POINTS, SOUND, tell_fault
+from krypenv.kernels.observing import record_width
+from krypenv.kernels.outlook import borrow_outlook
+from krypenv.kernels.scoring import are_best, side_scores
+from krypenv.observation import history_shape, history_size
+from krypenv.rules import RulesLike, as_rules
+from krypenv.runtime.jit import handle
+from krypenv.state import GAME, allocate
+from krypenv.stepping import seed_rows
+
+Int8Array = npt.NDArray[np.int8]
+MOST_MOVES = 10_000  # that `legal_moves` lists where captures are optional
+_MOST_TOLD = 100  # and that a message does
+_RECORD = handle(allocate(1)).dtype
+_FIRST = np.zeros(1, np.int64)
+
+
+class Game:
+    """One game: `push` and `pop` whole moves, or `act` in staged actions as the environments do.
+
+    Args:
+        rules: the rules, as `krypenv.rules.as_rules` takes them; by default Krypkasino for two.
+        seed: a whole number from 0 to 2**64 - 1, with the same deals as an `Engine` row with this seed. None draws one
+            and keeps it in `seed` (with a deck, `seed` stays None and later games of the session are dealt at random).
+        deck: the names of all cards in deal order (R4), instead of a shuffle.
+        dealer: the seat that deals, by default the last one (R5).
+        game_number: the game of the session; game k has the seed's k-th shuffle.
+        totals: the totals of the session's games before it, by seat.
+
+    Attributes:
+        rules, seed: as given.
+        actions: the staged actions since the deal, or since the position that the game began from.
+        states: the records of the game (`krypenv.state.GAME`): the first state, and what each action led to. Those
+            after the present one are work space.
+        tags: additional tags of the game's record, as in ``{"Event": "Friday"}``.
+        comments: comments of the record, by the number of moves made before them.
+        origin: the position that the game began from, as text; None if it was dealt.
+
+    Two games are equal if their rules, cards and actions are. Raises ValueError for a deck that is not the deck of the
+    rules, and for an impossible seed, dealer, number or total.
+
+    >>> game = Game("krypkasino", seed=7)
+    >>> game.push(game.legal_moves()[0])
+    >>> game.turn, len(game.hand(0)), game.stock_size
+    (1, 5, 88)
+    """
+
+    def __init__(
+        self,
+        rules: RulesLike | None = None,
+        seed: int | None = None,
+        deck: Iterable[str] | None = None,
+        dealer: int | None = None,
+        game_number: int = 1,
+        totals: Sequence[int] | None = None,
+    ) -> None:
+        self._begin(rules, chosen_seed(seed, deck is None))
+        players = self.rules.players
+        kinds = [] if deck is None else parse_deck(self.rules, deck)
+        if dealer is not None and not is_whole(dealer, 0, players - 1):
+            raise ValueError(f"seat {shown(dealer)} can't deal; the seats are 0 to {players - 1}")
+        before = [0] * players if totals is None else totals
+        if reason := check_session(self.rules, game_number, before):
+            raise ValueError(reason)
+        first = self.states[0]
+        first["dealer"], first["game_number"] = players - 1 if dealer is None else dealer, game_number
+        first["totals"][:players] = before
+        self._deal(self.seed, int(game_number), kinds)
+
+    def _begin(self, rules: RulesLike | None, seed: int | None = None) -> None:
+        self.rules, self.seed = as_rules(rules), seed
+        self.tags: dict[str, str] = {}
+        self.comments: dict[int, str] = {}
+        self.origin: str | None = None
+        self.compiled = compile_rules(self.rules)
+        self.states = np.empty(most_actions(self.rules) + 2, _RECORD)
+        self.states[0] = np.zeros((), _RECORD)
+        self.actions: list[int] = []
+        self._seats, self._overs, self._pendings = (self.states[name] for name in ("seat", "over", "pending"))
+        self._captured = np.zeros((self.rules.players, NUM_KINDS), np.int64)  # before the first state
+        self._inner: set[int] = set()  # places within pushed moves, where `pop` does not stop
+
+    def _deal(self, seed: int | None, shuffles: int, deck: list[int]) -> None:
+        """Shuffle the first state some times, from a seed unless there is None, put in a deck if given, and deal."""
+        if seed is None:
+            seed, shuffles = secrets.randbits(64), 1  # one random shuffle is as good as many
+        seed_rows(self.states, _FIRST, np.array([seed], np.uint64))
+        deal_stack(self.compiled, self.states, shuffles, np.array(deck, np.int8), borrow_scratch())
+
+    @classmethod
+    def from_state(cls, rules: RulesLike, state: np.ndarray, captured: npt.ArrayLike) -> Game:
+        """Return a game that resumes from a row of a `State` in which no card is pending.
+
+        `captured` are the counts in the piles, (P, 52). Later games of the session are dealt at random. Raises
+        ValueError for anything but a state under these rules.
+        """
+        row, piles = np.asarray(state), np.asarray(captured)
+        shape = as_rules(rules).players, NUM_KINDS
+        if row.dtype.fields != GAME.fields or row.size != 1 or piles.shape != shape or piles.dtype.kind not in "iu":
+            raise ValueError(
+                f"a game resumes from one record of krypenv.state.GAME and piles {shape}, "
+                f"not from {row.dtype.name} {row.shape} and {piles.shape}"
+            )
+        game = cls.at_row(rules, row.reshape(())[()])
+        if game._pendings[0] != NO_CARD:
+            raise ValueError("a game resumes from a state in which no card is pending")
+        game._captured[:] = piles
+        fault = int(resume_stack(game.compiled, game.states, handle(allocate(1)), borrow_scratch()))
+        if fault == SOUND and not has_piles(game, piles):
+            fault = POINTS
+        if fault != SOUND:
+            raise ValueError(tell_fault(game.rules, "the state", fault))
+        seed_rows(game.states, _FIRST, np.array([secrets.randbits(64)], np.uint64))
+        return game
+
+    @classmethod
+    def at_row(cls, rules: RulesLike, row: np.ndarray) -> Game:
+        """Return a game in the state of a row of a `State`, for reading: it has no past and no piles.
+
+        The row is trusted.
+        """
+        game = cls.__new__(cls)
+        game._begin(rules)
+        game.states[0] = row
+        return game
+
+    # ------------------------------------------------------------------ copies
+
+    def copy(self) -> Game:
+        """Return an independent game in the same state, with the same history."""
+        twin = type(self).__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        return twin
+
+    __copy__ = copy
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        # Leave out the views of `states`: pickled, they would become separate arrays.
+        own = self.seed, self.origin, self.tags, self.comments, self.actions, self._inner
+        return self.rules, self.states[: len(self.actions) + 1], self._captured, own
+
+    def __setstate__(self, kept: tuple[Any, ...]) -> None:
+        rules, states, captured, (seed, origin, tags, comments, actions, inner) = kept
+        self._begin(rules, seed)
+        self.states[: len(states)] = states
+        self._captured[:] = captured
+        self.origin, self.tags, self.comments = origin, dict(tags), dict(comments)
+        self.actions, self._inner = list(actions), set(inner)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Game):
+            return NotImplemented
+        own, others = ((game.rules, game.actions, game.deck, game.position()) for game in (self, other))
+        return own == others
+
+    __hash__ = None  # type: ignore[assignment]  # a game changes
+
+    def rewound(self) -> Game:
+        """Return an independent game at the start of this one."""
+        twin = self.copy()
+        twin._go_back(0)
+        return twin
+
+    def rebase(self) -> None:
+        """Forget how the present state was reached: it becomes the first one."""
+        self._captured = piles_of(self)
+        self.states[0] = self.state
+        self._go_back(0)
+
+    def _go_back(self, place: int) -> None:
+        """Undo the actions from a place on, with the comments after it."""
+        self._inner.difference_update(range(place, len(self.actions)))
+        del self.actions[place:]
+        if self.comments:
+            for ply in set(self.comments).difference(range(len(self.moves) + 1)):
+                del self.comments[ply]
+
+    # ------------------------------------------------------------------ turns and cards
+
+    @property
+    def at(self) -> int:
+        """The place of the present state in `states`."""
+        return len(self.actions)
+
+    @property
+    def state(self) -> np.ndarray:
+        """The record of the present state (`krypenv.state.GAME`); don't write to it."""
+        return self.states[len(self.actions)]
+
+    def _check_seat(self, seat: int) -> None:
+        if not is_whole(seat, 0, self.rules.players - 1):
+            raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {self.rules.players - 1}")
+
+    def _count(self, field: str, seat: int) -> int:
+        self._check_seat(seat)
+        return int(self.state[field][seat])
+
+    @property
+    def turn(self) -> int:
+        """The seat to act, NO_SEAT (-1) when the game is over."""
+        at = len(self.actions)
+        return NO_SEAT if self._overs[at] else int(self._seats[at])
+
+    @property
+    def dealer(self) -> int:
+        """The seat that deals in this game."""
+        return int(self.state["dealer"])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game is over, as all cards have been played, or it ended at once (F6)."""
+        return bool(self._overs[len(self.actions)])
+
+    @property
+    def ended_at_once(self) -> bool:
+        """Whether the game ended in the middle, when a side's running score reached the threshold (F6)."""
+        return bool(self.state["cut_short"])
+
+    @property
+    def deal_number(self) -> int:
+        """The deal that is being played, 1 for the first."""
+        return int(self.state["deal_number"])
+
+    @property
+    def stock_size(self) -> int:
+        """The number of cards still to be dealt."""
+        return self.rules.deck_size - int(self.state["next_card"])
+
+    @property
+    def deck(self) -> list[str]:
+        """The whole deck in deal order; in a game from a position the cards already dealt come first, by card kind."""
+        return [card_name(kind) for kind in self.state["deck"][: self.rules.deck_size].tolist()]
+
+    def hand(self, seat: int) -> list[str]:
+        """Return the cards in a hand, sorted by card kind."""
+        self._check_seat(seat)
+        return card_names(self.state["hands"][seat].tolist())
+
+    @property
+    def table(self) -> list[str]:
+        """The loose cards on the table, sorted by card kind, including those taken so far in an unfinished play."""
+        return card_names(self.state["table"].tolist())
+
+    @property
+    def builds(self) -> list[tuple[int, list[str], int, bool]]:
+        """The builds on the table by value (B1), each as value, cards by kind, owner, whether it is multiple."""
+        row = self.state
+        return [
+            (value, card_names(built_cards(row, value).tolist()), int(row["build_owner"][value]),
+             bool(row["multiple_builds"] >> value & 1))
+            for value in bits(int(row["builds"]))
+        ]  # fmt: skip
+
+    @property
+    def set_aside(self) -> list[str]:
+        """The cards set aside for the last capturer (R6, R13), sorted by card kind."""
+        return card_names(self.state["set_aside"].tolist())
+
+    def captured(self, seat: int) -> list[str]:
+        """Return the cards in a seat's pile, sorted by card kind; at the end it includes what was left (R13, K4)."""
+        self._check_seat(seat)
+        return card_names(piles_of(self)[seat].tolist())
+
+    def pile_counts(self, seat: int) -> tuple[int, int]:
+        """Return how many cards, and how many spades, are in a seat's pile (K5, K7)."""
+        self._check_seat(seat)
+        pile = piles_of(self)[seat]
+        return int(pile.sum()), int(spades_in(pile))
+
+    # ------------------------------------------------------------------ points
+
+    def points(self, seat: int) -> int:
+        """Return the points of the cards that a seat has captured so far."""
+        return self._count("points", seat)
+
+    def sweeps(self, seat: int) -> int:
+        """Return the sweeps that a seat has made so far, counted or not (F5); a double sweep counts as two."""
+        return self._count("sweeps", seat)
+
+    def counted_sweeps(self, seat: int) -> int:
+        """Return those of a seat's sweeps that count (F5), before sweeps of all sides cancel (F4)."""
+        return self._count("sweeps", seat) - self._count("void_sweeps", seat)
+
+    def mulles(self, seat: int) -> int:
+        """Return the mulles that a seat has made so far, where the rules count them, else 0 (M2)."""
+        return self._count("mulles", seat)
+
+    def mulle_scores(self, seat: int) -> int:
+        """Return what a seat's mulles count, where each counts the hand value of its card, else 0 (G2)."""
+        return self._count("mulle_scores", seat)
+
+    def scores(self) -> list[int]:
+        """Return the scores of the game so far by seat (R14, K7), final when the game is over.
+
+        What belongs to a side as a whole stands with its first seat: majorities at the end of the game (K5), and the
+        sweeps that cancel (F4).
+        """
+        return self._standing()[0]
+
+    def tie_breaks(self) -> list[int]:
+        """Return what decides between equal totals, for the side of each seat (K6, F7): the most wins for a high goal.
+
+        All are 0 in rules in which nothing does.
+        """
+        return self._standing()[1]
+
+    def _standing(self) -> list[list[int]]:
+        out = np.empty((2, self.rules.players), np.int64)
+        write_scores(self.compiled, self.states, len(self.actions), out)
+        return out.tolist()
+
+    @property
+    def last_capturer(self) -> int | None:
+        """The seat of the last capture, or None."""
+        seat = int(self.state["last_capturer"])
+        return None if seat == NO_SEAT else seat
+
+    # ------------------------------------------------------------------ whole moves
+
+    @property
+    def moves(self) -> list[Move]:
+        """The whole moves so far, since the deal or since the position that the game began from."""
+        complete = np.flatnonzero(self._pendings[1 : len(self.actions) + 1] == NO_CARD)
+        return [Move.of_kinds(*play_of(self.states[place + 1])) for place in complete.tolist()]
+
+    @property
+    def last_move(self) -> Move | None:
+        """The last whole move, or None before the first."""
+        complete = np.flatnonzero(self._pendings[1 : len(self.actions) + 1] == NO_CARD)
+        return Move.of_kinds(*play_of(self.states[complete[-1] + 1])) if len(complete) else None
+
+    def legal_moves(self, most: int = MOST_MOVES) -> list[Move]:
+        """Return all moves of the seat to act, sorted by card kind and then by the kinds taken; none at the end.
+
+        If `act` has begun a play, return the moves that agree with what it has taken. Where captures are optional,
+        raises ValueError for more than `most` moves, by default 10,000; `legal_actions` has no such limit.
+        """
+        plays = legal_plays(self, most)
+        if plays is None:
+            raise ValueError(
+                f"seat {self.turn} has more than {most:,} legal moves; legal_actions() gives them step by step"
+            )
+        return [Move.of_kinds(*play) for play in plays]
+
+    def push(self, move: Move | str) -> None:
+        """Make a whole move, a `Move` or its text; it completes a play that `act` has begun. Its sweep may be left out.
+
+        Raises IllegalMove, and changes nothing, if it is not legal.
+        """
+        wanted = Move.parse(move) if isinstance(move, str) else move
+        if not isinstance(wanted, Move):
+            raise IllegalMove(f"a move is a Move or its text, as in '8Sx2H6D', not {shown(wanted)}")
+        actions = actions_of(self, wanted.kinds())
+        if not actions:
+            raise IllegalMove(self.complaint(f"{unquoted(str(wanted))} is illegal"))
+        self._inner.update(range(len(self.actions) + 1, len(self.actions) + len(actions)))
+        self.actions += actions
+
+    def pop(self) -> None:
+        """Undo the last `push` as a whole, or the last `act` alone, with the comments after it.
+
+        Raises IndexError if there is nothing to undo.
+        """
+        if not self.actions:
+            raise IndexError("there is nothing to undo: no move has been made")
+        place = len(self.actions) - 1
+        while place in self._inner:
+            place -= 1
+        self._go_back(place)
+
+    # ------------------------------------------------------------------ staged actions
+
+    @property
+    def pending(self) -> str | None:
+        """The card just played while its capture is being chosen, or None."""
+        card = int(self._pendings[len(self.actions)])
+        return None if card == NO_CARD else card_name(card)
+
+    @property
+    def taken(self) -> list[str]:
+        """The cards taken so far in an unfinished play, sorted by card kind."""
+        return [] if self.pending is None else card_names(self.state["taken"].tolist())
+
+    @property
+    def building(self) -> int | None:
+        """The value of the build that the card just played is to make, or None (B2)."""
+        return (int(self.state["build_value"]) or None) if self.pending else None
+
+    def legal_actions(self) -> list[int]:
+        """Return the staged actions of the seat to act, ascending; none when the game is over."""
+        return actions_in(self.state)
+
+    def act(self, action: int) -> None:
+        """Carry out one staged action: play a card, take a card or a build, begin a build, or stop.
+
+        Raises IllegalMove, and changes nothing, if it is not legal.
+        """
+        is_action = is_whole(action, 0, self.rules.num_actions - 1)
+        place = len(self.actions)
+        if not is_action or not step_game(self.compiled, self.states, place, int(action), borrow_scratch()):
+            name = action_name(action) if is_action else f"action {shown(action)}"
+            raise IllegalMove(self.complaint(f"{name} is illegal", map(action_name, self.legal_actions())))
+        self.actions.append(int(action))
+
+    def complaint(self, fault: str, legal: Iterable[str] | None = None) -> str:
+        """Return a sentence that says what is wrong and what is legal instead: the moves, if nothing else is given."""
+        if self.is_over:
+            return f"{fault}, for the game is over"
+        if legal is None:
+            plays = legal_plays(self, _MOST_TOLD)
+            if plays is None:
+                return f"{fault}; seat {self.turn} has more than {_MOST_TOLD} moves, step by step in legal_actions()"
+            legal = (str(Move.of_kinds(*play)) for play in plays)
+        return f"{fault}; seat {self.turn} may {listed(legal)}"
+
+    def observation(self, seat: int | None = None, features: bool = False, history: bool = False) -> Int8Array:
+        """Return what a seat sees, by default the one to act (at the end the one that played last), (N,) int8, fresh.
+
+        N is `rules.observation_size`, and `features.SIZE` more with features, which are zero unless the seat is to act.
+        With `history` the plays of the deal come last (`krypenv.observation.HISTORY_COLUMNS`).
+        """
+        place = len(self.actions)
+        if seat is None:
+            seat = int(self._seats[place])
+        self._check_seat(seat)
+        seen = np.empty(width_of(self.rules, features), np.int8)
+        observe(self.compiled, self.states, place, seat, seen, borrow_outlook(), borrow_scratch())
+        if not history:
+            return seen
+        record = np.full((history_shape(self.rules)[0], record_width(self.rules)), NO_CARD, np.int8)
+        plays = np.empty(history_size(self.rules), np.int8)
+        write_plays(self.compiled, self.states, place, record, seat, plays)
+        return np.concatenate([seen, plays])
+
+    def action_mask(self, seat: int | None = None) -> Int8Array:
+        """Return 1 for the legal actions of a seat, by default the one to act, (A,) int8, a fresh array."""
+        place, mask = len(self.actions), np.zeros(self.rules.num_actions, np.int8)
+        if seat is not None:
+            self._check_seat(seat)
+        if seat in (None, self._seats[place]):
+            mask_actions(self.states, place, mask)
+        return mask
+
+    # ------------------------------------------------------------------ sessions
+
+    @property
+    def game_number(self) -> int:
+        """The game of the session, 1 for the first."""
+        return int(self.state["game_number"])
+
+    @property
+    def session_over(self) -> bool:
+        """Whether the game is over and was the session's last (R15, K6)."""
+        return self.is_over and bool(close_session(self.compiled, self.states, len(self.actions)))
+
+    @property
+    def totals(self) -> list[int]:
+        """The totals by seat of the session's finished games, including this one once it is over."""
+        place = len(self.actions)
+        if self._overs[place]:
+            close_session(self.compiled, self.states, place)
+            place += 1
+        return self.states["totals"][place][: self.rules.players].tolist()
+
+    @property
+    def winners(self) -> list[int]:
+        """The seats with the best total once the session is over, after ties are broken (R15, R16, K6, F7); else none.
+
+        A session is one game, unless the rules say otherwise. Teams win together, and several sides may share the win.
+        """
+        if not self.session_over:
+            return []
+        sides = side_scores(self.rules, self.totals)
+        return np.flatnonzero(are_best(self.rules, sides, np.array(self.tie_breaks()))).tolist()
+
+    def next_game(self, deck: Iterable[str] | None = None) -> Game:
+        """Return the session's next game: the dealer is one seat to the left, and the totals carry over (R15).
+
+        It is dealt from a deck of these names, or from the next shuffle, which with a seed is that of an `Engine`'s
+        row. Raises ValueError unless this game is over and the session is not, and for what is not the deck.
+        """
+        if not self.is_over:
+            raise ValueError("the next game begins when this one is over")
+        if self.session_over:
+            raise ValueError(f"the session is over after game {self.game_number}")
+        kinds = [] if deck is None else parse_deck(self.rules, deck)
+        following = self.at_row(self.rules, self.states[len(self.actions) + 1])
+        following.seed, first = self.seed, following.states[0]
+        first["dealer"], first["game_number"] = (self.dealer + 1) % self.rules.players, self.game_number + 1
+        deal_stack(self.compiled, following.states, 1, np.array(kinds, np.int8), borrow_scratch())
+        return following
+
+    # ------------------------------------------------------------------ texts and pictures
+
+    @property
+    def announcement(self) -> str:
+        """What must be announced now by the rules, as in ``last cards, sweep for a 6 or a queen``; empty if nothing."""
+        return format_announcement(self)
+
+    def sweep_ranks(self) -> list[int]:
+        """Return the ranks, 1 = ace .. 13 = king, of which some card could take the whole table in the next play."""
+        if self.pending is not None or self.is_over:
+            return []
+        kinds = self.compiled["value_kinds"][0]
+        rules, ranks = self.compiled[0], self.state["table_ranks"]
+        values = int(find_sweep_values(rules, ranks, sum_of(rules, ranks), borrow_scratch()[0]))
+        return sorted({kind % NUM_RANKS + 1 for value in bits(values) for kind in bits(int(kinds[value]))})
+
+    def __repr__(self) -> str:
+        turn = "over" if self.is_over else f"seat {self.turn} to play"
+        return f"<Game: {self.rules}, deal {self.deal_number}, {turn}>"
+
+    def __str__(self) -> str:
+        """Return a picture of the game for people, with all hands: what one seat may see is `view`."""
+        return format_game(self)
+
+    def view(self, seat: int) -> str:
+        """Return what a seat may see, as text for people and language models: nothing that is hidden from it.
+
+        It has the seat's hand, the table, what each seat has won, the unseen cards, ranks that others can't hold, the
+        plays of this deal, who is to play, and the seat's legal moves as `push` reads them. Raises ValueError for a
+        seat that there is not.
+
+        >>> game = Game.from_position("rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest")
+        >>> game.view(0).splitlines()[-1]
+        'Your moves: 8Sx6D2H#.'
+        """
+        return format_view(self, seat)
+
+    def position(self) -> str:
+        """Return the whole position as text (docs/notation.md); `Game.from_position` is the inverse."""
+        return format_position(self)
+
+    @classmethod
+    def from_position(cls, text: str) -> Game:
+        """Return the game of a position's text; raise NotationError, with line and reason, if it is not one."""
+        return parse_position(text, cls)
+
+    def record(self) -> str:
+        """Return the game as text (docs/notation.md), with its tags and comments; `Game.replay` is the inverse."""
+        return format_record(self)
+
+    @classmethod
+    def replay(cls, text: str) -> Game:
+        """Return the game of a record's text; raise NotationError, with line and reason, if it is not one."""
+        return parse_record(text, cls)
+
+    def _repr_svg_(self) -> str:
+        """Return a picture of the game for a notebook, with all hands."""
+        return str(import_module("krypenv.pictures").draw_svg(self, "all"))

@@ -1,0 +1,194 @@
+"""The course of a game as text: a whole game deal by deal, and all that one seat may see of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from krypenv.cards import card_names
+from krypenv.game.display import (
+    extra_counts,
+    format_aloud,
+    format_announcement,
+    format_build,
+    format_by_side,
+    format_cards,
+    format_game,
+    format_how,
+    format_outcome,
+    running_by_side,
+    shows_running,
+    side_name,
+    sums_by_side,
+)
+from krypenv.game.moves import Move
+from krypenv.game.positions import barred_names
+from krypenv.observation import is_plain
+
+if TYPE_CHECKING:
+    from krypenv.game.game import Game
+
+_MOST_LISTED = 200  # moves; of more, it is told how to write one
+
+
+def format_playthrough(game: Game) -> str:
+    """Return a game deal by deal: hands, moves, announcements, scores, the end."""
+    players = range(game.rules.players)
+    lines = [f"{game.rules}, seat {game.dealer} deals" + (f", game {game.game_number}" if game.game_number > 1 else "")]
+    lines += [f"{name}: {text}" for name, text in game.tags.items()]
+    twin = game.rewound()
+    deal = 0
+    for ply, move in enumerate([*game.moves, None]):
+        if twin.deal_number != deal and not twin.is_over:
+            deal = twin.deal_number
+            lines += ["", f"Deal {deal} of {len(game.rules.deal_sizes())}", f"  table   {format_cards(twin.table)}"]
+            lines += [f"  aside   {format_cards(twin.set_aside)}"] if twin.set_aside else []
+            lines += [f"  seat {seat}  {format_cards(twin.hand(seat))}" for seat in players]
+            lines += [f"       {format_aloud(twin)}"] if format_announcement(twin) else []
+        if game.comments.get(ply):
+            lines += [f"       {{{line}}}" for line in game.comments[ply].splitlines()]
+        if move:
+            lines.append(f"  {ply + 1:3}. seat {twin.turn} {format_playing(twin, move)}")
+            if twin.deal_number == deal and format_announcement(twin):
+                lines[-1] += f"  {format_aloud(twin)}"
+            if twin.deal_number != deal or twin.is_over:
+                lines.append(f"  scores  {_scores(twin)}")
+                lines += [f"  running {format_by_side(twin, running_by_side(twin))}"] if shows_running(twin) else []
+    if game.is_over:
+        lines += ["", *format_end(game)]
+    else:
+        lines += ["", "Unfinished.", str(game)]
+    return "\n".join(lines) + "\n"
+
+
+def format_view(game: Game, seat: int) -> str:
+    """Return all that a seat may know of a game and that matters, and nothing else, as text; see `Game.view`."""
+    rules, seats = game.rules, range(game.rules.players)
+    game.hand(seat)  # raises ValueError where there is no such seat
+    partners = [other for other in seats if other != seat and rules.teams and (other - seat) % rules.num_teams == 0]
+    team = f", in a team with seat {' and seat '.join(map(str, partners))}" if partners else ""
+    lines = [f"You are seat {seat}{team}."]
+    lines += format_game(game, [seat]).splitlines()
+    last = lines.pop()  # who is to play
+    if game.last_capturer is not None:
+        lines.append(f"  the last capture so far is seat {game.last_capturer}'s")
+    if game.game_number > 1:
+        lines.append(f"  totals     {', '.join(f'seat {each} {total}' for each, total in enumerate(game.totals))}")
+    unseen = rules.deck_counts.astype(np.int64) - game.state["seen"] - game.state["hands"][seat]
+    lines.append(f"  unseen     {' '.join(card_names(unseen.tolist())) or '-'}")
+    for other in seats:
+        barred = barred_names(game, other)
+        if other != seat and barred:
+            lines.append(f"  seat {other} can't hold {' '.join(barred)}")
+    plays = _plays(game, seat)
+    lines += ["Plays:", *plays] if plays else []
+    lines.append(last)
+    if game.turn == seat:
+        lines.append(_moves(game))
+    return "\n".join(lines)
+
+
+def _plays(game: Game, seat: int) -> list[str]:
+    """Return the plays of this deal in words, and those before it that followed the seat's last one."""
+    if not game.actions:
+        return []
+    twin, lines, deal, first, own = game.rewound(), [], 0, 0, 0
+    for ply, move in enumerate(game.moves):
+        if twin.deal_number != deal:
+            deal, first = twin.deal_number, ply
+        if twin.turn == seat:
+            own = ply
+        lines.append(f"  {ply + 1:3}. seat {twin.turn} {format_playing(twin, move)}")
+    return lines[min(own, first if deal == game.deal_number else len(lines)) :]
+
+
+def _moves(game: Game) -> str:
+    """Return the legal moves of the seat to act as records write them, or how to write one if they are too many."""
+    try:
+        moves = game.legal_moves(_MOST_LISTED)
+    except ValueError:
+        return f"You have more than {_MOST_LISTED} moves: play a card, alone or with what it takes, as in 8Sx2H6D."
+    return f"Your moves: {', '.join(map(str, moves))}."
+
+
+def format_playing(game: Game, move: Move) -> str:
+    """Make a move and return it in words, as in "plays 8S, takes 2H 6D"."""
+    seat = game.turn
+    mulles, counted = game.mulles(seat), game.counted_sweeps(seat)
+    owned = {value: owner for value, _, owner, _ in game.builds}
+    game.push(move)
+    if move.build is not None:
+        return f"plays {move.card}, {_laid(game, move, owned)}"
+    if not move.takes and not move.builds:
+        return f"{'trails' if game.rules.capture == 'optional' else 'creeps'} {move.card}"
+    made = ["a mulle"] * (game.mulles(seat) - mulles) + ["a sweep", "a double sweep"][move.sweep - 1 : move.sweep]
+    what = f", {' and '.join(made)}" if made else ""
+    is_void = move.sweep and game.counted_sweeps(seat) == counted
+    what += ", which does not count" if is_void else "!" if made else ""
+    builds = [f"the build of {value}" for value in move.builds]
+    taken = " and ".join([*([format_cards(move.takes)] if move.takes else []), *builds])
+    return f"plays {move.card}, takes {taken}{what}"
+
+
+def _laid(game: Game, move: Move, owned: dict[int, int]) -> str:
+    """Return in words what a move that builds has done (B2 to B4); `owned` says who owned the builds before it."""
+    raised = next((value for value in move.builds if value != move.build), None)
+    verb = "joins the build of" if move.build in owned else "builds"
+    said = f"{verb} {move.build}" if raised is None else f"raises {raised} to {move.build}"
+    said += f" with {format_cards(move.takes)}" if move.takes else ""
+    return f"{said}: {format_build(game, move.build)}"
+
+
+def _scores(game: Game) -> str:
+    return ", ".join(f"seat {seat} {score}" for seat, score in enumerate(game.scores()))
+
+
+def format_end(game: Game) -> list[str]:
+    """Return the last lines of a game that is over: who got what was left, and the score of each seat."""
+    rules, seats = game.rules, range(game.rules.players)
+    needed, extra = not is_plain(rules), extra_counts(game)
+    columns = {"seat": list(seats), "cards": [len(game.captured(seat)) for seat in seats]}
+    columns |= {"spades": extra["spades"]} if "spades" in extra else {}
+    columns |= {"points": [game.points(seat) for seat in seats], "sweeps": [game.sweeps(seat) for seat in seats]}
+    columns |= {"counted": extra["counted"]} if "counted" in extra else {}
+    if rules.sweep_payer == "seat_before":
+        columns["set up"] = [game.sweeps((seat + 1) % rules.players) for seat in seats]
+    columns |= {name: extra[name] for name in ("mulles", "for mulles") if name in extra}
+    columns |= {"bonus": game.state["bonus"][: rules.players].tolist()} if needed else {}
+    columns |= {"score": game.scores()} | ({"total": game.totals} if rules.games != 1 else {})
+    lines = [*_last_words(game), "", "  ".join(columns)]
+    for row in zip(*columns.values(), strict=True):
+        lines.append("  ".join(f"{number:{len(name)}}" for name, number in zip(columns, row, strict=True)))
+    result = format_outcome(game)
+    return [*lines, "", result[0].upper() + result[1:]]
+
+
+def _last_words(game: Game) -> list[str]:
+    """Return in words what the end of a game brings, before its table."""
+    rules = game.rules
+    if game.ended_at_once:
+        return [f"{format_how(game)}what is left in the hands, on the table and in the stock counts for nobody."]
+    if game.last_capturer is None:
+        return ["Nobody captured, so the cards left belong to nobody."]
+    seats = range(rules.players)
+    if is_plain(rules):
+        return [f"Seat {game.last_capturer} made the last capture and has what was left on the table and aside."]
+    points = rules.last_capture_points
+    sistan = f" (sistan), {points} point{'s' * (points > 1)}," if points else ""
+    aside = " and aside" if rules.set_aside != "none" else ""
+    lines = [f"Seat {game.last_capturer} made the last capture{sistan} and has what was left on the table{aside}."]
+    cards, spades = (sums_by_side(game, [game.pile_counts(seat)[which] for seat in seats]) for which in (0, 1))
+    lines += [f"Most spades: {_most(game, spades)}."] if rules.most_spades_points else []
+    lines += [f"Most cards: {_most(game, cards)}."] if rules.most_cards_points else []
+    fewest = min(sums_by_side(game, [game.counted_sweeps(seat) for seat in seats]))
+    if rules.sweeps_cancel and fewest:
+        lines.append(f"Sweeps that cancel: {fewest} of each side.")
+    return lines
+
+
+def _most(game: Game, numbers: list[int]) -> str:
+    """Return which side has the most of something, or which tie for it."""
+    most = max(numbers)
+    sides = [side_name(game, side) for side, number in enumerate(numbers) if number == most]
+    return f"{sides[0]} with {most}" if len(sides) == 1 else f"a tie of {' and '.join(sides)} with {most}"
