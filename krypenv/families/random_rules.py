@@ -21,7 +21,7 @@ SHARES = (0.05, 0.2, 0.5, 1.0)  # of the fields that are drawn
 
 def one_of(rng: Rng, options: Sequence[Any]) -> Any:
     """Return one of some options of any types."""
-    return options[rng.integers(len(options))]
+    return options[int(rng.integers(len(options)))]
 
 
 def from_to(rng: Rng, low: int, high: int) -> int:
@@ -62,6 +62,11 @@ def _points(low: int) -> Draw:
     return lambda rng: one_of(rng, (0, 1, 2, 5, from_to(rng, low, 20)))
 
 
+def _choice(words: Sequence[str]) -> Draw:
+    """Return what draws one of some words."""
+    return lambda rng: one_of(rng, words)
+
+
 def _or_none(*limits: int) -> Draw:
     """Return what draws None, or a number from the first limit to one of the others."""
     low, *highs = limits
@@ -87,7 +92,7 @@ DRAWS: dict[str, Draw] = {  # of each field but the name
     "sweep_limit": _or_none(1, 10, 100, 10_000),
     "games": lambda rng: one_of(rng, (0, 1, 2, 3, from_to(rng, 0, 1000))),
     "threshold": _or_none(1, 10, 60, 500, 10_000),
-    **{field: lambda rng, words=words: one_of(rng, words) for field, words in CHOICES.items()},
+    **{field: _choice(words) for field, words in CHOICES.items()},
     **{field: lambda rng: rng.random() < 0.5 for field in SWITCHES if field != "short_last_deal"},
     **{field: _points(low) for field, low in POINTS.items()},
 }

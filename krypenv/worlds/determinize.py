@@ -22,6 +22,7 @@ from krypenv.kernels.compiled import (
     COUNTED_SWEEPS,
     MULLE_SCORES,
     MULLES,
+    NEVER,
     NIBBLE,
     SPADES_WON,
     SPECIAL,
@@ -33,14 +34,15 @@ from krypenv.kernels.deals import add_to_table, leader_of
 from krypenv.kernels.decision_checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, fault_of, tell_fault
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
+from krypenv.kernels.scoring import running_score
 from krypenv.observation import LARGEST_SIZE, LAYOUT, SIZE
 from krypenv.rules import Rules, check_rules
-from krypenv.runtime.jit import for_kernels, handle, kernel, other_kernel
-from krypenv.state import ACTIONS, DEALS, MAX_DECK, State, allocate, seed_game
-from krypenv.worlds.cut_points import seat_of_cut, share_cut_points
+from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
+from krypenv.state import DEALS, MAX_DECK, State, allocate, seed_game
 from krypenv.worlds.hidden import deal_hidden, give, viewer_of
 from krypenv.worlds.invariants import fault_of_state, is_mask_of
 
+MOST_SHOWN = 127  # points that an observation shows, at most
 MOST_DEALS = 2_000  # until the seat at play has something that it may do
 NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
 
@@ -98,7 +100,7 @@ class _WorldScratch(NamedTuple):
 
     owner: npt.NDArray[np.int64]  # (104,)
     pool: npt.NDArray[np.int64]  # (104,)
-    spare: np.ndarray  # (2,) of `GAME`, the first one zeros
+    spare: np.ndarray  # (2,) of `GAME`, the first one zeros but for its random streams
     shown: npt.NDArray[np.int8]  # an observation, without features
 
 
@@ -157,27 +159,32 @@ def _build_rows(
     `state` has a row for each, or a single one that is overwritten. If there are `masks`, they must be those of the
     worlds.
     """
-    rules = compiled[0]
+    rules, fresh = compiled[0], world_scratch.spare[0]
     for row in range(len(observations)):
-        seen = observations[row]
+        seen, place = observations[row], row % len(state)
         fault = fault_of(rules, seen)
         if fault != SOUND:
             return row, fault
-        state[row % len(state)] = world_scratch.spare[0]
-        game = state[row % len(state)]
-        seed_game(game, seeds[row])
-        fault = _build_world(rules, game, seen, world_scratch, scratch[0])
-        if fault == LEGAL and rules.building and game.pending != NO_CARD:
-            fault = _build_again(rules, state[row % len(state) :], seen, world_scratch, scratch[0])
+        viewer = viewer_of(rules, seen)
+        seed_game(fresh, seeds[row])
+        for _ in range(MOST_DEALS):
+            state[place] = fresh
+            game = state[place]
+            fault = _build_world(rules, game, seen, world_scratch, scratch[0])
+            if fault != LEGAL or not rules.building or game.pending == NO_CARD:
+                break
+            fresh.rng[DEALS] = game.rng[DEALS]  # who has begun a play can also end it (B5): not every deal lets it
         if fault != SOUND:
             return row, fault
-        viewer = viewer_of(rules, seen)
+        game = state[place]
         write_observation(rules, game, viewer, world_scratch.shown)
         for at in range(rules.entries):
             if world_scratch.shown[at] != seen[at]:
                 return row, SHOWN
-        if len(masks) > 0 and (viewer != game.seat or game.over or not is_mask_of(game, masks[row])):
-            return row, MASK
+        if len(masks) > 0:
+            own = world_scratch.shown[: masks.shape[1]]
+            if viewer != game.seat or game.over or not is_mask_of(game, masks[row], own):
+                return row, MASK
     return len(observations), SOUND
 
 
@@ -196,26 +203,7 @@ def _build_world(
     if not is_dealt:
         return HOLDS
     prepare(rules, game, scratch)
-    return fault_of_state(rules, game, True, world_scratch.spare[1:], scratch)
-
-
-@other_kernel
-def _build_again(
-    rules: np.record, state: np.ndarray, seen: np.ndarray, world_scratch: _WorldScratch, scratch: np.record
-) -> int:
-    """Build the first world of a state again until the seat at play has something that it may do; return its fault.
-
-    Who has begun a play can also end it (B5), and not every deal of the hidden cards lets it.
-    """
-    fault, deals = LEGAL, 1
-    game = state[0]
-    while fault == LEGAL and deals < MOST_DEALS:
-        dealing, acting = game.rng[DEALS], game.rng[ACTIONS]
-        state[0] = world_scratch.spare[0]
-        game.rng[DEALS], game.rng[ACTIONS] = dealing, acting
-        fault = _build_world(rules, game, seen, world_scratch, scratch)
-        deals += 1
-    return fault
+    return fault_of_state(rules, game, world_scratch.spare[1:], scratch)
 
 
 @kernel
@@ -265,9 +253,9 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
     _copy_extra(compiled, game, seen, viewer)
     if compiled.building:
         _copy_owners(compiled, game, seen, viewer)
-    cut = seat_of_cut(compiled, seen, viewer) if compiled.may_cut else NO_SEAT
+    cut = _seat_of_cut(compiled, seen, viewer) if compiled.may_cut else NO_SEAT
     if cut != NO_SEAT:
-        share_cut_points(compiled, game, seen, viewer, cut, captured)
+        _share_cut_points(compiled, game, seen, viewer, cut, captured)
     else:
         leader = leader_of(compiled, game)
         game.bonus[leader] = -captured  # points shown that no card accounts for
@@ -346,3 +334,48 @@ def _make_totals(compiled: np.record, game: np.record, seen: np.ndarray, viewer:
         game.totals[least] -= total
     if any_points:
         game.game_number = max(game.game_number, 2)
+
+
+# ---------------------------------------------------------------------- points beyond what an observation shows
+
+
+@kernel
+def _seat_of_cut(compiled: np.record, seen: np.ndarray, viewer: int) -> int:
+    """Return a seat whose points are cut off in an observation, or NO_SEAT."""
+    for place in range(compiled.players):
+        if seen[_POINTS + place] == MOST_SHOWN:
+            return (viewer + place) % compiled.players
+    return NO_SEAT
+
+
+@rare_kernel
+def _share_cut_points(
+    compiled: np.record, game: np.record, seen: np.ndarray, viewer: int, cut: int, missing: int
+) -> None:
+    """Give the seats whose points are cut off those that are missing; make up the leader's bonus (H5).
+
+    It has none, unless its pile can't account for its points or others show too many. At the end of a game what it
+    settles counts too, and stands with the seat that is cut off.
+    """
+    leader = leader_of(compiled, game)
+    is_end, bonus = compiled.num_deals == game.deal_number and game.pending == NO_CARD, 0
+    for place in range(compiled.players):
+        is_end &= seen[_HAND_SIZE + place] == 0
+    if is_end:
+        leader, bonus = cut, max(-missing, 0)
+    else:
+        has_nothing = compiled.counts_piles and game.cards_won[leader] == 0 and game.points[leader] != 0
+        if missing < 0 or (leader != cut and (has_nothing or game.points[leader] < 0)):
+            bonus = compiled.initial_match_bonus
+    game.bonus[leader] = bonus
+    game.points[leader] -= bonus
+    if missing + bonus < 0:
+        game.points[cut] += missing + bonus
+    for _ in range(missing + bonus):  # each point to the side with the lowest score: none reaches a threshold (F6)
+        lowest, seat_of_lowest = NEVER, cut
+        for place in range(compiled.players):
+            seat = (viewer + place) % compiled.players
+            score = running_score(compiled, game, seat % compiled.teams)
+            if seen[_POINTS + place] == MOST_SHOWN and score < lowest:
+                lowest, seat_of_lowest = score, seat
+        game.points[seat_of_lowest] += 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS
 from krypenv.families.bounds import MAX_PLAYERS
-from krypenv.kernels.builds import own_builds
+from krypenv.kernels.builds import held_values, own_builds
 from krypenv.kernels.compiled import hand_value_of
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel, other_kernel
@@ -63,10 +63,7 @@ def deal_hidden(
     for at in range(hidden, size):
         owner[at] = NO_SEAT
     drawn = size if whole else hidden
-    if compiled.building:
-        if not arrange_promised(compiled, game, pool, owner, size, hidden, drawn):
-            return False
-    elif not _arrange(compiled, game, pool, owner, size, hidden, drawn):
+    if not _arrange(compiled, game, pool, owner, size, hidden, drawn):
         return False
     place = 0
     for kind in range(NUM_KINDS):  # the part of the deck that has been dealt, in any order
@@ -86,66 +83,6 @@ def _is_barred(compiled: np.record, game: np.record, seat: int, card: int) -> bo
 
 
 @kernel
-def _arrange(
-    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
-) -> bool:
-    """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold.
-
-    Repeating whole shuffles until one is allowed is uniform. If that takes too long, a shuffle is repaired, and random
-    swaps that keep it allowed then wash out the repair (a symmetric random walk, so uniform in the limit). Only the
-    first `drawn` places, the hidden hands among them, need be random. Returns False if no order is allowed.
-    """
-    for _ in range(MAX_TRIES):
-        barred = 0
-        for at in range(drawn):
-            other = at + random_below(game, DEALS, size - at)
-            card = pool[other]
-            pool[other] = pool[at]
-            pool[at] = card
-            barred += _is_barred(compiled, game, owner[at], card)
-        if barred == 0:
-            return True
-    for at in range(hidden):
-        if _is_barred(compiled, game, owner[at], pool[at]) and not _exchange(compiled, game, pool, owner, size, at):
-            return False
-    for _ in range(MIXING_SWAPS):
-        at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
-        if not (
-            _is_barred(compiled, game, owner[at], pool[other]) or _is_barred(compiled, game, owner[other], pool[at])
-        ):
-            card = pool[other]
-            pool[other] = pool[at]
-            pool[at] = card
-    return True
-
-
-@other_kernel
-def arrange_promised(
-    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
-) -> bool:
-    """Do what `_arrange` does where cards are built: every owner holds what it has promised (B5).
-
-    No sweep is forced in such rules, so no card is barred. Returns False if no order keeps all promises.
-    """
-    for _ in range(MAX_TRIES):
-        for at in range(drawn):
-            _swap(pool, at, at + random_below(game, DEALS, size - at))
-        if _are_kept(compiled, game, pool, owner, hidden):
-            return True
-    for seat in range(compiled.players):
-        needed = _promised_by(compiled, game, owner, hidden, seat)
-        for value in range(1, MAX_BUILD + 1):
-            if needed >> value & 1 and not _keep(compiled, game, pool, owner, size, hidden, seat, value):
-                return False
-    for _ in range(MIXING_SWAPS):
-        at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
-        _swap(pool, at, other)
-        if not _are_kept(compiled, game, pool, owner, hidden):
-            _swap(pool, at, other)
-    return True
-
-
-@kernel
 def _swap(pool: np.ndarray, at: int, other: int) -> None:
     card = pool[other]
     pool[other] = pool[at]
@@ -153,28 +90,68 @@ def _swap(pool: np.ndarray, at: int, other: int) -> None:
 
 
 @kernel
-def _promised_by(compiled: np.record, game: np.record, owner: np.ndarray, hidden: int, seat: int) -> int:
-    """Return the hand values that the hidden cards of a seat must have, as bits (B5), beside those that are known.
+def _arrange(
+    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
+) -> bool:
+    """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold, or lacks a promise.
+
+    Repeating whole shuffles until one is allowed is uniform. If that takes too long, a shuffle is repaired, and random
+    swaps that keep it allowed then wash out the repair (a symmetric random walk, so uniform in the limit). Only the
+    first `drawn` places, the hidden hands among them, need be random. Returns False if no order is allowed.
+    Where cards are built, no sweep is forced, and so no card is barred.
+    """
+    for _ in range(MAX_TRIES):
+        barred = 0
+        for at in range(drawn):
+            _swap(pool, at, at + random_below(game, DEALS, size - at))
+            barred += _is_barred(compiled, game, owner[at], pool[at])
+        if barred == 0 and (not compiled.building or _are_kept(compiled, game, pool, owner, hidden)):
+            return True
+    if compiled.building:
+        if not _keep_promises(compiled, game, pool, owner, size, hidden):
+            return False
+    else:
+        for at in range(hidden):
+            if _is_barred(compiled, game, owner[at], pool[at]) and not _exchange(compiled, game, pool, owner, size, at):
+                return False
+    for _ in range(MIXING_SWAPS):
+        at, other = random_below(game, DEALS, hidden), random_below(game, DEALS, size)
+        _swap(pool, at, other)
+        is_allowed = not (
+            _is_barred(compiled, game, owner[at], pool[at]) or _is_barred(compiled, game, owner[other], pool[other])
+        )
+        if not is_allowed or (compiled.building and not _are_kept(compiled, game, pool, owner, hidden)):
+            _swap(pool, at, other)
+    return True
+
+
+# ---------------------------------------------------------------------- promises
+
+
+@kernel
+def missing_promises(compiled: np.record, game: np.record, seat: int) -> int:
+    """Return the hand values that a seat has promised and does not hold, as bits (B5).
 
     Who has begun a play must hold a card for the build that it makes, and may have played the one for its own build.
     """
-    is_hidden = False
-    for at in range(hidden):
-        is_hidden |= owner[at] == seat
-    if not is_hidden:
-        return np.int64(0)
     values = own_builds(game, seat)
     if game.pending != NO_CARD and game.seat == seat:
         values &= ~(np.int64(1) << hand_value_of(compiled, game.pending))
         if game.build_value != 0:
             values |= np.int64(1) << game.build_value
-    for kind in range(NUM_KINDS):
-        if game.hands[seat, kind] > 0:
-            values &= ~(np.int64(1) << hand_value_of(compiled, kind))
-    return values
+    return values & ~held_values(compiled, game, seat, NO_CARD)
 
 
 @kernel
+def _promised_by(compiled: np.record, game: np.record, owner: np.ndarray, hidden: int, seat: int) -> int:
+    """Return the hand values that the hidden cards of a seat must have, as bits, beside those that are known."""
+    for at in range(hidden):
+        if owner[at] == seat:
+            return missing_promises(compiled, game, seat)
+    return np.int64(0)
+
+
+@other_kernel
 def _are_kept(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, hidden: int) -> bool:
     """Return whether the hidden hands keep all promises."""
     if game.builds == 0 and (game.pending == NO_CARD or game.build_value == 0):
@@ -186,6 +163,19 @@ def _are_kept(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.
                 values &= ~(np.int64(1) << hand_value_of(compiled, pool[at]))
         if values != 0:
             return False
+    return True
+
+
+@other_kernel
+def _keep_promises(
+    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int
+) -> bool:
+    """Exchange cards until the hidden hands keep all promises; return False if none can do that."""
+    for seat in range(compiled.players):
+        needed = _promised_by(compiled, game, owner, hidden, seat)
+        for value in range(1, MAX_BUILD + 1):
+            if needed >> value & 1 and not _keep(compiled, game, pool, owner, size, hidden, seat, value):
+                return False
     return True
 
 
@@ -232,6 +222,9 @@ def _count_of(compiled: np.record, pool: np.ndarray, owner: np.ndarray, hidden: 
     return count
 
 
+# ---------------------------------------------------------------------- cards that a seat can't hold
+
+
 @kernel
 def _exchange(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, start: int) -> bool:
     """Move a card away from an owner that can't hold it, by the shortest cycle of owners who each pass on one card.
@@ -240,9 +233,11 @@ def _exchange(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.
     to its owner there, from that owner a card that has another owner there, and so on. (Owners are bits 0 to 6, 0 for
     the stock; `passed` holds, 8 bits for each, the place of the card that it would get.)
     """
-    passed, reached, fresh = np.int64(0), np.int64(0), np.int64(0)
+    passed, reached, owners = np.int64(0), np.int64(0), np.int64(0)
+    for at in range(size):
+        owners |= np.int64(1) << (owner[at] + 1)
     for taker in range(MAX_PLAYERS + 1):
-        if _has_owner(owner, size, taker) and not _is_barred(compiled, game, taker - 1, pool[start]):
+        if owners >> taker & 1 and not _is_barred(compiled, game, taker - 1, pool[start]):
             passed |= np.int64(start) << 8 * taker
             reached |= 1 << taker
     first = owner[start] + 1
@@ -252,7 +247,7 @@ def _exchange(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.
         for at in range(size):
             if fresh >> (owner[at] + 1) & 1:
                 for taker in range(MAX_PLAYERS + 1):
-                    is_new = (reached | found) >> taker & 1 == 0 and _has_owner(owner, size, taker)
+                    is_new = owners & ~(reached | found) & 1 << taker != 0
                     if is_new and not _is_barred(compiled, game, taker - 1, pool[at]):
                         passed |= np.int64(at) << 8 * taker
                         found |= 1 << taker
@@ -270,12 +265,3 @@ def _exchange(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.
         pool[hole] = pool[at]
         hole = at
         taker = np.int64(owner[at] + 1)
-
-
-@kernel
-def _has_owner(owner: np.ndarray, size: int, taker: int) -> bool:
-    """Return whether any place belongs to an owner, 0 for the stock and 1 to 6 for the seats."""
-    for at in range(size):
-        if owner[at] + 1 == taker:
-            return True
-    return False

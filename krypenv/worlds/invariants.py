@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import BUILD, MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
-from krypenv.kernels.builds import copies_built
+from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES
+from krypenv.kernels.builds import LIES_IN, NUM_PAIRS, copies_built, copies_in, ranks_of_build
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.compiled import (
-    NIBBLE,
-    TABLE,
-    compile_rules,
-    kinds_of_values,
-)
+from krypenv.kernels.compiled import NIBBLE, TABLE, compile_rules, kinds_of_values, sum_of
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.decision_checks import (
     BUILDS,
@@ -36,17 +29,19 @@ from krypenv.kernels.decision_checks import (
     fault_of_table,
     tell_fault,
 )
+from krypenv.kernels.observing import write_mask
 from krypenv.kernels.play import prepare
 from krypenv.kernels.scoring import ends_at_once, settled_bonus
+from krypenv.kernels.unions import is_union
 from krypenv.rules import Rules
-from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
+from krypenv.runtime.jit import for_kernels, handle, kernel, other_kernel
 from krypenv.state import GAME, MAY_STOP, State, allocate
-from krypenv.worlds.build_invariants import fault_of_builds, is_seat
+from krypenv.worlds.hidden import missing_promises
 
 MOST_POINTS = 1_000_000  # of a seat in one game, in a state from outside
-_BUILDS = (2 << MAX_BUILD) - 2  # bits of the values that a build may have
 MOST_GAMES = 1_000_000  # in a session without a limit
 MOST_TOTAL = 1_000_000_000  # of a seat in the session
+_BUILDS = (2 << MAX_BUILD) - 2  # bits of the values that a build may have
 
 
 def check_state(rules: Rules, state: State, num_games: int | None = None) -> np.ndarray:
@@ -77,58 +72,45 @@ def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> tup
     if masks.shape != shape:
         raise ValueError(f"{len(state)} games have action masks {shape}, not {masks.shape}")
     masks = as_bytes(masks, "action masks")
-    row = find_other_mask(games, masks)
+    row = find_other_mask(games, masks, np.empty(rules.num_actions, np.int8))
     if row < len(state):
         raise ValueError(tell_fault(rules, f"game {row}", MASK))
     return games, masks
 
 
 @kernel
-def find_other_mask(state: np.ndarray, masks: np.ndarray) -> int:
-    """Return the first row whose mask is not that of its game, or B."""
+def find_other_mask(state: np.ndarray, masks: np.ndarray, own: np.ndarray) -> int:
+    """Return the first row whose mask is not that of its game, or B. `own` is scratch, a mask."""
     for row in range(len(state)):
-        if not is_mask_of(state[row], masks[row]):
+        if not is_mask_of(state[row], masks[row], own):
             return row
     return len(state)
 
 
 @kernel
-def is_mask_of(game: np.record, mask: np.ndarray) -> bool:
-    """Return whether a mask, (105,) int8, is that of the seat to act."""
-    is_mask = mask[STOP] == game.legal_takes >> (STOP - TAKE) & 1
-    for kind in range(NUM_KINDS):
-        is_mask &= mask[kind] == game.legal_plays >> kind & 1
-        is_mask &= mask[TAKE + kind] == game.legal_takes >> kind & 1
-    return is_mask and (len(mask) == NUM_ACTIONS or is_build_mask_of(game, mask))
-
-
-@rare_kernel
-def is_build_mask_of(game: np.record, mask: np.ndarray) -> bool:
-    """Return whether a mask, (139,) int8, says which builds may be begun or taken (B1, B2)."""
-    is_mask = True
-    for action in range(BUILD, len(mask)):
-        is_mask &= mask[action] == game.legal_builds >> (action - BUILD) & 1
-    return is_mask
+def is_mask_of(game: np.record, mask: np.ndarray, own: np.ndarray) -> bool:
+    """Return whether a mask is that of the seat to act. `own` is scratch, a mask."""
+    write_mask(game, own)
+    is_same = True
+    for action in range(len(mask)):
+        is_same &= mask[action] == own[action]
+    return is_same
 
 
 @kernel
 def find_broken(compiled: np.ndarray, state: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> tuple[int, int]:
     """Return the first row with a fault, and the fault, or B and SOUND. A game that is over counts as a fault."""
     for row in range(len(state)):
-        fault = fault_of_state(compiled[0], state[row], False, twin, scratch[0])
+        fault = TURN if state[row].over else fault_of_state(compiled[0], state[row], twin, scratch[0])
         if fault != SOUND:
             return row, fault
     return len(state), SOUND
 
 
 @kernel
-def fault_of_state(
-    compiled: np.record, game: np.record, may_be_over: bool, twin: np.ndarray, scratch: np.record
-) -> int:
+def fault_of_state(compiled: np.record, game: np.record, twin: np.ndarray, scratch: np.record) -> int:
     """Return which invariant a game breaks, or SOUND. `twin` is scratch, (1,) of `GAME`."""
-    fault = fault_of_course(compiled, game, may_be_over, twin)
-    if fault == SOUND:
-        fault = fault_of_builds(compiled, game, scratch)
+    fault = fault_of_course(compiled, game, twin, scratch)
     if fault == SOUND and not game.over:
         twin[0] = game
         prepare(compiled, twin[0], scratch)
@@ -137,21 +119,16 @@ def fault_of_state(
         moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes & ~MAY_STOP | game.legal_builds
         if not is_legal or twin[0].sweep_values != game.sweep_values or moves == 0:
             fault = LEGAL
-        elif game.pending != NO_CARD and compiled.forced_sweep and holds_sweep(compiled, game):
-            fault = PLAY
+        elif game.pending != NO_CARD and compiled.forced_sweep:
+            sweeps = kinds_of_values(compiled, np.int64(game.sweep_values))  # who holds one must play it (R10)
+            fault = PLAY if game.hand_kinds[game.seat] & sweeps != 0 else SOUND
     return fault
 
 
 @kernel
-def holds_sweep(compiled: np.record, game: np.record) -> bool:
-    """Return whether the seat to act holds a card that takes the whole table (R10)."""
-    return game.hand_kinds[game.seat] & kinds_of_values(compiled, np.int64(game.sweep_values)) != 0
-
-
-@kernel
-def fault_of_course(compiled: np.record, game: np.record, may_be_over: bool, twin: np.ndarray) -> int:
+def fault_of_course(compiled: np.record, game: np.record, twin: np.ndarray, scratch: np.record) -> int:
     """Return which invariant a game breaks, apart from what is legal, or SOUND. `twin` is scratch, (1,) of `GAME`."""
-    fault = _fault_of_numbers(compiled, game, may_be_over)
+    fault = _fault_of_numbers(compiled, game)
     if fault == SOUND:
         fault = _fault_of_cards(compiled, game, twin[0])
     if fault == SOUND:
@@ -160,37 +137,42 @@ def fault_of_course(compiled: np.record, game: np.record, may_be_over: bool, twi
         fault = _fault_of_turn(compiled, game, twin[0])
     if fault == SOUND:
         fault = _fault_of_points(compiled, game)
+    if fault == SOUND and compiled.building:
+        fault = _fault_of_builds(compiled, game, scratch)
     return fault
 
 
 @kernel
-def _fault_of_numbers(compiled: np.record, game: np.record, may_be_over: bool) -> int:
+def _is_seat(compiled: np.record, seat: int) -> bool:
+    return seat >= 0 and seat < compiled.players
+
+
+@kernel
+def _fault_of_numbers(compiled: np.record, game: np.record) -> int:
     """Check each number by itself, so that the other checks may use it as an index."""
     number = game.deal_number
     if number < 1 or number > compiled.num_deals or game.next_card != compiled.deal_start[number]:
         return HANDS
-    if not is_seat(compiled, game.seat) or not is_seat(compiled, game.dealer) or (game.over and not may_be_over):
+    if not _is_seat(compiled, game.seat) or not _is_seat(compiled, game.dealer):
         return TURN
     for seat in (game.last_seat, game.last_capturer):
-        if seat != NO_SEAT and not is_seat(compiled, seat):
+        if seat != NO_SEAT and not _is_seat(compiled, seat):
             return TURN
     for card in (game.pending, game.last_card):
         if card != NO_CARD and (card < 0 or card >= NUM_KINDS):
             return PLAY
-    if game.last_sweep < 0 or game.last_sweep > 2:
+    if game.last_sweep < 0 or game.last_sweep > 2 or game.build_value < 0 or game.build_value > MAX_BUILD:
         return PLAY
     if game.builds & ~(compiled.building * _BUILDS) != 0 or (game.legal_builds != 0 and not compiled.building):
         return BUILDS
-    if game.build_value < 0 or game.build_value > MAX_BUILD:
-        return PLAY
     if game.game_number < 1 or game.game_number > (compiled.games or MOST_GAMES):
         return SESSION
     for seat in range(compiled.players):
-        if abs(np.int64(game.points[seat])) > MOST_POINTS or abs(np.int64(game.bonus[seat])) > MOST_POINTS:
+        if max(abs(np.int64(game.points[seat])), abs(np.int64(game.bonus[seat]))) > MOST_POINTS:
             return POINTS
-        if game.sweeps[seat] < 0 or game.sweeps[seat] > compiled.deck_size:
+        if game.sweeps[seat] > compiled.deck_size:
             return POINTS
-        if game.void_sweeps[seat] < 0 or game.mulles[seat] < 0:
+        if min(game.sweeps[seat], game.void_sweeps[seat], game.mulles[seat], game.mulle_scores[seat]) < 0:
             return POINTS
         most = max(abs(np.int64(game.totals[seat])), abs(np.int64(game.total_points[seat])))
         if max(most, abs(np.int64(game.total_sweeps[seat]))) > MOST_TOTAL:
@@ -198,6 +180,15 @@ def _fault_of_numbers(compiled: np.record, game: np.record, may_be_over: bool) -
         if game.game_number == 1 and game.totals[seat] != 0:
             return SESSION
     return SOUND
+
+
+@kernel
+def _lying(compiled: np.record, game: np.record, kind: int) -> int:
+    """Return how many copies of a kind lie on the table, in builds, or aside, without the pending card."""
+    lying = np.int64(game.table[kind]) + game.set_aside[kind]
+    if compiled.building:
+        lying += copies_built(game, kind)
+    return lying
 
 
 @kernel
@@ -218,13 +209,10 @@ def _fault_of_cards(compiled: np.record, game: np.record, twin: np.record) -> in
         left[card] += 1
     table_ranks, taken_ranks, table_sum = np.int64(0), np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
-        if left[kind] != compiled.deck_counts[kind]:
-            return CARDS
         table, aside, taken = np.int64(game.table[kind]), np.int64(game.set_aside[kind]), np.int64(game.taken[kind])
-        lying = table + aside + (game.pending == kind)
-        if compiled.building:
-            lying += copies_built(game, kind)
-        if min(table, aside, taken) < 0 or lying > game.seen[kind] or taken > compiled.deck_counts[kind]:
+        if left[kind] != compiled.deck_counts[kind] or min(table, aside, taken) < 0:
+            return CARDS
+        if _lying(compiled, game, kind) + (game.pending == kind) > game.seen[kind] or taken > left[kind]:
             return CARDS
         if aside > 0 and compiled.is_aside[kind] == 0:
             return CARDS
@@ -302,12 +290,10 @@ def _fault_of_turn(compiled: np.record, game: np.record, twin: np.record) -> int
 
 @kernel
 def _fault_of_points(compiled: np.record, game: np.record) -> int:
-    """Check that the points are those of the cards captured (R14, R17), and that somebody captured them."""
+    """Check that points and piles are those of the cards captured (R14, R17, K5), and that somebody captured them."""
     cards, points, spades, lying = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
-        here = np.int64(game.table[kind]) + game.set_aside[kind]
-        if compiled.building:
-            here += copies_built(game, kind)
+        here = _lying(compiled, game, kind)
         captured = game.seen[kind] - here - (game.pending == kind)
         cards += captured
         spades += captured * (kind >= SPADES * NUM_RANKS)
@@ -317,47 +303,65 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
         return TURN
     if game.over and not game.cut_short and game.last_capturer != NO_SEAT and lying > 0:
         return TABLE_CARDS
-    if compiled.counts_piles and not _has_piles(compiled, game, cards, spades):
-        return POINTS
-    sweeps, bonus = np.int64(0), np.int64(0)
-    leader = leader_of(compiled, game)
+    sweeps, bonus = np.int64(0), -settled_bonus(compiled, game)
+    most_mulles = compiled.deck_size // 2 if compiled.mulle_points != 0 or compiled.mulle_by_value else 0
     for seat in range(compiled.players):
+        won, own_spades = np.int64(game.cards_won[seat]), np.int64(game.spades_won[seat])
         points -= game.points[seat]
         sweeps += game.sweeps[seat]
         bonus += game.bonus[seat]
-        if seat != leader and game.bonus[seat] != 0 and not game.over:
+        if game.bonus[seat] != 0 and seat != leader_of(compiled, game) and not game.over:
             return POINTS
         if game.void_sweeps[seat] > (game.sweeps[seat] if compiled.judges_sweeps else 0):
             return POINTS
-        may_be_mulles = compiled.mulle_points != 0 or compiled.mulle_by_value
-        if game.mulles[seat] > (compiled.deck_size // 2 if may_be_mulles else 0):
+        if game.mulles[seat] > most_mulles:
             return POINTS
-        most = game.mulles[seat] * MAX_BUILD if compiled.mulle_by_value else 0
-        if game.mulle_scores[seat] > most or game.mulle_scores[seat] < 0:
+        if game.mulle_scores[seat] > (game.mulles[seat] * MAX_BUILD if compiled.mulle_by_value else 0):
             return POINTS
-    bonus -= settled_bonus(compiled, game)
-    if points != 0 or sweeps > cards:
+        if compiled.counts_piles:
+            if own_spades < 0 or own_spades > won or won == 1 or (won == 0 and game.points[seat] != 0):
+                return POINTS
+            if game.sweeps[seat] > won or 2 * game.mulles[seat] > won:
+                return POINTS
+            cards -= won
+            spades -= own_spades
+    if points != 0 or (compiled.counts_piles and (cards != 0 or spades != 0)):
         return POINTS
-    if game.cut_short:
-        if not ends_at_once(compiled, game):
-            return SESSION
-    elif not game.over and ends_at_once(compiled, game):
+    if not compiled.counts_piles and sweeps > cards:
+        return POINTS
+    if (game.cut_short or not game.over) and game.cut_short != ends_at_once(compiled, game):
         return SESSION
     # where an observation may cut off points, the end of a world makes up the rest
     is_made_up = compiled.may_cut and game.over
     return SOUND if is_made_up or bonus == 0 or bonus == compiled.initial_match_bonus else POINTS
 
 
-@kernel
-def _has_piles(compiled: np.record, game: np.record, cards: int, spades: int) -> bool:
-    """Return whether the piles have these cards and spades in all, and each a number that it can have (K5)."""
+@other_kernel
+def _fault_of_builds(compiled: np.record, game: np.record, scratch: np.record) -> int:
+    """Return what is wrong with the builds, their groups and owners, and what these hold (B1 to B6), or SOUND."""
+    if game.pending != NO_CARD and game.taken_builds != 0:
+        return PLAY
+    for kind in range(NUM_KINDS):
+        pair = LIES_IN[game.built[kind]]
+        lies_in = np.int64(1) << pair[0] | np.int64(1) << pair[1]
+        if game.built[kind] >= NUM_PAIRS or lies_in & ~(np.int64(game.builds) | 1) != 0:
+            return BUILDS
+    for value in range(MAX_BUILD + 1):
+        if game.builds >> value & 1 == 0:
+            if game.build_owner[value] != 0 or game.multiple_builds >> value & 1:
+                return BUILDS
+            continue
+        ranks, cards = ranks_of_build(game, value), 0
+        for kind in range(NUM_KINDS):
+            cards += copies_in(game, value, kind)
+        if not _is_seat(compiled, game.build_owner[value]) or cards < 2 or compiled.value_kinds[value] == 0:
+            return BUILDS
+        is_multiple = game.multiple_builds >> value & 1 == 1
+        if is_multiple != (sum_of(compiled, ranks) != value) or not is_union(compiled, value, ranks, False, scratch):
+            return BUILDS
+        if game.over and not game.cut_short:
+            return BUILDS
     for seat in range(compiled.players):
-        own: Any = np.int64(game.cards_won[seat])
-        own_spades: Any = np.int64(game.spades_won[seat])
-        cards -= own
-        spades -= own_spades
-        if own_spades < 0 or own_spades > own or own == 1 or (own == 0 and game.points[seat] != 0):
-            return False
-        if game.sweeps[seat] > own or 2 * game.mulles[seat] > own:
-            return False
-    return cards == 0 and spades == 0
+        if not game.cut_short and missing_promises(compiled, game, seat) != 0:
+            return HOLDS
+    return SOUND

@@ -11,7 +11,6 @@ from krypenv.cards import TAKE, parse_card
 from krypenv.features import append_features
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.observation import LAYOUT, SIZE
-from krypenv.state import GAME, allocate
 from krypenv.worlds.determinize import check_genuine
 from krypenv.worlds.invariants import check_state
 
@@ -170,68 +169,6 @@ def test_other_types_with_the_same_numbers_are_the_same():
     assert (answers[0] == answers[2]).all()
 
 
-# ---------------------------------------------------------------------- states
-
-
-def changed(field, where, value):
-    """The state of four games of the main rules for two, in which one number is another."""
-    state = Engine(MAIN, 4, seed=1).state.copy()
-    state[field][where] = (state[field][where] + 1) % 52 if value is None else value
-    return state
-
-
-def begun(text):
-    """The state of four games of other rules."""
-    return Engine(Rules.parse(text), 4).state
-
-
-OTHERS = {  # states that are none of a game of the main rules for two, and what the sentence says
-    "a seat": (lambda: changed("seat", 2, 1000), "game 2 is not from .*: the dealer, the turn or the last capture"),
-    "a deck": (lambda: changed("deck", (1, 0), None), "game 1 .*: the cards that it shows are not those of the deck"),
-    "games that are over": (lambda: changed("over", slice(None), True), "game 0 is not"),
-    "four players": (lambda: begun("krypkasino players=4"), "game 0 is not from a game of krypkasino players=2"),
-    "a small deck": (lambda: begun("mini-low"), "game 0 is not"),
-    "other deals": (lambda: begun("howto"), "game 0 is not"),
-    "no games": (lambda: allocate(4), "game 0 is not"),
-    "floats": (lambda: np.zeros(4), "a state is an array of krypenv.state.GAME"),
-    "nothing": (lambda: None, "a state is an array of krypenv.state.GAME"),
-    "a square": (lambda: np.zeros((2, 2), GAME), "a state is an array of krypenv.state.GAME"),
-}
-
-
-@pytest.mark.parametrize(("make", "reason"), OTHERS.values(), ids=OTHERS)
-def test_a_state_of_something_else_is_refused(make, reason):
-    state, engine, oracle = make(), Engine(MAIN, 4, seed=2), agents.make("oracle-hand", MAIN)
-    before = engine.state.copy()
-    for call in (
-        lambda: Engine.from_state(MAIN, state),
-        lambda: engine.set_state(state),
-        lambda: oracle.act_on(state, engine.action_mask),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            call()
-    assert (engine.state == before).all()
-
-
-def test_a_state_of_another_number_of_games_is_refused():
-    engine, oracle = Engine(MAIN, 4, seed=2), agents.make("oracle-hand", MAIN)
-    with pytest.raises(ValueError, match="this is a state of 3 games, and there are 4"):
-        engine.set_state(engine.state[:3])
-    for mask, reason in (
-        (engine.action_mask[:3], r"4 games have action masks \(4, 105\), not \(3, 105\)"),
-        (engine.action_mask[::-1], MASK_OF_ANOTHER),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            oracle.act_on(engine.state, mask)
-
-
-def test_who_owns_the_state_may_go_on_without_a_check():
-    engine = Engine(MAIN, 4, seed=2)
-    twin = Engine.from_state(MAIN, engine.state, check=False)
-    twin.set_state(engine.state, check=False)
-    assert (twin.observation == engine.observation).all()
-
-
 # ---------------------------------------------------------------------- what calls are given
 
 NO_NUMBERS = (-1, 1.5, None, True, "3", 10**30)
@@ -299,40 +236,6 @@ def test_a_wrong_argument_is_refused_and_changes_nothing(call, values, reason):
         with pytest.raises(ValueError, match=reason):
             call(engine, value)
     assert engine.state.tobytes() == before
-
-
-def test_a_game_goes_on_from_a_state_with_its_piles_alone():
-    game = Game(MAIN, seed=3)
-    for _ in range(12):
-        game.push(game.legal_moves()[0])
-    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
-    assert Game.from_state(MAIN, game.state, piles).position() == game.position()
-    odd_piles = 0, piles.astype(float), [["x"] * 52] * 2, None
-    for wrong in (piles[::-1], piles + 1, piles[:1], piles * 0, -piles, *odd_piles):
-        with pytest.raises(ValueError, match=r"the state is not from a game of|a game resumes from one record"):
-            Game.from_state(MAIN, game.state, wrong)
-    for state in (np.zeros(3), None, np.zeros(2, GAME), 7, game.state["table"]):
-        with pytest.raises(ValueError, match=r"a game resumes from one record of krypenv\.state\.GAME"):
-            Game.from_state(MAIN, state, piles)
-    begun = "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C"
-    with pytest.raises(ValueError, match="no card is pending"):
-        Game.from_state(MAIN, Game.from_position(begun).state, piles * 0)
-
-
-def test_the_last_to_capture_has_captured():
-    game = Game(Rules.preset("kasino-sweden"), seed=3)
-    game.push(next(move for move in game.legal_moves() if move.takes))
-    for _ in range(2):  # plays that take nothing
-        game.push(next(move for move in game.legal_moves() if not move.takes))
-    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
-    state, (last,) = game.state, np.flatnonzero(piles.any(axis=1))
-    assert Game.from_state(game.rules, state, piles).last_capturer == last
-    state["last_capturer"] = 1 - last
-    with pytest.raises(ValueError, match=r"the state is not from a game of"):
-        Game.from_state(game.rules, state, piles)
-
-
-NAMES = [f"{rank}{suit}" for suit in "CDHS" for rank in "A23456789TJQK"]
 
 
 def test_r10_who_is_choosing_what_to_take_holds_no_card_that_sweeps():

@@ -10,7 +10,7 @@ from krypenv import Engine, Rules, determinize
 from krypenv.cards import BUILD, TAKE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import bit_index, count_bits, support
-from krypenv.kernels.decision_checks import FAULTS, LEGAL, SOUND, check_decisions
+from krypenv.kernels.decision_checks import FAULTS, LEGAL, SOUND, TURN, check_decisions
 from krypenv.kernels.play import act, end_session, first_game, next_game
 from krypenv.runtime.jit import handle, kernel
 from krypenv.state import ACTIONS, MAY_STOP, allocate, is_legal, random_below
@@ -81,7 +81,7 @@ def play_rows(
                 return row, LEGAL
             act(rules, game, action, scratch[0])
             counts[0] += 1
-            fault = fault_of_state(rules, game, True, twin, scratch[0])
+            fault = fault_of_state(rules, game, twin, scratch[0])
             if fault == SOUND and game.over:
                 counts[1] += 1
                 if end_session(rules, game):
@@ -89,7 +89,7 @@ def play_rows(
                     first_game(rules, game, scratch[0])
                 else:
                     next_game(rules, game, scratch[0])
-                fault = fault_of_state(rules, game, False, twin, scratch[0])
+                fault = fault_of_state(rules, game, twin, scratch[0]) if not game.over else TURN
             if fault != SOUND:
                 return row, fault
     return len(state), SOUND

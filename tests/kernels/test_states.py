@@ -1,0 +1,213 @@
+"""States from outside: each invariant that a changed number breaks is named in a sentence."""
+
+import numpy as np
+import pytest
+
+from krypenv import Engine, Game, Rules, agents
+from krypenv.cards import NUM_KINDS, card_name, parse_card
+from krypenv.kernels.decision_checks import (
+    BUILDS,
+    CARDS,
+    FAULTS,
+    HANDS,
+    HOLDS,
+    KNOWN,
+    LEGAL,
+    MASK,
+    PLAY,
+    POINTS,
+    SESSION,
+    TABLE_CARDS,
+    TURN,
+)
+from krypenv.state import GAME, allocate
+from krypenv.worlds.invariants import check_state
+
+MAIN = Rules.preset("krypkasino")
+NAMES = [card_name(kind) for kind in range(NUM_KINDS)]
+POSITIONS = {
+    "a choice": "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C",
+    "its end": "rules: krypkasino; table: 2C 3C; hand 1: 9D; captured 1: rest",
+    "piles": "rules: kasino-sweden; table: 2C 3D 4H; hand 0: 9D; hand 1: KD; captured 1: rest; pending: 5C; took: 2C",
+    "mulles": "rules: mulle; table: 2C 3D; hand 0: 9D; captured 0: 4D 4D; captured 1: rest; mulles: 1 1; "
+    "last-capturer: 1",
+    "a session": "rules: kasino-finland games=0 threshold=16; game: 2; totals: 3 2; table: 9C; hand 1: 9D; "
+    "captured 0: 2C 2D; captured 1: rest; last-capturer: 1",
+    "a build": "rules: mulle-glimne; table: 4D 8H; hand 0: 9H; hand 1: 2D; build 9: 2C 3C 4D; owner 9: 0; "
+    "captured 1: rest",
+    "a begun build": "rules: mulle-glimne; table: 4D 9C; hand 0: 2D; hand 1: 9H; captured 1: rest; pending: 5C",
+}
+
+
+def state_of(name):
+    """The rules and the state of a position, or of the first plays of a game."""
+    if name in POSITIONS:
+        game = Game.from_position(POSITIONS[name])
+        return game.rules, game.state.reshape(1).copy()
+    engine = Engine(MAIN, 1, seed=1)
+    for _ in range(9 if name == "some plays" else 0):
+        engine.step(engine.sample_actions())
+    return MAIN, engine.state.view(np.ndarray).copy()
+
+
+CARD = {name: parse_card(name) for name in ("AC", "2C", "3C", "4D", "8H", "9D", "9S", "KS")}
+BROKEN = [  # a state, its field, where, what is there instead (a text is added), and the fault
+    ("a deal", "deal_number", (), 0, HANDS),
+    ("a deal", "deal_number", (), 13, HANDS),
+    ("a deal", "next_card", (), "1", HANDS),
+    ("a deal", "seat", (), 2, TURN),
+    ("a deal", "seat", (), -1, TURN),
+    ("a deal", "dealer", (), 2, TURN),
+    ("some plays", "last_seat", (), 2, TURN),
+    ("some plays", "last_capturer", (), 6, TURN),
+    ("a deal", "pending", (), 52, PLAY),
+    ("a deal", "last_card", (), -2, PLAY),
+    ("a deal", "last_sweep", (), 3, PLAY),
+    ("a build", "build_value", (), 17, PLAY),
+    ("a deal", "builds", (), 2, BUILDS),
+    ("a build", "builds", (), 1, BUILDS),
+    ("a deal", "legal_builds", (), 1, BUILDS),
+    ("a deal", "game_number", (), 0, SESSION),
+    ("a deal", "game_number", (), 2, SESSION),
+    ("a session", "game_number", (), 1_000_001, SESSION),
+    ("a session", "totals", 0, 10**9 + 1, SESSION),
+    ("a session", "total_sweeps", 1, -(10**9) - 1, SESSION),
+    ("some plays", "points", 0, 1_000_001, POINTS),
+    ("some plays", "sweeps", 0, 105, POINTS),
+    ("some plays", "sweeps", 0, -1, POINTS),
+    ("a deal", "totals", 0, 1, SESSION),
+    ("a deal", "deck", 0, "1", CARDS),
+    ("a deal", "deck", 103, -1, CARDS),
+    ("a deal", "table", CARD["KS"], -1, CARDS),
+    ("a deal", "taken", CARD["KS"], 3, CARDS),
+    ("some plays", "seen", CARD["9S"], "1", CARDS),
+    ("its end", "set_aside", CARD["9S"], 1, CARDS),
+    ("its end", "table", CARD["9S"], 3, CARDS),
+    ("a choice", "taken", CARD["9D"], 1, PLAY),
+    ("a deal", "hands", (0, CARD["KS"]), -1, HANDS),
+    ("some plays", "cannot_hold", 1, 1, HOLDS),
+    ("some plays", "table_ranks", (), "1", TABLE_CARDS),
+    ("some plays", "table_sum", (), "1", TABLE_CARDS),
+    ("a choice", "taken_ranks", (), "1", PLAY),
+    ("a deal", "hand_size", 0, "1", HANDS),
+    ("a deal", "hand_kinds", 0, "1", HANDS),
+    ("a deal", "cannot_hold", 0, 1 << 1, KNOWN),
+    ("some plays", "cannot_hold", 0, 1 << 14, KNOWN),
+    ("piles", "cannot_hold", 0, 1, KNOWN),
+    ("some plays", "seat", (), 0, TURN),
+    ("a deal", "over", (), True, TURN),
+    ("a deal", "cut_short", (), True, TURN),
+    ("a deal", "last_capturer", (), 0, TURN),
+    ("some plays", "last_capturer", (), -1, TURN),
+    ("some plays", "points", 0, "1", POINTS),
+    ("some plays", "bonus", 0, 1, POINTS),
+    ("some plays", "sweeps", 1, 50, POINTS),
+    ("some plays", "void_sweeps", 1, 1, POINTS),
+    ("some plays", "mulles", 1, 1, POINTS),
+    ("mulles", "mulles", 1, 53, POINTS),
+    ("mulles", "mulle_scores", 1, 1, POINTS),
+    ("mulles", "cards_won", 0, 1, POINTS),
+    ("mulles", "mulles", 0, 2, POINTS),
+    ("piles", "cards_won", 0, "2", POINTS),
+    ("piles", "spades_won", 1, "-1", POINTS),
+    ("piles", "sweeps", 0, 1, POINTS),
+    ("a session", "totals", 0, 16, SESSION),
+    ("a begun build", "taken_builds", (), 2, PLAY),
+    ("a build", "built", CARD["8H"], 8, BUILDS),
+    ("a build", "built", CARD["2C"], 0, BUILDS),
+    ("a build", "built", CARD["2C"], 255, BUILDS),
+    ("a build", "build_owner", 9, 2, BUILDS),
+    ("a build", "build_owner", 8, 1, BUILDS),
+    ("a build", "multiple_builds", (), 1 << 9, BUILDS),
+    ("a build", "build_owner", 9, 1, HOLDS),
+    ("a begun build", "build_value", (), 9, LEGAL),
+    ("a begun build", "build_value", (), 8, HOLDS),
+    ("a choice", "legal_takes", (), "1", LEGAL),
+    ("some plays", "legal_plays", (), 1, LEGAL),
+    ("some plays", "sweep_values", (), 0, LEGAL),
+]
+
+
+@pytest.mark.parametrize(("name", "field", "where", "value", "fault"), BROKEN)
+def test_a_broken_invariant_is_named(name, field, where, value, fault):
+    rules, state = state_of(name)
+    check_state(rules, state)
+    place = (0, *np.atleast_1d(where))
+    state[field][place] = state[field][place] + int(value) if isinstance(value, str) else value
+    with pytest.raises(ValueError, match=f"game 0 is not from a game of {rules}: {FAULTS[fault]}"):
+        check_state(rules, state)
+
+
+OTHERS = {  # what is no state of a game of the main rules for two
+    "four players": Engine(Rules.preset(players=4), 4).state,
+    "a small deck": Engine(Rules.preset("mini-low"), 4).state,
+    "other deals": Engine(Rules.preset("howto"), 4).state,
+    "no games": allocate(4),
+    "floats": np.zeros(4),
+    "nothing": None,
+    "a square": np.zeros((2, 2), GAME),
+}
+
+
+@pytest.mark.parametrize("state", OTHERS.values(), ids=OTHERS)
+def test_a_state_of_something_else_is_refused_and_changes_nothing(state):
+    engine, oracle = Engine(MAIN, 4, seed=2), agents.make("oracle-hand", MAIN)
+    before = engine.state.copy()
+    for call in (
+        lambda: Engine.from_state(MAIN, state),
+        lambda: engine.set_state(state),
+        lambda: oracle.act_on(state, engine.action_mask),
+    ):
+        with pytest.raises(ValueError, match=r"game 0 is not from .* players=2: |a state is an array of .*GAME"):
+            call()
+    assert (engine.state == before).all()
+
+
+def test_a_state_of_another_number_of_games_is_refused():
+    engine, oracle = Engine(MAIN, 4, seed=2), agents.make("oracle-hand", MAIN)
+    with pytest.raises(ValueError, match="this is a state of 3 games, and there are 4"):
+        engine.set_state(engine.state[:3])
+    for mask, reason in (
+        (engine.action_mask[:3], r"4 games have action masks \(4, 105\), not \(3, 105\)"),
+        (engine.action_mask[::-1], FAULTS[MASK]),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            oracle.act_on(engine.state, mask)
+
+
+def test_who_owns_the_state_may_go_on_without_a_check():
+    engine = Engine(MAIN, 4, seed=2)
+    twin = Engine.from_state(MAIN, engine.state, check=False)
+    twin.set_state(engine.state, check=False)
+    assert (twin.observation == engine.observation).all()
+
+
+def test_a_game_goes_on_from_a_state_with_its_piles_alone():
+    game = Game(MAIN, seed=3)
+    for _ in range(12):
+        game.push(game.legal_moves()[0])
+    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
+    assert Game.from_state(MAIN, game.state, piles).position() == game.position()
+    odd_piles = 0, piles.astype(float), [["x"] * 52] * 2, None
+    for wrong in (piles[::-1], piles + 1, piles[:1], piles * 0, -piles, *odd_piles):
+        with pytest.raises(ValueError, match=r"the state is not from a game of|a game resumes from one record"):
+            Game.from_state(MAIN, game.state, wrong)
+    for state in (np.zeros(3), None, np.zeros(2, GAME), 7, game.state["table"]):
+        with pytest.raises(ValueError, match=r"a game resumes from one record of krypenv\.state\.GAME"):
+            Game.from_state(MAIN, state, piles)
+    begun = "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C"
+    with pytest.raises(ValueError, match="no card is pending"):
+        Game.from_state(MAIN, Game.from_position(begun).state, piles * 0)
+
+
+def test_the_last_to_capture_has_captured():
+    game = Game(Rules.preset("kasino-sweden"), seed=3)
+    game.push(next(move for move in game.legal_moves() if move.takes))
+    for _ in range(2):  # plays that take nothing
+        game.push(next(move for move in game.legal_moves() if not move.takes))
+    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
+    state, (last,) = game.state, np.flatnonzero(piles.any(axis=1))
+    assert Game.from_state(game.rules, state, piles).last_capturer == last
+    state["last_capturer"] = 1 - last
+    with pytest.raises(ValueError, match=r"the state is not from a game of"):
+        Game.from_state(game.rules, state, piles)
