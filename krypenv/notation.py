@@ -62,16 +62,20 @@ class Entries:
         text = self.entries.get(key, (0, ""))[1]
         return "" if text == "-" else text
 
-    def numbers(self, key: str, count: int, default: int = 0) -> list[int]:
-        """Return the `count` whole numbers of an entry, or the default for each if it is missing."""
+    def numbers(self, key: str, count: int, default: int = 0, most: int | None = None) -> list[int]:
+        """Return the `count` whole numbers of an entry, or the default for each if it is missing.
+
+        With `most` they are from 0 to that.
+        """
         words = self.value(key).split()
         if not words:
             return [default] * count
-        fits = len(words) == count and all(re.fullmatch(r"-?[0-9]{1,6}", word) for word in words)
-        if not fits:
-            said = shown(" ".join(words))
-            raise self.fail(key, f"{key!r} takes {count} whole number{'s' * (count > 1)}, not {said}")
-        return [int(word) for word in words]
+        is_read = len(words) == count and all(re.fullmatch(r"-?[0-9]{1,6}", word) for word in words)
+        numbers = [int(word) for word in words] if is_read else []
+        if not is_read or (most is not None and not 0 <= min(numbers) <= max(numbers) <= most):
+            within, said = "" if most is None else f" from 0 to {most}", shown(" ".join(words))
+            raise self.fail(key, f"{key!r} takes {count} whole number{'s' * (count > 1)}{within}, not {said}")
+        return numbers
 
     def parse_cards(self, key: str) -> list[int]:
         """Return the card kinds of an entry."""

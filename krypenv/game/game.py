@@ -15,7 +15,7 @@ from krypenv.engine import IllegalMove
 from krypenv.features import width_of
 from krypenv.game.display import format_announcement, format_game
 from krypenv.game.moves import Move, actions_in, bits, play_of
-from krypenv.game.piles import built_cards, has_piles, piles_of, spades_in
+from krypenv.game.piles import built_cards, piles_of, resume, spades_in
 from krypenv.game.playthrough import format_view
 from krypenv.game.positions import format_position, parse_position
 from krypenv.game.records import format_record, parse_record
@@ -25,7 +25,6 @@ from krypenv.game.stack import (
     mask_actions,
     most_actions,
     observe,
-    resume_stack,
     step_game,
     write_plays,
     write_scores,
@@ -35,21 +34,19 @@ from krypenv.game.whole_plays import actions_of, legal_plays
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import compile_rules, sum_of
-from krypenv.kernels.decision_checks import POINTS, SOUND, tell_fault
+from krypenv.kernels.decision_checks import SOUND, tell_fault
 from krypenv.kernels.observing import record_width
 from krypenv.kernels.outlook import borrow_outlook
 from krypenv.kernels.scoring import are_best, side_scores
 from krypenv.observation import history_shape, history_size
 from krypenv.rules import RulesLike, as_rules
 from krypenv.runtime.jit import handle
-from krypenv.state import GAME, allocate
-from krypenv.stepping import seed_rows
+from krypenv.state import GAME, allocate, seed_game
 
 Int8Array = npt.NDArray[np.int8]
 MOST_MOVES = 10_000  # that `legal_moves` lists where captures are optional
 _MOST_TOLD = 100  # and that a message does
 _RECORD = handle(allocate(1)).dtype
-_FIRST = np.zeros(1, np.int64)
 
 
 class Game:
@@ -114,14 +111,14 @@ class Game:
         self.states[0] = np.zeros((), _RECORD)
         self.actions: list[int] = []
         self._seats, self._overs, self._pendings = (self.states[name] for name in ("seat", "over", "pending"))
-        self._captured = np.zeros((self.rules.players, NUM_KINDS), np.int64)  # before the first state
+        self.piles_before = np.zeros((self.rules.players, NUM_KINDS), np.int64)  # of the first state
         self._inner: set[int] = set()  # places within pushed moves, where `pop` does not stop
 
     def _deal(self, seed: int | None, shuffles: int, deck: list[int]) -> None:
         """Shuffle the first state some times, from a seed unless there is None, put in a deck if given, and deal."""
         if seed is None:
             seed, shuffles = secrets.randbits(64), 1  # one random shuffle is as good as many
-        seed_rows(self.states, _FIRST, np.array([seed], np.uint64))
+        seed_game(self.states[0], np.uint64(seed))
         deal_stack(self.compiled, self.states, shuffles, np.array(deck, np.int8), borrow_scratch())
 
     @classmethod
@@ -141,13 +138,8 @@ class Game:
         game = cls.at_row(rules, row.reshape(())[()])
         if game._pendings[0] != NO_CARD:
             raise ValueError("a game resumes from a state in which no card is pending")
-        game._captured[:] = piles
-        fault = int(resume_stack(game.compiled, game.states, handle(allocate(1)), borrow_scratch()))
-        if fault == SOUND and not has_piles(game, piles):
-            fault = POINTS
-        if fault != SOUND:
+        if (fault := resume(game, piles)) != SOUND:
             raise ValueError(tell_fault(game.rules, "the state", fault))
-        seed_rows(game.states, _FIRST, np.array([secrets.randbits(64)], np.uint64))
         return game
 
     @classmethod
@@ -174,13 +166,13 @@ class Game:
     def __getstate__(self) -> tuple[Any, ...]:
         # Leave out the views of `states`: pickled, they would become separate arrays.
         own = self.seed, self.origin, self.tags, self.comments, self.actions, self._inner
-        return self.rules, self.states[: len(self.actions) + 1], self._captured, own
+        return self.rules, self.states[: len(self.actions) + 1], self.piles_before, own
 
     def __setstate__(self, kept: tuple[Any, ...]) -> None:
         rules, states, captured, (seed, origin, tags, comments, actions, inner) = kept
         self._begin(rules, seed)
         self.states[: len(states)] = states
-        self._captured[:] = captured
+        self.piles_before[:] = captured
         self.origin, self.tags, self.comments = origin, dict(tags), dict(comments)
         self.actions, self._inner = list(actions), set(inner)
 
@@ -200,7 +192,7 @@ class Game:
 
     def rebase(self) -> None:
         """Forget how the present state was reached: it becomes the first one."""
-        self._captured = piles_of(self)
+        self.piles_before = piles_of(self)
         self.states[0] = self.state
         self._go_back(0)
 

@@ -1,14 +1,20 @@
-"""The piles of a game: who has captured which cards, and whether a state can have come with them."""
+"""The piles of a game: who has captured which cards; and how a game resumes from a state with them."""
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_RANKS, SPADES
 from krypenv.game.moves import bits
+from krypenv.game.stack import resume_stack
 from krypenv.kernels.builds import values_built
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.decision_checks import POINTS, SOUND
+from krypenv.runtime.jit import handle
+from krypenv.state import allocate, seed_game
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
 
 def piles_of(game: Game) -> np.ndarray:
     """Return the counts captured by each seat, (P, 52) int64; at the end they include what was left (R13)."""
-    piles = game._captured.copy()
+    piles = game.piles_before.copy()
     states = game.states[1 : game.at + 1]
     taken = states["taken"].astype(np.int64)
     captures = taken.any(axis=1)
@@ -34,9 +40,22 @@ def piles_of(game: Game) -> np.ndarray:
     return piles
 
 
-def has_piles(game: Game, piles: np.ndarray) -> bool:
-    """Return whether the first state of a game can have these piles, counts (P, 52)."""
-    first, rules, kept = game.states[0], game.rules, game._captured
+def resume(game: Game, piles: np.ndarray) -> int:
+    """Resume a game from its first state with these piles, counts (P, 52); return what is wrong with them, or SOUND.
+
+    Later games of the session are dealt at random.
+    """
+    game.piles_before[:] = piles
+    fault = int(resume_stack(game.compiled, game.states, handle(allocate(1)), borrow_scratch()))
+    if fault == SOUND and not _has_piles(game, piles):
+        fault = POINTS
+    seed_game(game.states[0], np.uint64(secrets.randbits(64)))
+    return fault
+
+
+def _has_piles(game: Game, piles: np.ndarray) -> bool:
+    """Return whether the first state of a game can have these piles."""
+    first, rules, kept = game.states[0], game.rules, game.piles_before
     players, sizes, last = rules.players, kept.sum(axis=1), int(first["last_capturer"])
     built = np.sum([built_cards(first, value) for value in bits(int(first["builds"]))], axis=0, initial=0)
     counted = game.compiled["counts_piles"][0]

@@ -176,25 +176,24 @@ def test_r10_f1_what_a_hand_cannot_hold_may_be_a_single_card():
 
 BASE = f"rules: {FINLAND}; table: 9C; hand 0: 9D 2C; hand 1: 5C 6C; captured 1: rest"
 CHOICE = "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 0: -; hand 1: 2D; captured 1: rest"
+COUNTED = "the points or the sweeps are not those of the cards captured"
 MULLE = "rules: mulle players=2; table: 9S; hand 0: 9S; captured 0: 8C 8C 7D KD; captured 1: rest; last-capturer: 1"
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (f"{BASE}; counted: 0 1", "of 0 sweeps of seat 1 1 can't count$"),
-        (f"{BASE}; sweeps: 0 2; counted: 0 3", "of 2 sweeps of seat 1 3 can't count$"),
+        (f"{BASE}; counted: 0 1", COUNTED),
+        (f"{BASE}; sweeps: 0 2; counted: 0 3", COUNTED),
         (f"{BASE}; sweeps: 0 1; counted: 0".replace(FINLAND, SWEDEN), "'counted' takes 2 whole numbers"),
-        (
-            f"{BASE}; sweeps: 0 1; counted: 0 0".replace(FINLAND, SWEDEN),
-            "of 1 sweeps of seat 1 0 can't count, for here all count",
-        ),
-        (f"{BASE}; mulles: 0 1", "in these rules there are no mulles"),
-        (f"{MULLE}; mulles: 2 0", "seat 0 can't have made 2 mulles, for its pile has 1 pairs"),
-        (f"{BASE}; ended: at once", "in these rules no game ends at once"),
-        (f"{BASE}; ended: at once".replace(FINLAND, SESSION), "no running score has reached 16"),
-        (f"{BASE}; ended: soon".replace(FINLAND, SESSION), "a game has ended 'at once'"),
-        (f"{BASE}; game: 2; totals: 0 14".replace(FINLAND, SESSION), "the game has 'ended: at once'"),
+        (f"{BASE}; sweeps: 0 1; counted: 0 0".replace(FINLAND, SWEDEN), COUNTED),
+        (f"{BASE}; mulles: 0 1", COUNTED),
+        (f"{MULLE}; mulles: 2 0", COUNTED),
+        (f"{MULLE}; mulles: -1 0", "'mulles' takes 2 whole numbers from 0 to 104, not '-1 0'"),
+        (f"{BASE}; ended: at once", "the games and the totals of the session can't be right"),
+        (f"{BASE}; ended: at once".replace(FINLAND, SESSION), "the games and the totals of the session can't be right"),
+        (f"{BASE}; ended: soon".replace(FINLAND, SESSION), "a game can have ended 'at once'"),
+        (f"{BASE}; game: 2; totals: 0 14".replace(FINLAND, SESSION), "the totals of the session can't be right"),
         (f"{BASE}; game: 2; totals: 0 16".replace(FINLAND, SESSION), "the session was over"),
         (f"rules: {SWEDEN}; {END}; bonus: 1 4", "seat 0 can't have a bonus of 1 here"),
         (f"rules: {SWEDEN}; {END}; bonus: 0 3", "seat 1 can't have a bonus of 3 here"),
