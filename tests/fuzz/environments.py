@@ -21,6 +21,7 @@ from krypenv import Rules, kasino_v0, krypkasino_v0, mulle_v0
 from krypenv.adapters.gym import KasinoEnv, KrypkasinoEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.adapters.vector import KrypkasinoVectorEnv, MulleVectorEnv
+from krypenv.envs.base import Terms, View
 from krypenv.envs.learner import LearnerGames
 
 LOW = Rules.preset("mini-low")
@@ -35,10 +36,11 @@ ODD_ARRAYS: tuple[Any, ...] = (
     np.array([2**63], np.uint64), np.array([-1]), np.zeros((2, 105)), np.array(1.0), np.array([[0], [1]]), range(3),
     b"0", {1}, 0j, lambda: 0,
 )  # fmt: skip
-WORDS = (*NASTY_WORDS, "frameskip", "name", "self", "rule_fields", "Players")
+WORDS = (*NASTY_WORDS, "frameskip", "name", "self", "fields", "keywords", "Players")
 VALUES = (
     *NASTY_VALUES, *ODD_OPPONENTS, *ODD_ARRAYS, LOW, Rules, "random", "all", "human", "ansi", "win", 3, 6, ((1, 0),),
 )  # fmt: skip
+TERMS, VIEW = vars(Terms()), vars(View())
 RULE_FIELDS = [each.name for each in dataclasses.fields(Rules) if each.name not in ("name", "players", "games")]
 ENVIRONMENTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "LearnerGames": (LearnerGames, {"rules": LOW, "num_games": 2}),
@@ -58,9 +60,11 @@ SINGLE = ("KrypkasinoEnv", "KasinoEnv")
 
 
 def parameters_of(name: str) -> list[str]:
-    """Return the parameters of an environment, the fields of the rules among them."""
-    names = [each for each in inspect.signature(ENVIRONMENTS[name][0]).parameters if each != "rule_fields"]
-    return names + (RULE_FIELDS if "variant" in names else [])
+    """Return the keywords of an environment, the fields of its parts and of the rules among them."""
+    parameters = inspect.signature(ENVIRONMENTS[name][0]).parameters.values()
+    names = {each.name for each in parameters if each.kind is not each.VAR_KEYWORD}
+    more = {"threads", "seed"} if "rules" in names else {"rules", "variant", "players", "games", *VIEW, *RULE_FIELDS}
+    return sorted(names | more | set(TERMS))
 
 
 def play_a_little(env: Any, name: str) -> None:
@@ -101,8 +105,7 @@ def refuse_keyword(name: str, word: str, tally: Tally) -> None:
     make, arguments = ENVIRONMENTS[name]
     with pytest.raises(TypeError, match="argument") as raised:
         make(**{**arguments, word: 1})
-    if "variant" in arguments:  # else the sentence is Python's own
-        check_sentence(raised.value, (name, word))
+    check_sentence(raised.value, (name, word))
     tally["refused"] += 1
 
 
