@@ -3,11 +3,9 @@
 import pytest
 from open_spiel.python import policy
 from open_spiel.python.algorithms import exploitability, sequence_form_lp
-from open_spiel.python.examples import uniform_policy_exploitability
 from typer.testing import CliRunner
 
 from krypenv import Rules
-from krypenv.envs.openspiel import load
 from krypenv.training.examples import openspiel_learners
 from krypenv.training.examples.openspiel_learners import LEARNERS, LearnersSettings, app, load_small, train
 from krypenv.training.solving import solve
@@ -50,14 +48,6 @@ def test_its_measure_is_ours():
     assert uniform == pytest.approx(train(LearnersSettings(game=TINY, learner="dqn", iterations=1))[0])
     value = sequence_form_lp.solve_zero_sum_game(game)[0]
     assert value == pytest.approx(solve(rules).value, abs=1e-3)
-
-
-def test_its_benchmark_takes_the_game_by_name(capsys):
-    uniform_policy_exploitability.FLAGS(["", "--game", str(load(Rules.parse(TINY), sorted_deals=True))])
-    uniform_policy_exploitability.main(None)
-    game = load_small(Rules.parse(TINY))
-    expected = exploitability.exploitability(game, policy.TabularPolicy(game))
-    assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(expected)
 
 
 def run(*words):

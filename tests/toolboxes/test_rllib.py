@@ -107,21 +107,6 @@ def test_seats_are_paid_what_the_game_pays(text, dense):
         assert [paid[name] for name in env.agents] == pytest.approx(worth / 2)
 
 
-def test_what_rllib_records_of_a_game_is_what_it_pays():
-    """It keeps a stream for each seat, of which nothing is lost."""
-    recording, rng = Recording("krypkasino players=4", seed=5), np.random.default_rng(2)
-    game = Game(Rules.preset("krypkasino", players=4), seed=5)
-    while not game.is_over:
-        action = rng.choice(np.flatnonzero(recording.mask))
-        game.act(int(action))
-        recording.act(action)
-    seats = recording.episode.agent_episodes
-    worth = returns_of(game.rules, game.totals, "centred")
-    assert [seats[name].get_return() for name in recording.env.agents] == pytest.approx(worth)
-    assert sum(map(len, seats.values())) == len(game.actions)
-    assert all(seat.is_terminated for seat in seats.values())
-
-
 def test_rllibs_own_checker_has_no_complaint():
     for text in GAMES:
         check_multiagent_environments(KrypenvMultiAgentEnv({"rules": text}))
@@ -195,16 +180,6 @@ def test_a_masked_action_has_no_probability():
     values = module.network(batch[Columns.OBS]["observations"])[1]
     torch.testing.assert_close(module.compute_values(batch), values)
     torch.testing.assert_close(module.compute_values(batch, module.forward_train(batch)[Columns.EMBEDDINGS]), values)
-
-
-def test_a_module_without_a_network_says_so():
-    env = KrypenvMultiAgentEnv()
-    with pytest.raises(ValueError, match=r"^MaskedModule needs model_config=.*, a function, not None$"):
-        RLModuleSpec(
-            MaskedModule,
-            observation_space=env.observation_spaces["player_0"],
-            action_space=env.action_spaces["player_0"],
-        ).build()
 
 
 # ------------------------------------------------------------------ training

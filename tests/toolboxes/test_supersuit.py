@@ -4,7 +4,6 @@ import gymnasium
 import numpy as np
 import pytest
 import supersuit as ss
-from gymnasium.spaces import Box
 
 import krypenv
 from krypenv import krypkasino_v0
@@ -40,22 +39,6 @@ def vectors(wrapped):
     )
 
 
-def test_rewards_are_clipped_and_changed():
-    _, paid = play(env())
-    assert max(map(abs, paid)) > 1
-    np.testing.assert_array_equal(play(ss.clip_reward_v0(env(), -1, 1))[1], np.clip(paid, -1, 1))
-    halves = play(ss.reward_lambda_v0(env(), lambda reward: reward / 2))[1]
-    np.testing.assert_array_equal(halves, np.array(paid) / 2)
-
-
-@pytest.mark.parametrize("wrapper", [ss.pad_action_space_v0, ss.nan_zeros_v0, ss.nan_random_v0])
-def test_wrappers_that_leave_a_legal_game_alone(wrapper):
-    plain, wrapped = play(env()), play(wrapper(env()))
-    assert wrapped[1] == plain[1]
-    for one, other in zip(plain[0], wrapped[0], strict=True):
-        np.testing.assert_array_equal(one["observation"], other["observation"])
-
-
 def test_observations_alone_take_the_wrappers_of_boxes():
     plain = [seen["observation"] for seen in play(env())[0]]
     size = len(plain[0])
@@ -89,11 +72,3 @@ def test_one_seat_takes_the_wrappers_of_gymnasium():
     assert info["action_mask"].any()
     observation, *_ = wrapped.step(int(np.flatnonzero(info["action_mask"])[0]))
     assert observation.dtype == np.float32
-
-
-def test_many_games_step_at_once():
-    games = ss.gym_vec_env_v0(one_seat(), 3)
-    observations, infos = games.reset(seed=1)
-    assert games.observation_space == Box(-128, 127, (3, N), np.int8)
-    actions = infos["action_mask"].argmax(axis=1)
-    assert games.step(actions)[0].shape == observations.shape == (3, N)
