@@ -62,12 +62,14 @@ class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
     def step(self, action: Any) -> None:
         """Do what PettingZoo's wrapper does, but say what an action is; True is none, though `Discrete` holds it."""
         agent = self.agent_selection
-        if not (self.terminations[agent] or self.truncations[agent]):
-            try:
-                action = check_action(action, self.action_space(agent).n)
-            except ValueError as error:
-                raise AssertionError(str(error)) from None
-        super().step(action)
+        if self.terminations[agent] or self.truncations[agent]:
+            super().step(action)
+            return
+        try:
+            number = check_action(action, self.action_space(agent).n)
+        except ValueError as error:
+            raise AssertionError(str(error)) from None
+        self.env.step(number)
 
 
 class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper):

@@ -192,6 +192,8 @@ def check_keywords(call: str, given: Iterable[str], known: Sequence[str]) -> Non
 
 def is_whole(value: Any, low: int, high: int) -> bool:
     """Return whether a value is a whole number of Python or numpy within bounds; True and False are not."""
+    if type(value) is int:  # as most are
+        return low <= value <= high
     if isinstance(value, bool) or str(getattr(value, "dtype", "")) == "bool":  # a bool_ was an index until numpy 2
         return False
     try:
