@@ -87,12 +87,6 @@ def test_what_the_function_changes_is_its_own():
         np.testing.assert_array_equal(engine.action_mask, before[1])
 
 
-def test_no_decision_asks_nothing():
-    agent = PolicyFunction(lambda observations, masks: 1 / 0, RULES)
-    engine = decisions()
-    assert agent.act(engine.observation[:0], engine.action_mask[:0]).shape == (0,)
-
-
 def test_it_plays_matches_and_is_an_opponent():
     agent = PolicyFunction(first_legal, RULES, name="first")
     against_itself = PolicyFunction(first_play, RULES, name="same")

@@ -2,7 +2,6 @@
 
 import importlib
 import warnings
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -203,30 +202,6 @@ def test_b1_the_builds_on_the_table_are_told_by_value():
     assert several > 5
 
 
-def test_the_cards_are_all_there():
-    rules = Rules.preset(players=4)
-    for game in random_game(rules, 5):
-        state = vector(game)
-        counts = state[LAYOUT["hands"]].reshape(6, NUM_KINDS).sum(axis=0)
-        counts += np.bincount(state[LAYOUT["stock"]][: game.stock_size], minlength=NUM_KINDS)
-        counts += state[LAYOUT["seen"]]
-        assert (counts == rules.deck_counts).all()
-
-
-def test_sessions_and_totals():
-    env = krypkasino_v0.raw_env(variant="mini-low", games=3)
-    env.reset(seed=1)
-    left = Counter()
-    while not any(env.terminations.values()):
-        state = env.state()
-        left[int(state[LAYOUT["games_left"]][0])] += 1
-        assert state[LAYOUT["session_total"]][:2].tolist() == env.game.totals
-        env.step(env.game.legal_actions()[0])
-    assert sorted(left) == [0, 1, 2]
-    earlier = env.state()[LAYOUT["session_total"]][:2]  # the last game is not among them
-    assert (earlier + env.game.scores()).tolist() == env.game.totals
-
-
 @pytest.mark.parametrize(
     "game",
     [None, "x", np.zeros(3), Engine(Rules.preset(), 2).state, Rules.preset()],
@@ -236,11 +211,3 @@ def test_what_is_no_record_of_a_game_is_refused(game):
     with pytest.raises(ValueError, match=r"a game is one record of krypenv\.state\.GAME, not ") as raised:
         whole_state(Rules.preset(), game)
     assert len(str(raised.value).splitlines()) == 1
-
-
-def test_an_engine_s_row_is_a_record():
-    engine = Engine(Rules.preset(), 2, seed=1)
-    one = whole_state(engine.rules, engine.state[1])
-    assert (one == whole_state(engine.rules, engine.state[1:])).all()
-    with pytest.raises(ValueError, match="rules"):
-        whole_state(None, engine.state[1])
