@@ -327,14 +327,17 @@ class _Position(Entries):
 
     def read_builds(self, state: Any) -> None:
         """Read the builds on the table and who owns them (B1)."""
+        compiled = compile_rules(self.rules)[0]
         for value in range(1, MAX_BUILD + 1) if self.rules.building else ():
             counts, owner = self.counts[f"build {value}"], self.seat(f"owner {value}", NO_SEAT)
             fault = f"each build has an owner, and an owner has a build; see 'build {value}' and 'owner {value}'"
             self.check(counts.any() == (owner != NO_SEAT), f"owner {value}", fault)
             if not counts.any():
                 continue
+            fault = f"seat {owner} holds no card of {value}, and who owns a build of {value} does (B5)"
+            self.check(int(state.hand_kinds[owner]) & int(compiled["value_kinds"][value]), f"owner {value}", fault)
             state.builds |= 1 << value
-            state.multiple_builds |= int(counts @ compile_rules(self.rules)[0]["table_value"] > value) << value
+            state.multiple_builds |= int(counts @ compiled["table_value"] > value) << value
             state.build_owner[value] = owner
             for kind in np.repeat(np.arange(NUM_KINDS), counts):
                 state.built[kind] = JOINED[state.built[kind], value]
