@@ -1,6 +1,7 @@
 """One game, for people: moves by name, undo, texts of positions and records.
 
 game         a game and its past
+present      the present state of a game by name
 starts       decks, seeds and places in a session that a game may start from
 stack        the kernels over the states of a game
 moves        whole plays as people write them, and as states have them
