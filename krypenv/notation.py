@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 from krypenv.cards import parse_card
 from krypenv.inputs.words import shown, text_to_read
 
+AnyEntries = TypeVar("AnyEntries", bound="Entries")
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -31,26 +32,32 @@ def is_record(text: str) -> bool:
 
 
 class Entries:
-    """The entries ``key: value`` of a position's text, with their lines."""
+    """The entries of a position's text, or the tags of a record: each key with its line and its value."""
 
-    def __init__(self, text: str) -> None:
-        self.entries: dict[str, tuple[int, str]] = {}  # key -> line and value
-        self.last_line = 1
+    def __init__(self, entries: dict[str, tuple[int, str]], last_line: int) -> None:
+        self.entries, self.last_line = entries, last_line
+
+    @classmethod
+    def read(cls: type[AnyEntries], text: str) -> AnyEntries:
+        """Return the entries ``key: value`` of a position's text."""
+        found = cls({}, 1)
         for line, words in enumerate(LINE_END.split(text_to_read(text, "a position")), start=1):
-            for part in words.partition("#")[0].split(";"):
+            for part in filter(str.strip, words.partition("#")[0].split(";")):
                 _, colon, value = part.partition(":")
-                key = key_of(part)
-                if part.strip():
-                    self.last_line = line
-                    if not colon:
-                        raise NotationError(line, f"{shown(part.strip())} is no entry; an entry is 'key: value'")
-                    if key in self.entries:
-                        raise NotationError(line, f"{shown(key)} is already in line {self.entries[key][0]}")
-                    self.entries[key] = line, value.strip()
+                key, found.last_line = key_of(part), line
+                if not colon:
+                    raise NotationError(line, f"{shown(part.strip())} is no entry; an entry is 'key: value'")
+                found.check(key not in found.entries, "", f"{shown(key)} is already in line {found.line_of(key)}")
+                found.entries[key] = line, value.strip()
+        return found
+
+    def line_of(self, key: str) -> int:
+        """Return the line of an entry, or the last line if it is missing."""
+        return self.entries.get(key, (self.last_line,))[0]
 
     def fail(self, key: str, reason: object) -> NotationError:
         """Return the error of an entry, or of the whole text if the entry is missing."""
-        return NotationError(self.entries.get(key, (self.last_line,))[0], reason)
+        return NotationError(self.line_of(key), reason)
 
     def check(self, holds: Any, key: str, reason: str) -> None:
         """Raise the error of an entry unless a condition holds."""
@@ -70,7 +77,7 @@ class Entries:
         words = self.value(key).split()
         if not words:
             return [default] * count
-        is_read = len(words) == count and all(re.fullmatch(r"-?[0-9]{1,6}", word) for word in words)
+        is_read = len(words) == count and all(re.fullmatch(r"-?[0-9]{1,20}", word) for word in words)
         numbers = [int(word) for word in words] if is_read else []
         if not is_read or (most is not None and not 0 <= min(numbers) <= max(numbers) <= most):
             within, said = "" if most is None else f" from 0 to {most}", shown(" ".join(words))

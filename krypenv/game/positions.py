@@ -123,7 +123,16 @@ def parse_position(text: str, kind: type[Game]) -> Game:
 
     Raises NotationError, with the line and the reason, if it is not a position or if play can't lead to it.
     """
-    return _Position(text).game(kind)
+    return _Position.read(text).game(kind)
+
+
+def rules_in(entries: Entries) -> Rules:
+    """Return the rules that the entries of a position name."""
+    entries.check("rules" in entries.entries, "rules", "there is no entry 'rules', as in 'rules: krypkasino players=2'")
+    try:
+        return Rules.parse(entries.value("rules"))
+    except ValueError as error:
+        raise entries.fail("rules", error) from None
 
 
 class _Position(Entries):
@@ -131,11 +140,7 @@ class _Position(Entries):
 
     def game(self, kind: type[Game]) -> Game:
         """Return the game."""
-        self.check("rules" in self.entries, "rules", "there is no entry 'rules', as in 'rules: krypkasino players=2'")
-        try:
-            self.rules = rules = Rules.parse(self.value("rules"))
-        except ValueError as error:
-            raise self.fail("rules", error) from None
+        self.rules = rules = rules_in(self)
         zones, known = zones_of(rules), keys_of(rules)
         for key in self.entries:
             self.check(key in known, key, f"{shown(key)} is no key of a position; the keys are {', '.join(known)}")

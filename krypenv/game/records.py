@@ -12,7 +12,7 @@ from krypenv.game.positions import parse_position
 from krypenv.game.starts import check_session
 from krypenv.game.whole_plays import begin_play
 from krypenv.inputs.words import check_text, shown, text_to_read, unquoted
-from krypenv.notation import NotationError
+from krypenv.notation import Entries, NotationError
 from krypenv.rules import Rules
 
 if TYPE_CHECKING:
@@ -159,16 +159,11 @@ class _Reader:
         if self.result:
             raise ValueError(f"the record ended with {shown(self.result)}, and then comes {shown(token[0])}")
         if token["tag"]:
-            if self.game:
-                raise ValueError(f"the tag {shown(token['tag'])} comes after the tags")
             self.add_tag(token["tag"], re.sub(r"\\(.)", r"\1", token["value"], flags=re.DOTALL))
             return
         game = self.game = self.game or self.start()
         if token["move"]:
-            if self.begun:
-                raise ValueError(f"{unquoted(self.begun)} was only begun, so no move follows it")
-            self.begun = token[0] if token["begun"] else ""
-            self.made += _replay_move(game, token["move"], bool(self.begun))
+            self.play(game, Move.parse(token["move"]), bool(token["begun"]))
         elif token["comment"] is not None:
             self.comments.setdefault(self.made, []).append(token["comment"].strip())
         elif token["deal"]:
@@ -179,103 +174,83 @@ class _Reader:
                 raise ValueError(f"the next move is number {self.made + 1}, not {unquoted(token['number'])}")
         else:
             self.result = token["result"]
-            _check_result(game, self.result)
+            self.check_result(game)
 
     def add_tag(self, name: str, text: str) -> None:
         """Keep a tag; a deck may be spread over several."""
-        if name not in self.tags:
-            self.tags[name] = self.line, [text]
-        elif name == "Deck":
-            self.tags[name][1].append(text)
-        else:
-            raise ValueError(f"the tag {shown(name)} is already in line {self.tags[name][0]}")
+        if self.game:
+            raise ValueError(f"the tag {shown(name)} comes after the tags")
+        line, parts = self.tags.setdefault(name, (self.line, []))
+        if parts and name != "Deck":
+            raise ValueError(f"the tag {shown(name)} is already in line {line}")
+        parts.append(text)
 
     def start(self) -> Game:
         """Return the game that the tags deal."""
-        tags = {name: (line, " ".join(parts)) for name, (line, parts) in self.tags.items()}
-        return _start_game(tags, self.line, self.kind)
+        tags = Entries({name: (line, " ".join(parts)) for name, (line, parts) in self.tags.items()}, self.line)
+        own = [name for name in _OWN_TAGS if name in tags.entries]
+        if "Position" in own:
+            tags.check(own == ["Position"], own[0], f"a record that begins from a position has no tag {own[0]!r}")
+            try:
+                game = parse_position(tags.value("Position"), self.kind)
+            except NotationError as error:
+                raise NotationError(tags.line_of("Position") + error.line - 1, str(error).partition(": ")[2]) from None
+        else:
+            game = self.deal(tags)
+        game.tags = {name: text for name, (_, text) in tags.entries.items() if name not in own}
+        return game
+
+    def deal(self, tags: Entries) -> Game:
+        """Return the game dealt from the tags for the rules, the dealer, the seed, the session and the deck."""
+        needed = "before the moves there are the tags 'Rules' and 'Deck' (or 'Seed'), or 'Position'"
+        if "Rules" not in tags.entries or not ("Deck" in tags.entries or "Seed" in tags.entries):
+            raise NotationError(self.line, needed)
+        at = "Rules"  # the tag that an error is about
+        try:
+            rules = Rules.parse(tags.value(at))
+            [dealer] = tags.numbers("Dealer", 1, rules.players - 1)
+            [number], totals = tags.numbers("Game", 1, 1), tags.numbers("Totals", rules.players)
+            at = "Game" if "Game" in tags.entries else "Totals"
+            if reason := check_session(rules, number, totals):
+                raise ValueError(reason)
+            seed = tags.numbers("Seed", 1)[0] if "Seed" in tags.entries else None
+            at = "Deck" if "Deck" in tags.entries else "Dealer"
+            deck = tags.value("Deck") if "Deck" in tags.entries else None
+            return self.kind(rules, seed, deck, dealer, number, totals)
+        except NotationError:
+            raise
+        except ValueError as error:
+            raise tags.fail(at, error) from None
+
+    def play(self, game: Game, move: Move, is_begun: bool) -> None:
+        """Make a move, or begin it."""
+        if self.begun:
+            raise ValueError(f"{unquoted(self.begun)} was only begun, so no move follows it")
+        if not is_begun:
+            game.push(move)
+            self.made += 1
+            return
+        self.begun = f"{move}.."
+        card, takes, _, build, builds = move.kinds()
+        if builds or not begin_play(game, card, takes, build):
+            raise IllegalMove(game.complaint(f"{unquoted(self.begun)} is no begun play here"))
+
+    def check_result(self, game: Game) -> None:
+        """Raise ValueError unless the record ends with the final scores, or with ``*`` before the end."""
+        scores = "-".join(map(str, game.scores()))
+        if game.is_over and self.result != scores:
+            raise ValueError(f"the final scores are {scores}, not {unquoted(self.result)}")
+        if not game.is_over and self.result != "*":
+            raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(self.result)}")
 
     def finish(self) -> Game:
         """Return the whole game; raise NotationError if the record is cut off."""
         if not self.game or not self.result:
             raise NotationError(self.line, "the record ends without '*' or the final scores")
-        self.game.comments = {
-            ply: text for ply, parts in self.comments.items() if (text := "\n".join(filter(None, parts)))
-        }
+        texts = {ply: "\n".join(filter(None, parts)) for ply, parts in self.comments.items()}
+        self.game.comments = {ply: text for ply, text in texts.items() if text}
         return self.game
 
 
 def _is_number(digits: str, number: int) -> bool:
     return digits.lstrip("0") == str(number)
-
-
-def _start_game(tags: dict[str, tuple[int, str]], line: int, kind: type[Game]) -> Game:
-    """Return the game that the tags deal."""
-    own = {name: tags[name] for name in _OWN_TAGS if name in tags}
-    if "Position" in own:
-        if len(own) > 1:
-            other = next(name for name in own if name != "Position")
-            raise NotationError(own[other][0], f"a record that begins from a position has no tag {other!r}")
-        try:
-            game = parse_position(own["Position"][1], kind)
-        except NotationError as error:
-            raise NotationError(own["Position"][0] + error.line - 1, str(error).partition(": ")[2]) from None
-    else:
-        game = _deal_from(own, line, kind)
-    game.tags = {name: text for name, (_, text) in tags.items() if name not in own}
-    return game
-
-
-def _deal_from(own: dict[str, tuple[int, str]], line: int, kind: type[Game]) -> Game:
-    """Return the game dealt from the tags for the rules, the dealer, the seed, the session and the deck."""
-    name = ""
-
-    def numbers(key: str, count: int, default: list[int]) -> list[int]:
-        nonlocal name
-        name = key
-        if key not in own:
-            return default
-        words = own[key][1].split()
-        if len(words) != count or not all(re.fullmatch(r"-?[0-9]{1,20}", word) for word in words):
-            raise ValueError(f"the tag {key!r} takes {count} whole number{'s' * (count > 1)}, not {shown(own[key][1])}")
-        return [int(word) for word in words]
-
-    if "Rules" not in own or not ("Deck" in own or "Seed" in own):
-        raise NotationError(line, "before the moves there are the tags 'Rules' and 'Deck' (or 'Seed'), or 'Position'")
-    try:
-        name = "Rules"
-        rules = Rules.parse(own["Rules"][1])
-        [dealer] = numbers("Dealer", 1, [rules.players - 1])
-        [number], totals = numbers("Game", 1, [1]), numbers("Totals", rules.players, [0] * rules.players)
-        if reason := check_session(rules, number, totals):
-            raise NotationError(own.get("Game", own.get("Totals", (line,)))[0], reason)
-        seed = numbers("Seed", 1, [])[0] if "Seed" in own else None
-        name = "Deck" if "Deck" in own else "Dealer"
-        return kind(rules, seed, own["Deck"][1] if "Deck" in own else None, dealer, number, totals)
-    except NotationError:
-        raise
-    except ValueError as error:
-        raise NotationError(own.get(name, (line,))[0], error) from None
-
-
-def _replay_move(game: Game, text: str, begun: bool) -> int:
-    """Make a move, or begin it; return how many whole moves that made."""
-    move = Move.parse(text)
-    if not begun:
-        game.push(move)
-    elif not _begin(game, move):
-        raise IllegalMove(game.complaint(f"{unquoted(str(move))}.. is no begun play here"))
-    return not begun
-
-
-def _begin(game: Game, move: Move) -> bool:
-    card, takes, _, build, builds = move.kinds()
-    return not builds and begin_play(game, card, takes, build)
-
-
-def _check_result(game: Game, result: str) -> None:
-    scores = "-".join(map(str, game.scores()))
-    if game.is_over and result != scores:
-        raise ValueError(f"the final scores are {scores}, not {unquoted(result)}")
-    if not game.is_over and result != "*":
-        raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(result)}")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from krypenv.cards import NUM_KINDS, card_name, parse_card
 from krypenv.families.presets import MOST_PLAYERS
 from krypenv.game.game import Game
-from krypenv.game.positions import keys_of, zones_of
+from krypenv.game.positions import keys_of, rules_in, zones_of
 from krypenv.inputs.words import shown
 from krypenv.notation import Entries, NotationError
 from krypenv.rules import Rules
@@ -53,12 +53,8 @@ class Board(NamedTuple):
 
 def read_board(text: str) -> Board:
     """Return what lies where by a position's text; raises NotationError for what can't be read."""
-    entries = Entries(text)
-    entries.check("rules" in entries.entries, "rules", "there is no entry 'rules', as in 'rules: krypkasino players=2'")
-    try:
-        rules = Rules.parse(entries.value("rules"))
-    except ValueError as error:
-        raise entries.fail("rules", error) from None
+    entries = Entries.read(text)
+    rules = rules_in(entries)
     keys = zones_of(rules)
     rest = [key for key in keys if entries.value(key) == REST]
     zones = {key: [] if key in rest else [card_name(kind) for kind in entries.parse_cards(key)] for key in keys}
