@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from krypenv.adapters.policy import PolicyFunction
 from krypenv.arguments import check_seed, check_seeds
-from krypenv.envs.base import observation_space
+from krypenv.envs.base import observation_space, successive_seeds
 from krypenv.envs.learner import LearnerGames
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.features import width_of
@@ -60,8 +60,6 @@ class KrypkasinoVecEnv(VecEnv):
             gym.spaces.Discrete(self.batch.rules.num_actions),
         )
         self._actions = np.zeros(num_envs, np.int64)
-        self._returns = np.zeros((num_envs, self.batch.rules.players))
-        self._lengths = np.zeros(num_envs, np.int64)
         self._start = time.perf_counter()
         self._is_dealt = True  # the first reset uses the constructor's deals
 
@@ -78,15 +76,13 @@ class KrypkasinoVecEnv(VecEnv):
         self._is_dealt = False
         self._reset_seeds()
         self._reset_options()
-        self._returns[:] = 0
-        self._lengths[:] = 0
         return self.batch.observation.copy()
 
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Keep the seeds for the next reset, `seed + i` for game i; ValueError unless it is a whole number from 0."""
-        if seed is not None and check_seed(seed) > (1 << 64) - self.num_envs:
-            raise ValueError(f"game i has the seed + i, which is below 2**64, and not {shown(seed)} + i")
-        return list(super().seed(None if seed is None else int(seed)))
+        if seed is not None:
+            seed = int(successive_seeds(check_seed(seed), self.num_envs)[0])
+        return list(super().seed(seed))
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
         """Keep the actions, (B,) ints, for `step_wait`."""
@@ -97,24 +93,18 @@ class KrypkasinoVecEnv(VecEnv):
     ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Carry out the actions; return observations (B, N), rewards (B,), dones (B,) and infos, as SB3 wants them."""
         batch = self.batch
-        acting = batch.seats.copy()
         batch.step(self._actions)
-        self._returns += batch.rewards
-        self._lengths += 1
         infos: list[dict[str, Any]] = self.reset_infos.copy()
-        ended = np.flatnonzero(batch.done)
-        for row in ended:
+        for row in np.flatnonzero(batch.done):
             infos[row] = {
                 "terminal_observation": batch.final_observation[row].copy(),
                 "TimeLimit.truncated": False,
                 "episode": {
-                    "r": float(self._returns[row, acting[row]]),
-                    "l": int(self._lengths[row]),
+                    "r": float(batch.returns[row, batch.acting[row]]),
+                    "l": int(batch.lengths[row]),
                     "t": round(time.perf_counter() - self._start, 6),
                 },
             }
-        self._returns[ended] = 0
-        self._lengths[ended] = 0
         return batch.observation.copy(), batch.reward.astype(np.float32), batch.done.copy(), infos
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.arguments import check_seed
+from krypenv.envs.base import successive_seeds
 from krypenv.envs.learner import ALL, LearnerGames
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.inputs.words import to_install
@@ -83,11 +84,11 @@ class KrypenvEnv(EnvBase):
         return self._entries(np.zeros_like(self._is_new), self.batch.seats)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
-        batch, acting = self.batch, self.batch.seats.copy()
+        batch = self.batch
         batch.step(tensordict["action"].cpu().numpy())
         self._is_new = batch.done.copy()
         rewards = batch.rewards if batch.seat == ALL else batch.reward[:, None]
-        entries = self._entries(batch.done, np.where(batch.done, acting, batch.seats))
+        entries = self._entries(batch.done, np.where(batch.done, batch.acting, batch.seats))
         return entries.set("reward", torch.tensor(rewards, dtype=torch.float32))
 
     def _entries(self, done: npt.NDArray[np.bool_], seats: npt.NDArray[np.int32]) -> TensorDictBase:
@@ -110,5 +111,5 @@ class KrypenvEnv(EnvBase):
         if seed is None:
             return
         rows = np.arange(len(self._is_new))
-        self.batch.restart(rows, np.uint64(check_seed(seed)) + rows.astype(np.uint64))
+        self.batch.restart(rows, successive_seeds(check_seed(seed), len(rows)))
         self._is_new[:] = True

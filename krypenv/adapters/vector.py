@@ -12,9 +12,9 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from krypenv.arguments import check_options, check_seeds
+from krypenv.arguments import check_options
 from krypenv.engine import IntArray
-from krypenv.envs.base import Rendered, observation_space, read_keywords
+from krypenv.envs.base import Rendered, observation_space, read_keywords, successive_seeds
 from krypenv.envs.learner import LearnerGames, check_one_seat
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.families.variants import KASINO, KRYPKASINO, MULLE
@@ -71,7 +71,6 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._waits = np.zeros(num_envs, np.bool_)  # for its next episode, which is dealt already, to begin
-        self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)
         self._begun = np.full(num_envs, time.perf_counter())
 
     @property
@@ -91,14 +90,9 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
         if seed is None:
             seeds = self.np_random.integers(1 << 63, size=self.num_envs).astype(np.uint64)
         else:
-            seeds = check_seeds(seed)
-        if seeds.ndim == 0:
-            if int(seeds) > (1 << 64) - self.num_envs:
-                raise ValueError(f"row i has the seed {seeds} + i, and a seed is below 2**64")
-            super().reset(seed=int(seeds))
-            seeds = np.uint64(seeds) + np.arange(self.num_envs, dtype=np.uint64)
-        elif seeds.shape != (self.num_envs,):
-            raise ValueError(f"{self.num_envs} games need {self.num_envs} seeds, not an array of shape {seeds.shape}")
+            seeds = successive_seeds(seed, self.num_envs)
+            if np.ndim(seed) == 0:
+                super().reset(seed=int(seeds[0]))
         new = rows if seed is not None else rows[~self._waits[rows]]
         self.batch.restart(new, seeds[new])
         self._begin(rows)
@@ -106,8 +100,7 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
 
     def _begin(self, rows: IntArray) -> None:
         """Begin the episodes of some rows, which are dealt."""
-        self._waits[rows] = False
-        self._returns[rows], self._lengths[rows], self._begun[rows] = 0, 0, time.perf_counter()
+        self._waits[rows], self._begun[rows] = False, time.perf_counter()
 
     def _rows_of(self, options: Any) -> IntArray:
         """Return the rows that the options select; raise ValueError if their mask is not valid."""
@@ -131,8 +124,6 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
                 "call reset(options={'reset_mask': mask}) to begin the next ones"
             )
         batch.step(actions, np.flatnonzero(~self._waits))
-        self._returns += batch.reward
-        self._lengths += ~self._waits
         self._begin(waiting)
         final: dict[str, Any] = {}
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
@@ -157,8 +148,8 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
         for row in np.flatnonzero(ended):
             seen[row] = batch.final_observation[row].copy()
         episode: dict[str, Any] = {
-            "r": np.where(ended, self._returns, 0.0),
-            "l": np.where(ended, self._lengths, 0),
+            "r": np.where(ended, batch.returns[np.arange(self.num_envs), batch.acting], 0.0),
+            "l": np.where(ended, batch.lengths, 0),
             "t": np.where(ended, np.round(time.perf_counter() - self._begun, 6), 0.0),
         }
         info = {"action_mask": np.zeros_like(batch.action_mask), "episode": _marked(episode, ended)}

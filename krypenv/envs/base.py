@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
+import numpy.typing as npt
 from gymnasium.spaces import Box
 
-from krypenv.arguments import check_switch, chosen_rules
+from krypenv.arguments import check_seeds, check_switch, chosen_rules
 from krypenv.families.variants import Family
 from krypenv.features import width_of
 from krypenv.game.display import TURN, check_render_seat
@@ -62,6 +63,18 @@ def read_terms(call: str, given: Mapping[str, Any]) -> Terms:
 def observation_space(size: int) -> Box:
     """Return the space of one seat's observation, (N,) int8."""
     return Box(-128, 127, (size,), np.int8)
+
+
+def successive_seeds(seed: Any, count: int) -> npt.NDArray[np.uint64]:
+    """Return the seeds of so many games, `seed + i` for game i, or those of a sequence; raise ValueError if wrong."""
+    seeds = check_seeds(seed)
+    if seeds.ndim == 0:
+        if int(seeds) > (1 << 64) - count:
+            raise ValueError(f"game i has the seed {seeds} + i, and a seed is below 2**64")
+        return np.uint64(seeds) + np.arange(count, dtype=np.uint64)
+    if seeds.shape != (count,):
+        raise ValueError(f"{count} games need {count} seeds, not an array of shape {seeds.shape}")
+    return seeds
 
 
 def read_keywords(

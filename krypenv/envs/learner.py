@@ -106,9 +106,12 @@ class LearnerGames:
         engine: the engine; between steps the learner is to act in every row.
         seats: (B,) int32, the seat that the learner is to act for.
         observation, action_mask: (B, N) and (B, 105) int8, of that seat.
+        acting: (B,) int32, the seat that acted in the last step.
         reward: (B,) float64, what the seat that acted earned in the last step, up to its row's next decision.
         rewards: (B, P) float64, what every seat earned in it.
         done: (B,) bool, whether the last step ended an episode.
+        returns: (B, P) float64, what every seat has earned in the episode, the last step included.
+        lengths: (B,) int64, the learner's steps in it.
         final_observation: (B, N) int8, what the seat that acted sees at the end; valid where `done`.
         ended: (1,) of `GAME`, the state at the end of the game that ended last, when it is one of one row.
         players: (B, P) intp, who plays each seat: an index into the pool, or LEARNER.
@@ -147,6 +150,8 @@ class LearnerGames:
         self._payments = Payments(rules, num_games, asked.reward, asked.dense)
         self.rewards = self._payments.rewards
         self.done = np.zeros(num_games, np.bool_)
+        self.acting = self.seats.copy()
+        self.returns, self.lengths = np.zeros_like(self.rewards), np.zeros(num_games, np.int64)
         self.final_observation = np.zeros_like(self.observation)
         self.players = np.full((num_games, rules.players), LEARNER, np.intp)
         self._episodes = np.zeros(num_games, np.int64)  # episodes that ended since the row was seeded
@@ -217,6 +222,7 @@ class LearnerGames:
         If seeds are given for all rows, named opponents start afresh with them.
         """
         rows = np.asarray(rows, np.int64)
+        self.returns[rows], self.lengths[rows] = 0, 0
         self._reseed(rows, seeds)
         if seeds is not None and len(rows) == self.num_games and any(isinstance(each, str) for each, _ in self._wanted):
             self.pool = self._make_pool()
@@ -267,7 +273,8 @@ class LearnerGames:
             self._viewers[:] = acting
         self._foresee(rows, chosen)
         self.engine.step(chosen, rows)
-        self.done[:] = False
+        self.acting = acting
+        self.returns[self.done], self.lengths[self.done], self.done[:] = 0, 0, False
         self.rewards[:] = 0
         if len(forfeited):
             self._forfeit(forfeited)
@@ -275,6 +282,8 @@ class LearnerGames:
         self._play_others()
         self._payments.pay(self.engine.state, stepped[~self.done[stepped]])
         self.reward = self.rewards[self._all_rows, acting]
+        self.returns += self.rewards
+        self.lengths[stepped] += 1
 
     def _play_others(self) -> None:
         """Play the opponents' moves until the learner is to act in every row."""
