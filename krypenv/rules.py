@@ -15,7 +15,6 @@ from krypenv.families.field_checks import find_fault
 from krypenv.families.fields import Fields
 from krypenv.families.presets import PRESETS
 from krypenv.families.random_rules import redraw
-from krypenv.inputs import schema
 from krypenv.inputs.words import check_keywords, did_you_mean, parse_value, shown, text_to_read
 from krypenv.observation import layout_of
 
@@ -178,15 +177,6 @@ def check_rules(rules: Any) -> Rules:
     if not isinstance(rules, Rules):
         raise ValueError(f"rules are those of Rules.preset or Rules.parse, not {shown(rules)}")
     return rules
-
-
-def rules_text(value: Any, place: str) -> None:
-    """Check for rules in the form of `str(rules)`; a check as in `krypenv.inputs.schema`."""
-    schema.text(value, place)
-    try:
-        Rules.parse(value)
-    except ValueError as error:
-        raise ValueError(f"{place} names no rules: {schema.sentence_of(error)}") from None
 
 
 def _check_name(name: Any) -> None:

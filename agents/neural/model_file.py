@@ -6,8 +6,9 @@ import dataclasses
 import hashlib
 import json
 import os
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import safetensors.numpy
@@ -16,45 +17,12 @@ from krypenv.agents.neural.action_features import version_of
 from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape, inputs_of
 from krypenv.agents.neural.weights import check_network, parse_arrays, shape_of
 from krypenv.inputs.files import parse_json, read_file, write_whole
-from krypenv.inputs.schema import (
-    a_list,
-    a_record,
-    line,
-    matching,
-    number,
-    optional,
-    sentence_of,
-    text,
-    whole,
-)
 from krypenv.inputs.words import shown
 from krypenv.observation import VERSION
-from krypenv.rules import Rules, rules_text
+from krypenv.rules import Rules
 
 FORMAT = 2
 WEIGHTS, CARD = "weights.safetensors", "model.json"
-
-
-_UNITS = whole(1, MAX_UNITS)
-_check_card = a_record(
-    {
-        "rules": rules_text,
-        "network": a_record(dict.fromkeys(("context", "card", "embedding"), _UNITS), more=False),
-        "weights_sha256": matching("[0-9a-f]{64}", "64 hexadecimal digits"),
-    },
-    {
-        "also": optional(a_list(rules_text)),
-        "command": optional(text),
-        "seed": optional(whole(0, 2**64)),
-        "frames": optional(whole(0)),
-        "seconds": optional(number(0)),
-        "commit": optional(line),
-        "version": optional(line),
-        "created": optional(line),
-        "regret": optional(number()),
-        "settings": optional(a_record({}, {"reward": line, "init_from": text, "warm": text})),
-    },
-)
 
 
 class ModelError(ValueError):
@@ -104,6 +72,42 @@ def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
     return arrays, card
 
 
+@cache
+def _card_schema() -> Any:
+    """Return the schema of model.json. Pydantic is not imported before a model is read."""
+    from pydantic import AfterValidator
+
+    from krypenv.inputs.schema import Line, a_list, a_record, matching, number, sentence_of, whole
+
+    def check_rules(text: str) -> str:
+        try:
+            Rules.parse(text)
+        except ValueError as error:
+            raise ValueError(f"should name rules: {sentence_of(error)}") from None
+        return text
+
+    units, rules = whole(1, MAX_UNITS), Annotated[str, AfterValidator(check_rules)]
+    return a_record(
+        {
+            "rules": rules,
+            "network": a_record(dict.fromkeys(("context", "card", "embedding"), units), more=False),
+            "weights_sha256": matching("[0-9a-f]{64}", "64 hexadecimal digits"),
+        },
+        {
+            "also": a_list(rules) | None,
+            "command": str | None,
+            "seed": whole(0, 2**64) | None,
+            "frames": whole(0) | None,
+            "seconds": number(0) | None,
+            "commit": Line | None,
+            "version": Line | None,
+            "created": Line | None,
+            "regret": number() | None,
+            "settings": a_record({}, {"reward": Line, "init_from": str, "warm": str}) | None,
+        },
+    )
+
+
 def read_card(folder: str | Path) -> dict[str, Any]:
     """Return the contents of the model.json in a folder; raises ModelError unless it is one of this version."""
     folder = Path(folder)
@@ -126,10 +130,12 @@ def read_card(folder: str | Path) -> dict[str, Any]:
                 f"{folder} was trained on {what} of version {shown(card.get(key))}, "
                 f"and this krypenv gives version {shown(version)}; train it anew"
             )
+    from krypenv.inputs.schema import check
+
     try:
-        _check_card(card, "")
+        check(_card_schema(), card)
     except ValueError as error:
-        raise ModelError(f"{path}: {sentence_of(error)}") from None
+        raise ModelError(f"{path}: {error}") from None
     return card
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import metadata
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ from krypenv.envs.structs import seen_values
 from krypenv.features import history_in
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.inputs.schema import a_record, line, text, whole
 from krypenv.inputs.words import shown
 from krypenv.observation import history_columns
 from krypenv.rules import Rules
@@ -22,11 +21,6 @@ from krypenv.rules import Rules
 VERSION = 1
 BYE = {"type": "bye"}
 NAME, MOVE, ERROR = "name", "move", "error"  # what is asked for, and what is answered in its place
-_ANSWERS = {
-    (key, has_id): a_record({key: text if key == ERROR else line, **({"id": whole()} if has_id else {})})
-    for key in (NAME, MOVE, ERROR)
-    for has_id in (False, True)
-}
 
 
 def hello(rules: Rules, seed: int, seconds: float) -> dict[str, Any]:
@@ -81,13 +75,23 @@ class Answer(NamedTuple):
     is_error: bool
 
 
+@cache
+def _schema(key: str, has_id: bool) -> Any:
+    """Return the schema of an answer. Pydantic is not imported before there is one."""
+    from krypenv.inputs.schema import Line, a_record, whole
+
+    return a_record({key: str if key == ERROR else Line, **({"id": whole()} if has_id else {})})
+
+
 def read_answer(answer: Any, key: str, number: int | None = None) -> Answer:
     """Return the text that an answer has under a key, or under `ERROR`; its id must be `number`, if there is one.
 
     Raises ValueError, naming the fault, for anything else.
     """
+    from krypenv.inputs.schema import check
+
     key = ERROR if isinstance(answer, dict) and ERROR in answer else key
-    _ANSWERS[key, number is not None](answer, "")
+    check(_schema(key, number is not None), answer)
     if number is not None and answer["id"] != number:
         raise ValueError(f"id is {shown(answer['id'])}, and that of the question is {number}")
     return Answer(answer[key], key == ERROR)

@@ -2,6 +2,6 @@
 
 words      words and numbers that people type, and how messages quote them
 files      files, written whole or not at all
-schema     checks of plain values from a file
+schema     schemas of plain values from files and messages, by pydantic
 artifacts  arrays in files of one's own, with what they are, a version and a digest
 """

@@ -1,126 +1,88 @@
-"""Checks of plain values from a file: types, lengths and bounds. An error says where the wrong value is.
-
-A check is a function of a value and of its place, such as ``scores[3]``. It raises ValueError, naming both.
-"""
+"""Schemas of plain values from files and messages, checked by pydantic; an error says where the wrong value is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from krypenv.inputs.words import one_line, shown
 
-Check = Callable[[Any, str], None]
+Schema = type[BaseModel]
 LONGEST = 600  # characters of a sentence
 HUGE = 2**53  # floats are exact for whole numbers up to here
 
 
-def wrong(value: Any, place: str, wanted: str) -> ValueError:
-    """Return the error for a value that is not what is wanted at its place."""
-    return ValueError(f"{place or 'all of it'} is to be {wanted}, not {shown(value)}")
+def whole(low: int = -HUGE, high: int | None = HUGE) -> Any:
+    """Return the type of whole numbers within bounds; a `high` of None is no bound. True and False are not numbers."""
+    return Annotated[int, Field(ge=low, le=high)]
 
 
-def sentence_of(error: Exception) -> str:
-    """Return an error's message on one line, shortened, whatever texts of a file it quotes."""
-    return one_line(str(error), LONGEST)
+def number(low: float = -1e15, high: float = 1e15) -> Any:
+    """Return the type of numbers within bounds."""
+    return Annotated[float, Field(ge=low, le=high)]
 
 
-def whole(low: int = -HUGE, high: int | None = HUGE) -> Check:
-    """Check for a whole number within bounds; a `high` of None is no bound. True and False are not numbers."""
-    wanted = f"a whole number from {low} {'on' if high is None else f'to {high}'}"
+def matching(pattern: str, what: str) -> Any:
+    """Return the type of texts that a regular expression matches as a whole; `what` is told of others."""
 
-    def check(value: Any, place: str) -> None:
-        if type(value) is not int or value < low or (high is not None and value > high):
-            raise wrong(value, place, wanted)
+    def check_text(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"should be {what}")
+        return text
 
-    return check
-
-
-def number(low: float = -1e15, high: float = 1e15) -> Check:
-    """Check for a number within bounds, which may be infinite."""
-
-    def check(value: Any, place: str) -> None:
-        if type(value) not in (int, float) or not low <= value <= high:
-            raise wrong(value, place, f"a number from {low:g} to {high:g}")
-
-    return check
+    return Annotated[str, AfterValidator(check_text)]
 
 
-def text(value: Any, place: str) -> None:
-    """Check for a text."""
-    if type(value) is not str:
-        raise wrong(value, place, "a text")
+def _check_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("should be a text on one line")
+    return text
 
 
-def line(value: Any, place: str) -> None:
-    """Check for a text on one line."""
-    if type(value) is not str or not value.isprintable():
-        raise wrong(value, place, "a text on one line")
+Line = Annotated[str, AfterValidator(_check_line)]
 
 
-def matching(pattern: str, what: str) -> Check:
-    """Check for a text that a regular expression matches as a whole."""
-
-    def check(value: Any, place: str) -> None:
-        if type(value) is not str or not re.fullmatch(pattern, value):
-            raise wrong(value, place, what)
-
-    return check
+def a_list(kind: Any, least: int = 0, most: int | None = None) -> Any:
+    """Return the type of lists of `least` to `most` items."""
+    return Annotated[list[kind], Field(min_length=least, max_length=most)]
 
 
-def flag(value: Any, place: str) -> None:
-    """Check for True or False."""
-    if type(value) is not bool:
-        raise wrong(value, place, "true or false")
+def a_record(needed: Mapping[str, Any], others: Mapping[str, Any] | None = None, more: bool = True) -> Schema:
+    """Return the schema of objects with all `needed` keys, any of the `others` and, with `more`, unknown ones."""
+    config = ConfigDict(strict=True, extra="ignore" if more else "forbid")
+    fields: dict[str, Any] = {key: (kind, ...) for key, kind in needed.items()}
+    fields |= {key: (kind, None) for key, kind in (others or {}).items()}
+    return create_model("Record", __config__=config, **fields)
 
 
-def optional(check: Check) -> Check:
-    """Check for null or for what another check accepts."""
-    return lambda value, place: None if value is None else check(value, place)
+def check(schema: Schema, value: Any, place: str = "") -> None:
+    """Raise ValueError, with a sentence that names the place, unless a value is what a schema says."""
+    try:
+        schema.__pydantic_validator__.validate_python(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        is_known = first["type"] != "extra_forbidden" or len(first["loc"]) > 1
+        known = "" if is_known else f"; the keys are {', '.join(schema.model_fields)}"
+        raise ValueError(sentence_of(error, place) + known) from None
 
 
-def a_list(check: Check, least: int = 0, most: int = HUGE) -> Check:
-    """Check for a list of `least` to `most` items."""
-
-    def check_all(value: Any, place: str) -> None:
-        if type(value) is not list or not least <= len(value) <= most:
-            size = f"{least}" if least == most else f"{least} or more" if most == HUGE else f"{least} to {most}"
-            raise wrong(value, place, f"a list of {size} items")
-        for at, each in enumerate(value):
-            check(each, f"{place}[{at}]")
-
-    return check_all
-
-
-def a_table(check: Check) -> Check:
-    """Check for an object whose keys are any texts on one line."""
-
-    def check_all(value: Any, place: str) -> None:
-        if type(value) is not dict:
-            raise wrong(value, place, "an object")
-        for key, each in value.items():
-            line(key, f"a key of {place}" if place else "a key")
-            check(each, f"{place}.{key}" if place else key)
-
-    return check_all
-
-
-def a_record(needed: dict[str, Check], others: dict[str, Check] | None = None, more: bool = True) -> Check:
-    """Check for an object with all `needed` keys and any of the `others`; with `more`, also with unknown ones."""
-    checks = {**needed, **(others or {})}
-
-    def check_all(value: Any, place: str) -> None:
-        if type(value) is not dict:
-            raise wrong(value, place, "an object")
-        prefix = f"{place}." if place else ""
-        for key in needed:
-            if key not in value:
-                raise ValueError(f"{prefix}{key} is missing")
-        for key, each in value.items():
-            if key in checks:
-                checks[key](each, prefix + key)
-            elif not more:
-                raise ValueError(f"{prefix}{shown(key)} is not known; the keys are {', '.join(checks)}")
-
-    return check_all
+def sentence_of(error: Exception, place: str = "") -> str:
+    """Return what is wrong on one line, shortened; of a value that a schema refuses, with its place."""
+    if not isinstance(error, ValidationError):
+        return one_line(str(error), LONGEST)
+    first = error.errors(include_url=False)[0]
+    said = first["msg"].removeprefix("Value error, ")
+    path = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in first["loc"])
+    where = f"{place}{path}".lstrip(".") or "all of it"
+    if first["type"] == "missing":
+        said = f"{where} is missing"
+    elif first["type"] == "extra_forbidden":
+        said = f"{where} is not known"
+    elif "should " in said:
+        wanted = said.partition("should ")[2].partition(" after validation")[0]
+        wanted = "be an object" if first["type"] == "model_type" else wanted
+        said = f"{where} should {wanted}, not {shown(first['input'])}"
+    return one_line(said, LONGEST)

@@ -124,7 +124,7 @@ def test_a_model_of_several_rules_plays_each_of_them(tmp_path: Path) -> None:
     card = json.loads((folder / "model.json").read_text())
     for junk in (["whist"], [3], 3):
         (folder / "model.json").write_text(json.dumps({**card, "also": junk}))
-        with pytest.raises(ModelError, match=r"model\.json: also.* (names no rules|is to be a text|is to be a list)"):
+        with pytest.raises(ModelError, match=r"model\.json: also.* should (name rules|be a valid (string|list))"):
             agents.make(str(folder), Rules.preset(players=4))
 
 

@@ -208,7 +208,7 @@ def test_matches_take_it_and_its_name_makes_it_again():
         ("floods", f"wrote a line of more than {LONGEST_LINE:,} bytes: 'xxx"),
         ("closes", "closed its standard output"),
         ("no name", "gave a wrong answer to hello: name is missing"),
-        ("a number", "gave a wrong answer to hello: name is to be a text on one line, not 3"),
+        ("a number", "gave a wrong answer to hello: name should be a valid string, not 3"),
         ("sorry", "won't play: I need a key"),
         ("never reads", "wrote more than one line for an answer: |gave no legal move: 8S is illegal"),
         ("illegal", "gave no legal move: KSxKS is illegal; seat 0 may QC"),

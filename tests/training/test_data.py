@@ -359,9 +359,9 @@ def test_a_foreign_card_is_refused(copied: Path) -> None:
         ({"rules": "nothing"}, "nothing"),
         ({"analysts": ["search"]}, "its columns are not those of this version of krypenv"),
         ({"rows": 1}, "its files are named twice, or have other rows than it says"),
-        ({"files": [{"name": "../x.parquet", "rows": 1, "sha256": "0" * 64}]}, r"files\[0\]\.name is to be the name"),
-        ({"files": []}, "files is to be a list of 1 or more items"),
-        ({"more": 1}, "'more' is not known"),
+        ({"files": [{"name": "../x.parquet", "rows": 1, "sha256": "0" * 64}]}, r"files\[0\]\.name should be the name"),
+        ({"files": []}, "files should have at least 1 item"),
+        ({"more": 1}, "more is not known; the keys are kind, format"),
     ):
         write_card(copied, {**card, **changes})
         with pytest.raises(ValueError, match=rf"{CARD} is no card of a data set: .*{sentence}"):

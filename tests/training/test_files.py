@@ -26,7 +26,7 @@ from krypenv.agents.neural.model_file import CARD, WEIGHTS, ModelError, load_mod
 from krypenv.agents.neural.network import MAX_UNITS, Shape
 from krypenv.agents.neural.weights import check_reach
 from krypenv.inputs.files import parse_json, read_json
-from krypenv.inputs.schema import a_list, a_record, number, text, whole
+from krypenv.inputs.schema import Line, a_list, a_record, check, number, whole
 from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of, score_agent
 
 # ---------------------------------------------------------------------- every field, every type
@@ -89,19 +89,19 @@ def test_no_json_is_told_with_the_name_of_its_file(tmp_path: Path, data: bytes, 
 
 
 def test_a_schema_names_the_place() -> None:
-    check = a_record({"scores": a_list(whole(0, 9), 2, 4)}, {"name": text, "share": number(0, 1)}, more=False)
-    check({"scores": [1, 2, 9], "share": 0.5}, "")
+    schema = a_record({"scores": a_list(whole(0, 9), 2, 4)}, {"name": Line, "share": number(0, 1)}, more=False)
+    check(schema, {"scores": [1, 2, 9], "share": 0.5})
     for value, sentence in (
-        ({"scores": [1, 2, 3, 10]}, r"scores\[3\] is to be a whole number from 0 to 9, not 10"),
-        ({"scores": [1, True]}, r"scores\[1\] is to be .* not True"),
-        ({"scores": [1]}, "scores is to be a list of 2 to 4 items"),
+        ({"scores": [1, 2, 3, 10]}, r"scores\[3\] should be less than or equal to 9, not 10"),
+        ({"scores": [1, True]}, r"scores\[1\] should be .* not True"),
+        ({"scores": [1]}, r"scores should have at least 2 items, not \[1\]"),
         ({}, "scores is missing"),
-        ({"scores": [1, 2], "share": float("nan")}, "share is to be a number from 0 to 1, not nan"),
-        ({"scores": [1, 2], "names": 3}, "'names' is not known; the keys are scores, name, share"),
-        (3, "all of it is to be an object, not 3"),
+        ({"scores": [1, 2], "share": float("nan")}, "share should be less than or equal to 1, not nan"),
+        ({"scores": [1, 2], "names": 3}, "names is not known"),
+        (3, "all of it should be an object, not 3"),
     ):
         with pytest.raises(ValueError, match=sentence):
-            check(value, "")
+            check(schema, value)
 
 
 # ---------------------------------------------------------------------- models
@@ -164,8 +164,8 @@ def test_weights_of_a_type_that_numpy_does_not_know_are_no_model(folder: Path) -
 
 def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> None:
     card = json.loads((folder / CARD).read_text())
-    whole = "is to be a whole number"
-    for size, reason in ((MAX_UNITS, "don't fit"), (MAX_UNITS + 1, whole), (-1, whole), (True, whole)):
+    units = "network.context should be"
+    for size, reason in ((MAX_UNITS, "don't fit"), (MAX_UNITS + 1, units), (-1, units), (True, units)):
         (folder / CARD).write_text(json.dumps({**card, "network": {"context": size, "card": size, "embedding": 2}}))
         with pytest.raises(ModelError, match=reason):
             load_model(folder)

@@ -9,31 +9,31 @@ from typing import Any
 
 from krypenv import observation
 from krypenv.inputs.files import read_json, write_whole
-from krypenv.inputs.schema import a_list, a_record, flag, line, matching, optional, sentence_of, text, whole
+from krypenv.inputs.schema import Line, a_list, a_record, check, matching, sentence_of, whole
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
 from krypenv.training.data.columns import Column, columns_of
 
 CARD, KIND, FORMAT = "card.json", "data set", 1
 _sha256 = matching("[0-9a-f]{64}", "a SHA-256")
-_check = a_record(
+_SCHEMA = a_record(
     {
-        "kind": text,
+        "kind": str,
         "format": whole(1),
         "observation": whole(1),
-        "krypenv": line,
-        "command": line,
-        "rules": line,
+        "krypenv": Line,
+        "command": Line,
+        "rules": Line,
         "seed": whole(0, None),
         "games": whole(1),
         "rows": whole(1),
         "agents": a_list(
-            a_record({"name": line, "label": line, "cheats": flag, "weights_sha256": a_list(_sha256)}, more=False), 1
+            a_record({"name": Line, "label": Line, "cheats": bool, "weights_sha256": a_list(_sha256)}, more=False), 1
         ),
         "seatings": a_list(a_list(whole(0)), 1),
-        "analysts": a_list(line),
-        "luck": optional(line),
-        "columns": a_list(a_record({"name": line, "type": line, "text": line}, more=False), 1),
+        "analysts": a_list(Line),
+        "luck": Line | None,
+        "columns": a_list(a_record({"name": Line, "type": Line, "text": Line}, more=False), 1),
         "files": a_list(
             a_record(
                 {
@@ -88,7 +88,7 @@ def _check_card(card: Any) -> None:
         for key, known in (("kind", KIND), ("format", FORMAT), ("observation", observation.VERSION)):
             if card.get(key) != known:
                 raise ValueError(f"its {key} is {shown(card.get(key))}, and this version of krypenv reads {known}")
-    _check(card, "")
+    check(_SCHEMA, card)
     files = card["files"]
     if card["columns"] != told(card_columns(card)):
         raise ValueError("its columns are not those of this version of krypenv")

@@ -47,7 +47,7 @@ class Keys(NamedTuple):
             raise ValueError(f"{path} is to be a file that only you may read; remove it, and there are new links")
         found = read_json(path)
         try:
-            _KEYS(found, "")
+            schema.check(_KEYS, found)
             if len({found["watch"], *found["seats"]}) <= MOST_SEATS:
                 raise ValueError("two of them are the same")
         except ValueError as error:

@@ -14,24 +14,24 @@ OF_PACE = ("pace", "pause", "step")  # what does not concern the game
 PACES = {"slow": 2.5, "normal": 1.0, "fast": 0.25}  # how fast agents play: what their pause is multiplied by
 
 
-def a_message(needed: Mapping[str, schema.Check], others: Mapping[str, schema.Check] | None = None) -> schema.Check:
-    """Check for a message that has `do`, all that is needed, any of the others, and nothing else."""
-    return schema.a_record({"do": schema.line, **needed}, dict(others or {}), more=False)
+def a_message(needed: Mapping[str, Any], others: Mapping[str, Any] | None = None) -> schema.Schema:
+    """Return the schema of a message that has `do`, all that is needed, any of the others, and nothing else."""
+    return schema.a_record({"do": schema.Line, **needed}, dict(others or {}), more=False)
 
 
-def _of_a_game(**more: schema.Check) -> schema.Check:
+def _of_a_game(**more: Any) -> schema.Schema:
     return a_message({"edit": schema.whole(0), **more})
 
 
-REQUESTS: Mapping[str, schema.Check] = {
-    "play": _of_a_game(move=schema.line),
+REQUESTS: Mapping[str, schema.Schema] = {
+    "play": _of_a_game(move=schema.Line),
     "stand_in": _of_a_game(seat=schema.whole(0, 5)),
     "pace": _of_a_game(pace=schema.matching("|".join(PACES), f"one of {', '.join(PACES)}")),
-    "pause": _of_a_game(on=schema.flag),
+    "pause": _of_a_game(on=bool),
     **dict.fromkeys(("undo", "hint", "next", "new", "again", "go", "step"), _of_a_game()),
 }
-_A_MESSAGE = schema.a_record({"do": schema.line})
-_SIT = {"sit": a_message({"key": schema.line})}
+_A_MESSAGE = schema.a_record({"do": schema.Line})
+_SIT = {"sit": a_message({"key": schema.Line})}
 
 
 class Request(NamedTuple):
@@ -55,12 +55,12 @@ def parse_key(text: str) -> str:
     return str(parse_message(text, _SIT)["key"])
 
 
-def parse_message(text: str, kinds: Mapping[str, schema.Check], longest: int = MOST_CHARACTERS) -> dict[str, Any]:
+def parse_message(text: str, kinds: Mapping[str, schema.Schema], longest: int = MOST_CHARACTERS) -> dict[str, Any]:
     """Return a message of a page.
 
     Args:
         text: the message as it came.
-        kinds: the checks of the messages that are allowed, by their `do`.
+        kinds: the schemas of the messages that are allowed, by their `do`.
         longest: how many characters it may have.
 
     Raises ValueError, with a sentence, for anything else.
@@ -71,9 +71,9 @@ def parse_message(text: str, kinds: Mapping[str, schema.Check], longest: int = M
         found = parse_json(text)
     except ValueError as error:
         raise ValueError(f"a message {error}") from None
-    _A_MESSAGE(found, "")
+    schema.check(_A_MESSAGE, found)
     assert isinstance(found, dict)
     if found["do"] not in kinds:
         raise ValueError(f"do is to be one of {', '.join(kinds)}, not {shown(found['do'])}")
-    kinds[found["do"]](found, "")
+    schema.check(kinds[found["do"]], found)
     return found

@@ -14,18 +14,18 @@ FOLDER = Path(__file__).parent / "positions"
 OTHER = "Kim"  # what the texts call the other player
 _TEXTS = schema.a_record(
     {
-        "title": schema.line,
-        "task": schema.line,
-        "right": schema.line,
-        "wrong": schema.a_table(schema.line),
+        "title": schema.Line,
+        "task": schema.Line,
+        "right": schema.Line,
+        "wrong": dict[schema.Line, schema.Line],
     },
     more=False,
 )
 _LESSON = schema.a_record(
     {
-        "position": schema.line,
-        "accept": schema.a_list(schema.line, 1, 10),
-        "then": schema.a_list(schema.line, 0, 10),
+        "position": schema.Line,
+        "accept": schema.a_list(schema.Line, 1, 10),
+        "then": schema.a_list(schema.Line, 0, 10),
         "en": _TEXTS,
         "sv": _TEXTS,
     },
@@ -55,6 +55,6 @@ def lessons_in(language: str) -> tuple[Lesson, ...]:
     found = []
     for path in sorted(FOLDER.glob("*.json")):
         data = read_json(path)
-        _LESSON(data, path.name)
+        schema.check(_LESSON, data, path.name)
         found.append(Lesson(data["position"], tuple(data["accept"]), tuple(data["then"]), **data[language]))
     return tuple(found)

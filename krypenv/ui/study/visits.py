@@ -12,18 +12,18 @@ LONGEST = 2 * LARGEST + 20_000  # characters of a message: a game in JSON, where
 MOST_MOVES = 1000  # of a line
 _A_PLACE = schema.whole(0, 100_000)
 OPENING = {
-    "open": a_message({}, {"record": schema.text, "moves": schema.a_list(schema.line, 0, MOST_MOVES)}),
+    "open": a_message({}, {"record": str, "moves": schema.a_list(schema.Line, 0, MOST_MOVES)}),
     "look": a_message({"at": _A_PLACE}),
-    "move": a_message({"at": _A_PLACE, "move": schema.line}),
+    "move": a_message({"at": _A_PLACE, "move": schema.Line}),
     "challenge": a_message({}),
 }
 EDITING = {
-    "edit": a_message({}, {"at": _A_PLACE, "text": schema.text}),
-    "type": a_message({"text": schema.text}),
-    "put": a_message({"card": schema.line, "to": schema.line}, {"from": schema.line}),
-    "rest": a_message({"to": schema.line}),
-    "set": a_message({"key": schema.line, "value": schema.line}),
-    "number": a_message({"key": schema.line, "seat": schema.whole(0, 5), "number": schema.whole(0, 999)}),
+    "edit": a_message({}, {"at": _A_PLACE, "text": str}),
+    "type": a_message({"text": str}),
+    "put": a_message({"card": schema.Line, "to": schema.Line}, {"from": schema.Line}),
+    "rest": a_message({"to": schema.Line}),
+    "set": a_message({"key": schema.Line, "value": schema.Line}),
+    "number": a_message({"key": schema.Line, "seat": schema.whole(0, 5), "number": schema.whole(0, 999)}),
     **dict.fromkeys(("clear", "shuffle", "back"), a_message({})),
 }
 

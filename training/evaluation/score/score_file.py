@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from krypenv.inputs.files import read_json
-from krypenv.inputs.words import one_line, shown
+from krypenv.inputs.schema import Line, sentence_of
+from krypenv.inputs.words import shown
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, interval, margins_of_totals
 from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, TABLES, VERSION
@@ -21,13 +22,6 @@ FORMAT = 1
 MOST_POINTS = 1_000_000  # on one side of a deal, over its seatings
 
 
-def _line(text: str) -> str:
-    if not text.isprintable():
-        raise ValueError("it is to be a text on one line")
-    return text
-
-
-Line = Annotated[str, AfterValidator(_line)]
 Points = Annotated[int, Field(ge=-MOST_POINTS, le=MOST_POINTS)]
 Luck = Annotated[float, Field(ge=-MOST_POINTS, le=MOST_POINTS)]
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
@@ -146,17 +140,8 @@ def read_score(path: Path) -> Score:
         if score.checksum != _checksum({key: value for key, value in fields.items() if key != "checksum"}):
             raise ValueError("it was changed, for it does not agree with its checksum")
     except ValueError as error:
-        raise ValueError(f"{path} is no score of this protocol: {one_line(_told(error), 600)}") from None
+        raise ValueError(f"{path} is no score of this protocol: {sentence_of(error)}") from None
     return score
-
-
-def _told(error: ValueError) -> str:
-    """Return what is wrong; if a field is, with its place."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    first = error.errors()[0]
-    message = first["msg"].removeprefix("Value error, ")
-    return ": ".join(filter(None, [".".join(map(str, first["loc"])), message]))
 
 
 def _checksum(fields: dict[str, Any]) -> str:
