@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.cards import BUILD, CARD_PATTERN, MAX_BUILD, TAKE, card_name, parse_card
+from krypenv.cards import BUILD, CARD_PATTERN, MAX_BUILD, NUM_KINDS, TAKE, card_name, parse_card
 from krypenv.inputs.words import is_whole, shown, text_to_read
 
 _BUILD = r"\[[0-9]{1,2}\]"  # a build on the table, by its value
@@ -16,6 +16,7 @@ _CAPTURED = rf"[xX](?:(?:{CARD_PATTERN})+(?:{_BUILD})*|(?:{_BUILD})+)"
 _LAID = rf"\+(?:{CARD_PATTERN})*(?:{_BUILD})*=[0-9]{{1,2}}"
 MOVE_PATTERN = rf"{CARD_PATTERN}(?:{_CAPTURED}|{_LAID})?#{{0,2}}"
 _CARD = re.compile(CARD_PATTERN)
+_KINDS = np.arange(NUM_KINDS)
 _BUILDS, _MADE = re.compile(r"\[([0-9]+)\]"), re.compile(r"=([0-9]+)")
 _MOVE = re.compile(MOVE_PATTERN)
 # A card, the kinds it takes, ascending, the sweeps that this makes, the value that it builds or 0, and the values of
@@ -90,7 +91,7 @@ class Move(NamedTuple):
 
 def play_of(row: np.ndarray) -> Play:
     """Return the play that led to a state in which no card is pending."""
-    takes, builds = np.repeat(np.arange(len(row["taken"])), row["taken"]).tolist(), bits(int(row["taken_builds"]))
+    takes, builds = np.repeat(_KINDS, row["taken"]).tolist(), bits(int(row["taken_builds"]))
     return int(row["last_card"]), tuple(takes), int(row["last_sweep"]), int(row["build_value"]), tuple(builds)
 
 

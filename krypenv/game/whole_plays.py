@@ -113,24 +113,25 @@ def actions_of(game: Game, play: Play) -> list[int]:
     A sweep of 0 matches any. Overwrites the states above the present one.
     """
     card, takes, sweep, build, builds = play
+    start, states, is_optional = game.at, game.states, game.rules.capture == "optional"
     begun = _begun(game)
     plan = [card, *([BUILD + build] if build else []), *(TAKE + kind for kind in takes)]
     plan += [TAKE_BUILD + value for value in builds if value != build]  # one that is joined needs no action
-    if game.rules.capture == "optional" and plan[: len(begun)] != begun:
+    if is_optional and plan[: len(begun)] != begun:
         return []
     actions: list[int] = []
-    while not actions or game.states["pending"][game.at + len(actions)] != NO_CARD:
-        done, row = [*begun, *actions], game.states[game.at + len(actions)]
-        if game.rules.capture == "optional" or not done:  # one order, and then it stops
+    while not actions or states["pending"][start + len(actions)] != NO_CARD:
+        done = [*begun, *actions]
+        if is_optional or not done:  # one order, and then it stops
             action = plan[len(done)] if len(done) < len(plan) else STOP
         else:
             # While another maximal capture is possible, it differs from this one in a kind that may be taken.
             left = Counter(plan) - Counter(done)
-            action = next((each for each in actions_in(row) if left[each] > 0), -1)
-        if not _step(game, game.at + len(actions), action):
+            action = next((each for each in actions_in(states[start + len(actions)]) if left[each] > 0), -1)
+        if not _step(game, start + len(actions), action):
             return []
         actions.append(action)
-    made = play_of(game.states[game.at + len(actions)])
+    made = play_of(states[start + len(actions)])
     return actions if (*made[:2], *made[3:]) == (card, takes, build, builds) and sweep in (0, made[2]) else []
 
 
