@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from support.relatives import BUILDING
 
-from krypenv import Engine, Game, Rules, agents, kasino_v0
-from krypenv.cards import NUM_KINDS, STOP, card_name, parse_card
+from krypenv import Engine, Game, Rules, kasino_v0
+from krypenv.cards import STOP, card_name, parse_card
 from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.envs.learner import LearnerGames
@@ -194,22 +194,3 @@ def test_plays_before_a_state_are_unknown_but_for_the_last():
         with pytest.raises(ValueError, match="record is what the engine's own one was, int8 of shape"):
             later.set_state(engine.state, record=wrong)
     assert (later.observation == engine.observation).all()
-
-
-def test_a_deal_has_no_more_plays_than_rows():
-    assert history_shape(Rules.preset("krypkasino")) == (12, 6 + 2 * NUM_KINDS)  # six cards each at first (R4)
-    assert history_shape(Rules.preset("krypkasino", players=6))[0] == 30
-    assert history_size(Rules.preset("mulle"), False) == 0
-    assert Engine(Rules.preset("mulle"), 1).record.size == 0
-
-
-@pytest.mark.parametrize("name", ["greedy", "tactician", "search(worlds=3)"])
-def test_agents_play_the_same_with_it(name):
-    rules = Rules.preset("mini-low")
-    engine, plain = (Engine(rules, 8, 1, history=history) for history in (True, False))
-    agent, twin = (agents.make(name, rules, seed=1) for _ in range(2))
-    for _ in range(10):
-        actions = agent.act(engine.observation, engine.action_mask)
-        assert (actions == twin.act(plain.observation, plain.action_mask)).all()
-        engine.step(actions)
-        plain.step(actions)

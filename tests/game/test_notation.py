@@ -9,7 +9,6 @@ from support.games import RULES as ALL_RULES
 from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, Move, Rules
-from krypenv.cards import action_name
 from krypenv.game.playthrough import format_playthrough
 from krypenv.notation import NotationError
 
@@ -125,21 +124,12 @@ def test_position_of_a_person():
     assert [str(move) for move in game.legal_moves()] == ["9D", "8Sx6D2H"]
 
 
-def test_unknown_stock_lies_in_the_order_of_kinds():
-    game = Game.from_position(
-        "rules: mini-low players=2; table: 2C 3C 4C 5C; hand 0: 6C 6D 6H 6S; hand 1: AC AD AH AS; stock: rest"
-    )
-    assert game.deck[12:] == ["2D", "3D", "4D", "5D", "2H", "3H", "4H", "5H", "2S", "3S", "4S", "5S"]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "line", "reason"),
     [
         ("rules: krypkasino players=2", "", 9, "no entry 'rules'"),
-        ("players=2", "players=9", 2, "9 players"),
         ("turn: 0", "turn: 1", 3, "the turn of seat 0"),
         ("turn: 0", "turn: -", 3, "the turn of seat 0"),
-        ("turn: 0", "turn", 3, "'turn' is no entry"),
         ("turn: 0", "deal: 3", 3, "deal 12"),
         ("turn: 0", "tunr: 0", 3, "'tunr' is no key"),
         ("turn: 0", "turn: 7", 3, "no seat 7"),
@@ -147,11 +137,8 @@ def test_unknown_stock_lies_in_the_order_of_kinds():
         ("dealer: 1", "dealer: one", 3, "1 whole number"),
         ("dealer: 1", "dealer: 0", 3, "the turn of seat 1"),
         ("8S 9D", "8S 9", 4, "'9' is no card"),
-        ("8S 9D", "8S 9D 9D", 4, "seat 0 has 3 cards, not 2"),
         ("8S 9D", "9D 9D 9D", 4, "9D is here once too often"),
         ("8S 9D", "8S 9D 2C 3C 4D 5C 6C 7C", 4, "the hands have 10 cards"),
-        ("2H 6D JC", "2H 6D rest", 6, "'rest' is no card"),
-        ("table: 2H 6D JC", "table: 2H 6D JC\ntable: -", 7, "already in line 6"),
         ("table: 2H 6D JC", "table: rest", 8, "the rest already"),
         ("table: 2H 6D JC", "table: JC JD QC QD KC", 6, "5 cards on the table should have been set aside"),
         ("table: 2H 6D JC", "table: 2H 2C 3C 3D 4H 4D", 6, "6 cards on the table have an equal"),
@@ -160,13 +147,10 @@ def test_unknown_stock_lies_in_the_order_of_kinds():
         ("captured 0: AC AD", "captured 0: AC", 7, "two cards at least"),
         ("last-capturer: 1", "", 9, "seat 0 or 1; say which"),
         ("last-capturer: 1", "sweeps: 3 0; last-capturer: 1", 9, "can't have made 3 sweeps"),
-        ("last-capturer: 1", "sweeps: 1; last-capturer: 1", 9, "2 whole numbers"),
         ("last-capturer: 1", "took: 2H; last-capturer: 1", 9, "no card pending"),
         ("last-capturer: 1", "cannot-hold 1: K; last-capturer: 1", 9, "seat 1 holds a K"),
-        ("last-capturer: 1", "cannot-hold 1: X; last-capturer: 1", 9, "'X' is no rank"),
         ("last-capturer: 1", "bonus: 1 0; last-capturer: 1", 9, "can't have a bonus of 1"),
         ("last-capturer: 1", "game: 2; last-capturer: 1", 9, "game 2 is none of the session's 1 games"),
-        ("last-capturer: 1", "totals: 2 3; last-capturer: 1", 9, "totals before the first game are 0"),
         ("last-capturer: 1", "stock: AC AD; last-capturer: 1", 9, "the stock has 2 cards"),
     ],
 )
@@ -176,26 +160,6 @@ def test_impossible_position_is_refused(old, new, line, reason):
         Game.from_position(POSITION.replace(old, new))
     assert reason in str(caught.value)
     assert caught.value.line in (line, line - 1)  # less where the last entry has gone
-
-
-def test_pending_position_goes_on():
-    text = "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C"
-    game = Game.from_position(text)
-    assert game.pending == "AC"
-    assert game.taken == ["2C"]
-    assert [str(move) for move in game.legal_moves()] == ["ACx2C3C4C5C", "ACx2C4C8C"]
-    game.push("ACx2C4C8C")
-    assert game.moves == [Move("AC", ("2C", "4C", "8C"), 0)]
-    assert game.table == ["3C", "5C", "TD"]
-
-
-def test_record_of_a_person():
-    game = Game.replay(RECORD)
-    assert [str(move) for move in game.moves] == ["5Cx5D", "2D"]
-    assert game.comments == {1: "taken"}
-    assert game.tags == {"Event": "a test"}
-    assert game.seed is None
-    assert Game.replay(RECORD.replace("5Cx5D", "5cx5♦").replace("1. ", "").replace("Deal 1:", "")).moves == game.moves
 
 
 @pytest.mark.parametrize(
@@ -209,17 +173,14 @@ def test_record_of_a_person():
         ('[Dealer "1"]', '[Game "3"]', 2, "game 3 is none"),
         ('[Dealer "1"]', '[Position "rules: mini-low"]', 1, "a record that begins from a position has no tag"),
         ("AC 2C AD", "AC 2C", 3, "0 of AD and 23 cards in all"),
-        ("AC 2C AD", "AC 2C AD AD", 3, "2 of AD and 25 cards in all"),
         ("AC 2C AD", "AC 2C A", 3, "'A' is no card"),
         ("Deal 1:", "Deal 2:", 6, "here is deal 1, not 2"),
         ("1. 5C", "2. 5C", 7, "the next move is number 1, not 2"),
         ("{taken}", "{taken", 7, "this comment does not end"),
         ("5Cx5D", "5Cx5", 7, "'5Cx5' is no move"),
         ("5Cx5D", "5C", 7, "5C is illegal; seat 0 may"),
-        ("5Cx5D", "5Cx5D#", 7, "5Cx5D# is illegal"),
         ("5Cx5D", "5Cx5D..", 7, "no begun play here"),
         ("2D\n", "2D ]\n", 7, "']' is no move"),
-        ("2D\n", '2D [Site "x"]\n', 7, "comes after the tags"),
         ("*", "5-6", 9, "the game is not over"),
         ("*", "* 3C", 9, "the record ended with '*'"),
         ("*", "", 7, "ends without '*' or the final scores"),
@@ -231,6 +192,11 @@ def test_faulty_record_is_refused(old, new, line, reason):
         Game.replay(RECORD.replace(old, new))
     assert reason in str(caught.value)
     assert caught.value.line == line
+
+
+def test_r4_a_later_deal_may_put_a_card_beside_its_equal():
+    text = "rules: mini-low players=2 first_deal=((1,0),) later_deal=((1,1),); table: 5C 6C 5D; hand 0: 6D; hand 1: AC"
+    assert Game.from_position(f"{text}; stock: rest").table == ["5C", "6C", "5D"]
 
 
 def test_wrong_scores_are_refused():
@@ -290,18 +256,21 @@ def test_a_byte_order_mark_is_ignored(read, text):
     assert str(read(f"\ufeff{text}")) == str(read(text))
 
 
-@pytest.mark.parametrize("text", ["8S", "8Sx2H6D", "5Dx5D##", "AHxACKC#"])
-def test_move_text_round_trips(text):
-    move = Move.parse(text)
-    assert Move.parse(str(move)) == move
-
-
-def test_move_text_of_a_person():
-    assert Move.parse(" 8s x 6d 2h # ") == Move("8S", ("6D", "2H"), 1)
-    assert Move.parse("10♦x9DAD") == Move("TD", ("AD", "9D"), 0)
-    for text in ("", "8", "8Sx", "8S6D", "8Sx2H###", "x2H"):
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("8S", Move("8S")),
+        (" 8s x 6d 2h # ", Move("8S", ("6D", "2H"), 1)),
+        ("10♦x9DAD", Move("TD", ("AD", "9D"))),
+        ("5Dx5D##", Move("5D", ("5D",), 2)),
+        ("4S+5D[5]=9", Move("4S", ("5D",), 0, 9, (5,))),
+    ],
+)
+def test_moves_of_a_person(text, move):
+    assert Move.parse(text) == Move.parse(str(move)) == move
+    for wrong in ("", "8", "8Sx", "8S6D", "8Sx2H###", "x2H"):
         with pytest.raises(ValueError, match="is no move"):
-            Move.parse(text)
+            Move.parse(wrong)
 
 
 def test_the_playthrough_of_a_record_is_that_of_the_game_with_its_tags_and_comments():
@@ -327,24 +296,3 @@ def test_picture_of_a_position():
     ]
     game.push("8Sx2H6D")
     assert str(game).splitlines()[-1] == 'Seat 1 is to play. "sweep for a jack"'
-
-
-def test_r4_a_later_deal_may_put_a_card_beside_its_equal():
-    """A five crept in the first deal, which put nothing on the table, and the second one deals a five to it."""
-    rules = "mini-low players=2 first_deal=((1,0),) later_deal=((1,1),)"
-    game = Game(Rules.parse(rules), deck=[*["5C", "6C", "6D", "AC", "5D"], *rest_of_mini_low("5C 6C 6D AC 5D")])
-    game.push("5C")
-    game.push("6C")
-    assert game.table == ["5C", "6C", "5D"]
-    assert Game.from_position(game.position()).position() == game.position()
-
-
-def rest_of_mini_low(dealt):
-    """The cards of the small deck that are not among those dealt."""
-    return [f"{rank}{suit}" for suit in "CDHS" for rank in "A23456" if f"{rank}{suit}" not in dealt.split()]
-
-
-@pytest.mark.parametrize("action", [-1, 139, 1.5, True, "stop"])
-def test_what_is_no_action_has_no_name(action):
-    with pytest.raises(ValueError, match="is no action; actions are 0 to 138"):
-        action_name(action)

@@ -14,11 +14,11 @@ from support.fuzzing import REFUSED, attempt, check_sentence
 from support.places import DOCS
 
 from krypenv import Engine, Game, IllegalMove, Move, Rules, agents
-from krypenv.agents.base import LIMITS, options_of, parse_spec
+from krypenv.agents.base import LIMITS, options_of
 from krypenv.agents.search.sampler import MOST_SHARED
 from krypenv.cards import parse_card, parse_rank
 from krypenv.game.whole_plays import begin_play
-from krypenv.inputs.words import as_argument, command_line, listed, shown
+from krypenv.inputs.words import as_argument, command_line
 from krypenv.notation import NotationError
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.settings.groups import GameSettings
@@ -89,16 +89,6 @@ def test_every_field_refuses_every_odd_value_or_keeps_it_plain():
             rules = attempt(partial(make, **{field.name: value}), Counter(), (field.name, value))
             if rules is not REFUSED:
                 check_rules(rules)
-
-
-def test_the_name_of_rules_is_a_preset():
-    for name in ("foo", "", 3, None, [], np.str_("x")):
-        assert "unknown preset" in refusal(Rules, name=name)
-        assert "unknown preset" in refusal(Rules.preset, name)
-    assert Rules.preset(np.str_("howto")) == Rules.preset("howto")
-    for text in ("players=4", " goal=low players=2"):
-        said = f"the rules {text!r} begin with a field; a preset comes first, as in krypkasino players=4"
-        assert refusal(Rules.parse, text) == said
 
 
 def test_fields_are_replaced_as_in_new_rules():
@@ -212,12 +202,6 @@ def test_a_long_text_is_read_or_refused_in_linear_time(name):
         assert Game.replay(game.record()).comments == game.comments
 
 
-def test_lines_are_counted_as_an_editor_does():
-    for end in ("\n", "\r\n", "\r"):
-        assert refusal(Game.from_position, end.join(["", "rules: krypkasino", "", "x"])).startswith("line 4: ")
-    assert refusal(Game.replay, "\n\n{}").startswith("line 3: ")
-
-
 def test_what_a_play_took_may_be_named_in_any_order_and_is_not_tried_in_every_one():
     cards = ["AC", "2C", "3C", "4C", "5C", "6C", "7C", "8C", "9C"]
     text = f"rules: krypkasino; table: {' '.join(cards)}; hand 0: KC; hand 1: 2D; captured 1: rest; turn: 0"
@@ -246,15 +230,6 @@ def add_begun(game, action, found):
 
 
 # ---------------------------------------------------------------------- sentences
-
-
-def test_values_are_shown_on_one_short_line():
-    for value in (*ODD, "\n" * 200, "\u2028", np.zeros((50, 50)), [[[[[[1]]]]]], {"x": "y" * 1000}):
-        assert len(shown(value)) <= 80
-        assert shown(value).isprintable()
-    assert shown("8S") == "'8S'"
-    assert listed(["a", "b"]) == "a, b"
-    assert listed(map(str, range(1000)), 20) == "0, 1, 2, 3, 4, 5, and 994 more"
 
 
 # ---------------------------------------------------------------------- agents
@@ -293,14 +268,6 @@ def test_the_bounds_stand_in_the_documentation():
 def test_a_string_that_names_no_agent_is_refused_in_one_sentence(spec):
     refusal(agents.make, spec, MAIN)
     assert agents.rules_of(spec) is None
-
-
-def test_options_are_read_as_before():
-    assert parse_spec(" tactician ( shed = True , ) ") == ("tactician", {"shed": True})
-    assert parse_spec("a-b_c(x=-1.5e-3, y='a\\'b', z=\"(,)\", w=None)") == (
-        "a-b_c",
-        {"x": -0.0015, "y": "a'b", "z": "(,)", "w": None},
-    )
 
 
 def test_an_agent_is_made_of_rules_and_a_seed():
