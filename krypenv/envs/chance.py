@@ -19,7 +19,7 @@ class Draw(NamedTuple):
     place: int  # in the deck
     seat: int  # that gets it, counted from the leader, or TABLE
     to_come: int  # cards that are still to come to it in a row, this one included
-    is_first: bool  # whether it is the first of them
+    come: int  # cards of them that have come
 
 
 class CoursePlan:
@@ -46,8 +46,8 @@ class CoursePlan:
             if self.sorted_deals:
                 places = sorted(places, key=lambda place: seats[place])
                 groups = [list(group) for _, group in groupby(places, key=lambda place: seats[place])]
-            draws = ((place, len(group) - at, at == 0) for group in groups for at, place in enumerate(group))
-            self.deals.append([Draw(place, int(seats[place]), left, is_first) for place, left, is_first in draws])
+            draws = ((place, len(group), at) for group in groups for at, place in enumerate(group))
+            self.deals.append([Draw(place, int(seats[place]), size - at, at) for place, size, at in draws])
         self.deck = rows["deck_counts"].astype(int).tolist()
 
     @property

@@ -59,17 +59,13 @@ class Course:
     """
 
     __slots__ = (
-        "_acts", "_beginning", "_drawn", "_held", "_last", "_left", "_start", "_states", "path", "plan", "plays",
-        "turn", "views",
+        "_acts", "_beginning", "_left", "_start", "_states", "path", "plan", "plays", "turn", "views",
     )  # fmt: skip
     plays: tuple[tuple[int, Play], ...]
     turn: int
     _start: Course | None  # where the path begins, and where the deal does; None where it is here
     _beginning: Course | None
     _left: list[int]  # copies of each kind that are not dealt yet
-    _drawn: int  # cards of the deal that chance has dealt
-    _last: int  # the last of them
-    _held: int  # copies of it in a row that went to the same hand
     _acts: tuple[int, ...]  # actions of the play that has begun
 
     def __init__(self, plan: CoursePlan) -> None:
@@ -236,7 +232,7 @@ class Course:
         if self.turn != CHANCE:
             reason = "the session is over" if self.turn == TERMINAL else f"seat {self.turn} is to act"
             raise ValueError(f"chance deals no card here: {reason}")
-        draw = self.plan.deals[self._deal()][self._drawn]
+        draw = self._draw()
         return draw, self.owner_of(draw)
 
     def owner_of(self, draw: Draw) -> int:
@@ -246,7 +242,8 @@ class Course:
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Return the kinds that chance may deal next, ascending, with their probabilities; raises as `drawing`."""
         draw, _ = self.drawing()
-        weights = draw_weights(self._left, draw.to_come, NO_CARD if draw.is_first else self._last, self._held)
+        come = self.path[-draw.come :] if draw.come else (NO_CARD,)
+        weights = draw_weights(self._left, draw.to_come, come[-1], come.count(come[-1]))
         total = sum(weight for _, weight in weights)
         return [(kind, weight / total) for kind, weight in weights]
 
@@ -263,7 +260,7 @@ class Course:
             lines.append(f"seat {seat}: {names_of(counted(row['hands'][seat]))} ({counts})")
         if self.turn == CHANCE:
             seat = self.drawing()[1]
-            dealt = names_of([int(row["deck"][draw.place]) for draw in self.plan.deals[self._deal()][: self._drawn]])
+            dealt = names_of(list(self.path[len(self.beginning.path) :]))
             lines.append(
                 f"dealt so far: {dealt}; the next card is for {'the table' if seat == NO_SEAT else f'seat {seat}'}"
             )
@@ -283,7 +280,7 @@ class Course:
         following = self._copy()
         most = NUM_KINDS if self.turn == CHANCE else self.rules.num_actions
         can_be = self.turn != TERMINAL and is_whole(action, 0, most - 1)
-        if not can_be or not (following._draw(int(action)) if self.turn == CHANCE else following._act(int(action))):
+        if not can_be or not (following._receive(int(action)) if self.turn == CHANCE else following._act(int(action))):
             raise IllegalMove(self._complaint(action))
         following.path += (int(action),)
         return following
@@ -306,18 +303,18 @@ class Course:
         name = action_text(self.turn, int(action)) if is_named else f"action {shown(action)}"
         return f"{name} is illegal; {who} may {listed(action_text(self.turn, each) for each in self.options())}"
 
-    def _draw(self, kind: int) -> bool:
+    def _draw(self) -> Draw:
+        return self.plan.deals[self._deal()][len(self.path) - len(self.beginning.path)]
+
+    def _receive(self, kind: int) -> bool:
         """Deal a card, and return whether chance can deal it; if not, nothing has changed."""
-        draw = self.plan.deals[self._deal()][self._drawn]
-        follows = draw.is_first or kind >= self._last  # a sorted hand is dealt in ascending order
+        draw = self._draw()
+        follows = draw.come == 0 or kind >= self.path[-1]  # a sorted hand is dealt in ascending order
         if not (follows and self._left[kind] and sum(self._left[kind:]) >= draw.to_come):
             return False
-        self._held = 1 + (self._held if kind == self._last and not draw.is_first else 0)
-        self._last = kind
         self._left[kind] -= 1
         self.state["deck"][draw.place] = kind
-        self._drawn += 1
-        if self._drawn == len(self.plan.deals[self._deal()]):
+        if draw is self.plan.deals[self._deal()][-1]:
             self._end_deal()
         return True
 
@@ -386,7 +383,6 @@ class Course:
     def _await_deal(self) -> None:
         self.turn = CHANCE
         self._beginning = None
-        self._drawn, self._last, self._held = 0, NO_CARD, 0
         self._acts = ()
 
     def _deal(self) -> int:
