@@ -13,7 +13,7 @@ from krypenv.kernels.builds import copies_in
 from krypenv.kernels.compiled import NIBBLE, NUM_CLASSES, hand_value_of
 from krypenv.kernels.gains import GAINS, find_best, price_of, search_best
 from krypenv.kernels.outlook import chance_of_hit
-from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
+from krypenv.kernels.unions import find_union
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel, other_kernel
 
@@ -156,5 +156,4 @@ def may_be_mulle(compiled: np.record, game: np.record, kind: int, ranks: int, sc
         return True
     if game.table[kind] == 0:
         return False
-    groups = list_groups(compiled, value, ranks, scratch)
-    return groups > 0 and is_coverable(_ONE << NIBBLE * (kind % NUM_RANKS), ranks, groups, NO_LIMIT, scratch)
+    return find_union(compiled, value, _ONE << NIBBLE * (kind % NUM_RANKS), ranks, scratch) != 0

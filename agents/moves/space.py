@@ -10,7 +10,6 @@ from krypenv.agents.moves.record import MOVE
 from krypenv.cards import NUM_KINDS
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.kernels.captures import SCRATCH
-from krypenv.state import MAX_DECK
 
 # Moves of all nodes on one line of a search together. A node has a few; only tables with many copies of a rank have
 # hundreds of ways to choose between suits. `list_moves` raises OverflowError if the moves don't fit.
@@ -71,9 +70,6 @@ def listing_type(moves: int) -> np.dtype[Any]:
         ("union_set", np.int64, (UNION_SLOTS,)),  # the same as a hash set
         ("set_number", np.int64, (UNION_SLOTS,)),  # of the set that a slot was last used by
         ("sets", np.int64),  # the number of the current one
-        ("lefts", np.int64, (MAX_DECK,)),  # stacks of the search for unions
-        ("mades", np.int64, (MAX_DECK,)),
-        ("nexts", np.int64, (MAX_DECK,)),
     ]
     return np.dtype(fields, align=True)
 

@@ -10,11 +10,10 @@ from krypenv.agents.moves.cuts import MANY_STEPS, STEPS_OF_NODE, keep_best
 from krypenv.agents.moves.kinds import write_choices
 from krypenv.agents.moves.prices import cost_of_takes
 from krypenv.agents.moves.space import MOST_UNIONS, UNION_SLOTS
-from krypenv.kernels.compiled import NIBBLE, fits, highest, support
-from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
+from krypenv.kernels.compiled import fits
+from krypenv.kernels.unions import find_union, next_union, start_unions
 from krypenv.runtime.jit import kernel, trailing_zeros
 
-_ONE: Any = np.int64(1)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SLOT_SHIFT = np.uint64(64 - (UNION_SLOTS.bit_length() - 1))
 
@@ -72,44 +71,23 @@ def write_unions(
 def find_unions(compiled: np.record, value: int, least: int, most: int, count: int, listing: np.record) -> int:
     """Add the unions of groups of one value within `most` that contain `least` and are not yet listed.
 
-    Goes depth first: of the highest rank that is left, takes a group with it, or leaves all its cards. Returns how many
-    unions are listed.
+    Takes a limited number of steps. Returns how many unions are listed.
     """
-    lefts, mades, nexts = listing.lefts, listing.mades, listing.nexts
-    left, made = most, np.int64(0)
-    depth, steps = 0, 0
-    at = np.int64(-1)
+    walk, steps = listing.scratch.walk, 0
+    start_unions(compiled, value, np.int64(0), most, True, walk)
     while True:
-        if at < 0:
-            if left != 0 and compiled.group_values[support(left)] >> value & 1:
-                at = compiled.group_start[value, highest(left)]
-            elif depth == 0:
-                listing.nodes += steps // STEPS_OF_NODE
-                return count
-            else:
-                depth -= 1
-                left, made, at = lefts[depth], mades[depth], nexts[depth]
-        top = highest(left)
-        stop = compiled.group_start[value, top + 1]
-        while at < stop and not fits(compiled.groups[at], left):
-            at += 1
-        if at == stop:
-            left &= (_ONE << NIBBLE * top) - 1
-            at = np.int64(-1)
-            continue
+        union = np.int64(next_union(walk))
+        if union == 0:
+            break
         steps += 1
         if steps > MANY_STEPS * listing.keep or count == MOST_UNIONS:
             listing.is_cut = True
-            listing.nodes += steps // STEPS_OF_NODE
-            return count
-        lefts[depth], mades[depth], nexts[depth] = left, made, at + 1
-        depth += 1
-        made += compiled.groups[at]
-        left -= compiled.groups[at]
-        at = np.int64(-1)
-        if fits(least, made) and _is_new(made, listing):
-            listing.unions[count] = made
+            break
+        if fits(least, union) and _is_new(union, listing):
+            listing.unions[count] = union
             count += 1
+    listing.nodes += steps // STEPS_OF_NODE
+    return count
 
 
 @kernel
@@ -128,10 +106,8 @@ def _is_new(ranks: int, listing: np.record) -> bool:
 @kernel
 def find_one(compiled: np.record, choice: int, least: int, most: int, scratch: np.record) -> int:
     """Return some union for one of the values in `choice`, bits, that contains `least` and lies within `most`, or 0."""
-    while choice != 0:
-        value = trailing_zeros(choice)
+    union: Any = np.int64(0)
+    while choice != 0 and union == 0:
+        union = np.int64(find_union(compiled, trailing_zeros(choice), least, most, scratch))
         choice &= choice - 1
-        groups = list_groups(compiled, value, most, scratch)
-        if groups > 0 and is_coverable(least, most, groups, NO_LIMIT, scratch):
-            return int(scratch.union)
-    return 0
+    return union

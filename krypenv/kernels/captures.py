@@ -25,7 +25,7 @@ from krypenv.kernels.compiled import (
     support,
     takes_whole_ranks,
 )
-from krypenv.kernels.unions import MEMO, is_union, list_groups
+from krypenv.kernels.unions import MEMO, WALK, is_union, list_groups
 from krypenv.runtime.jit import handle, kernel, other_kernel, records, trailing_zeros
 
 # Scratch capacities. `Rules` refuses more than MAX_FITTING groups of a value and tables with more than MAX_SUBSETS
@@ -59,6 +59,7 @@ SCRATCH = np.dtype(
         ("hopeless", np.int64, (MEMO,)),  # multisets left from which no union can be completed
         ("known_in", np.int64, (MEMO,)),  # the search that found this
         ("ways", np.int64, (NUM_RANKS,)),  # groups that a card of a rank can be in
+        ("walk", WALK),
     ]
 )
 

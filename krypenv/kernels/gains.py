@@ -14,7 +14,7 @@ import numpy as np
 from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import captures_of, find_sweep_values
 from krypenv.kernels.compiled import NIBBLE, fits, highest, sum_of
-from krypenv.kernels.unions import NO_LIMIT, is_coverable, list_groups
+from krypenv.kernels.unions import find_union, next_union, start_unions
 from krypenv.runtime.jit import kernel, trailing_zeros
 from krypenv.state import MAX_COPIES
 
@@ -43,8 +43,6 @@ GAINS = np.dtype(
         ("captures", np.int64, (MOST_KEPT,)),  # the best ones found, packed, the best first
         ("values", np.float64, (MOST_KEPT,)),  # and what they are worth
         ("chosen", np.int8, (NUM_KINDS,)),  # the cards of one of them
-        ("stack", np.int64, (128,)),
-        ("index", np.int64, (128,)),
     ],
     align=True,
 )
@@ -147,9 +145,7 @@ def search_best(compiled: np.record, card: int, ranks: int, counts: bool, gains:
     while choice != 0:
         value = trailing_zeros(np.int64(choice))
         choice &= choice - 1
-        num_groups = list_groups(compiled, value, gains.most, scratch)
-        if num_groups > 0 and is_coverable(gains.least, gains.most, num_groups, NO_LIMIT, scratch):
-            _look_around(compiled, card, ranks, sweep, num_groups, gains, scratch)
+        _look_at_unions(compiled, card, value, ranks, sweep, gains, scratch)
 
 
 @kernel
@@ -173,31 +169,22 @@ def find_forced(compiled: np.record, choice: int, ranks: int, scratch: np.record
 
 
 @kernel
-def _look_around(
-    compiled: np.record, card: int, ranks: int, sweep: float, num_groups: int, gains: np.record, scratch: np.record
+def _look_at_unions(
+    compiled: np.record, card: int, value: int, ranks: int, sweep: float, gains: np.record, scratch: np.record
 ) -> None:
-    """Look at the union that `is_coverable` found, and add more groups to it in every way, depth first."""
-    left = gains.most - scratch.union if gains.least != 0 else gains.most
-    at, depth, looks = num_groups, 0, 0
-    while True:
-        if left != gains.most:
-            _keep_better(compiled, card, gains.most - left, ranks, sweep, gains)
-        looks += 1
-        if looks >= gains.looks:
+    """Look at unions of groups of a value: at one that contains the forced cards, and at those that contain it."""
+    begun = np.int64(0)
+    if gains.least != 0:
+        begun = np.int64(find_union(compiled, value, np.int64(gains.least), np.int64(gains.most), scratch))
+        if begun == 0:
             return
-        while True:
-            while at > 0 and not fits(scratch.groups[at - 1], left):
-                at -= 1
-            if at > 0:
-                break
-            if depth == 0:
-                return
-            depth -= 1
-            left, at = gains.stack[depth], gains.index[depth]
-        gains.stack[depth] = left
-        gains.index[depth] = at - 1
-        depth += 1
-        left -= scratch.groups[at - 1]
+        _keep_better(compiled, card, begun, ranks, sweep, gains)
+    start_unions(compiled, value, begun, np.int64(gains.most), False, scratch.walk)
+    for _ in range(gains.looks - 1):
+        union = np.int64(next_union(scratch.walk))
+        if union == 0:
+            return
+        _keep_better(compiled, card, union, ranks, sweep, gains)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Unions of groups of one value, as kernels over packed multisets of ranks: is a multiset one, is one between two."""
+"""Unions of groups of one value, as kernels over packed multisets of ranks: is a multiset one, and which ones exist."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from krypenv.cards import NUM_RANKS
+from krypenv.families.bounds import MAX_FITTING
 from krypenv.kernels.compiled import NIBBLE, bit_index, fits, highest, highest_beyond, support
 from krypenv.runtime.jit import kernel, rare_kernel, trailing_zeros
+from krypenv.state import MAX_DECK
 
 _ONE: Any = np.int64(1)
 
@@ -21,6 +23,22 @@ SWEEP_LIMIT = 1 << 15
 MEMO = 1 << 15  # multisets remembered; a new one takes the place of an old one, which costs time and nothing else
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Any = np.uint64(64 - (MEMO.bit_length() - 1))
+
+# A depth-first enumeration of unions (`next_union`). A group has a card at least, so no path is longer than the deck.
+WALK = np.dtype(
+    [
+        ("groups", np.int64, (MAX_FITTING + 1,)),  # groups to add, those with the highest ranks first
+        ("count", np.int64),
+        ("repeats", np.bool_),  # whether all of them are tried again after each one
+        ("made", np.int64),  # the union so far, packed
+        ("left", np.int64),  # what may be added to it, packed
+        ("at", np.int64),  # the next group to try
+        ("depth", np.int64),
+        ("mades", np.int64, (MAX_DECK,)),
+        ("lefts", np.int64, (MAX_DECK,)),
+        ("nexts", np.int64, (MAX_DECK,)),
+    ]
+)
 
 
 @kernel
@@ -221,3 +239,56 @@ def list_groups(compiled: np.record, value: int, table: int, scratch: np.record)
             scratch.groups[count] = compiled.groups[at]  # a later hit overwrites a miss; there is room for one more
             count += fits(compiled.groups[at], table)
     return count
+
+
+@kernel
+def find_union(compiled: np.record, value: int, least: int, most: int, scratch: np.record) -> int:
+    """Return some union of groups of a value that contains a multiset and lies within another, or 0."""
+    num_groups = list_groups(compiled, value, most, scratch)
+    if num_groups > 0 and is_coverable(least, most, num_groups, NO_LIMIT, scratch):
+        return int(scratch.union)
+    return 0
+
+
+@kernel
+def start_unions(compiled: np.record, value: int, begun: int, most: int, repeats: bool, walk: np.record) -> None:
+    """Begin to enumerate the unions of groups of a value that contain `begun`, a union or 0, and lie within `most`.
+
+    With `repeats`, of the groups with one highest rank the smallest multisets come first, and a union may come in
+    several orders of its groups; without, the largest ones do, and each choice of groups comes once.
+    """
+    walk.made, walk.left, walk.repeats = begun, most - begun, repeats
+    walk.at, walk.depth = 0, 0
+    count = 0
+    present = support(most - begun)
+    for rank in range(NUM_RANKS - 1, -1, -1):
+        if present >> rank & 1:
+            first, end = compiled.group_start[value, rank], compiled.group_start[value, rank + 1]
+            for number in range(end - first):
+                group = compiled.groups[first + number if repeats else end - 1 - number]
+                walk.groups[count] = group  # a later hit overwrites a miss; there is room for one more
+                count += fits(group, walk.left)
+    walk.count = count
+
+
+@kernel
+def next_union(walk: np.record) -> int:
+    """Go on to the next union, depth first, and return it; 0 after the last one."""
+    at, left = walk.at, walk.left
+    while True:
+        while at < walk.count and not fits(walk.groups[at], left):
+            at += 1
+        if at < walk.count:
+            break
+        if walk.depth == 0:
+            return 0
+        walk.depth -= 1
+        left, walk.made, at = walk.lefts[walk.depth], walk.mades[walk.depth], walk.nexts[walk.depth]
+    group = walk.groups[at]
+    walk.lefts[walk.depth], walk.mades[walk.depth], walk.nexts[walk.depth] = left, walk.made, at + 1
+    walk.depth += 1
+    walk.left = (left & (_ONE << NIBBLE * (highest(group) + 1)) - 1) - group  # higher ranks are left out from here on
+    made = np.int64(walk.made + group)
+    walk.made = made
+    walk.at = 0 if walk.repeats else at
+    return made
