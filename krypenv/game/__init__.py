@@ -6,7 +6,6 @@ starts       decks, seeds and places in a session that a game may start from
 stack        the kernels over the states of a game
 moves        whole plays as people write them, and as states have them
 whole_plays  which whole plays are legal, and the staged actions that make them
-some_moves   moves of a decision that has very many
 piles        who has captured what
 positions    a position as a text, and back
 records      a game as a text, and back

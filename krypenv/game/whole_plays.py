@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain, combinations, islice, product
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, NUM_RANKS, STOP, TAKE, TAKE_BUILD
 from krypenv.families.bounds import FIRST_LONER
-from krypenv.game.moves import Play, actions_in, bits, play_of
+from krypenv.game.moves import Move, Play, actions_in, bits, play_of
 from krypenv.game.stack import list_captures, step_game
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import NIBBLE
@@ -28,19 +28,39 @@ def legal_plays(game: Game, most: int) -> list[Play] | None:
 
     Optional captures grow without a practical bound: if there are more than `most` plays with them, returns None.
     """
-    if game.rules.capture == "optional":
-        if _count_groups(game) > most:
-            return None
-        found = sorted(islice(_walk(game, game.at), most + 1))
-        return found if len(found) <= most else None
-    if game.states["pending"][game.at] != NO_CARD:
-        return _expand(game, game.at)
-    plays: list[Play] = []
-    place = game.at + 1
-    for action in game.legal_actions():
-        _step(game, game.at, action)
-        plays += [play_of(game.states[place])] if game.states["pending"][place] == NO_CARD else _expand(game, place)
-    return plays
+    if game.rules.capture == "maximal":
+        return sorted(set(_walk(game, game.at)))
+    if _count_groups(game) > most:
+        return None
+    found = sorted(islice(_walk(game, game.at), most + 1))
+    return found if len(found) <= most else None
+
+
+def list_some(game: Game, most: int) -> tuple[list[Move], bool]:
+    """Return the moves of the seat to act, sorted as `legal_moves` has them, and whether they are all.
+
+    Where captures are optional they are at most `most`. If they are not all, there is one for each card that may be
+    played, unless these are more than `most`.
+    """
+    plays = legal_plays(game, most)
+    some = sorted(_share(game, game.at, most)) if plays is None else plays
+    return [Move.of_kinds(*play) for play in some], plays is not None
+
+
+def _share(game: Game, place: int, most: int) -> list[Play]:
+    """Return plays from the state at a place on, `most` shared out evenly between its actions.
+
+    Overwrites the states above it.
+    """
+    found: list[Play] = []
+    actions = actions_in(game.states[place])
+    for number, action in enumerate(actions):
+        share = -(-(most - len(found)) // (len(actions) - number))
+        if share:
+            _step(game, place, action)
+            is_whole = game.states["pending"][place + 1] == NO_CARD
+            found += [play_of(game.states[place + 1])] if is_whole else _share(game, place + 1, share)
+    return found
 
 
 def _count_groups(game: Game) -> int:
@@ -76,35 +96,21 @@ def _hand_values(game: Game, card: int) -> list[int]:
     return [value for value in bits(int(game.compiled["hand_choice"][0, card])) if value < FIRST_LONER]
 
 
-def _walk(game: Game, place: int) -> Iterator[Play]:
-    """Yield the plays that the state at a place may come to, by all staged actions: each has one sequence (K2).
+def _walk(game: Game, place: int, first: int = 0) -> Iterator[Play]:
+    """Yield the plays that the state at a place may come to, by staged actions: takes go on from action `first`.
 
-    Overwrites the states above it.
+    An optional capture has one such sequence (K2), a maximal one may have several: take the lowest of its kinds that is
+    legal, again and again. A lower kind that was not legal then is in all captures left as often as in this one.
+    Overwrites the states above the place.
     """
     for action in actions_in(game.states[place]):
+        if action < first:
+            continue
         _step(game, place, action)
         if game.states["pending"][place + 1] == NO_CARD:
             yield play_of(game.states[place + 1])
         else:
-            yield from _walk(game, place + 1)
-
-
-def _expand(game: Game, place: int) -> list[Play]:
-    """Return the plays of a state with a card pending: its maximal captures of ranks, with every choice of kinds (R7).
-
-    None of them is a sweep: a capture of the whole table would be the only one.
-    """
-    row = game.states[place]
-    count = list_captures(game.compiled, game.states, place, borrow_scratch())
-    found: set[tuple[int, ...]] = set()
-    for capture in borrow_scratch()["captures"][0, :count].tolist():
-        choices = []
-        for rank in range(NUM_RANKS):
-            kinds = np.repeat(_KINDS[rank::NUM_RANKS], row["table"][rank::NUM_RANKS]).tolist()
-            choices.append(set(combinations(kinds, capture >> NIBBLE * rank & 15)))
-        found.update(tuple(sorted(chain(*parts))) for parts in product(*choices))
-    taken = Counter(np.repeat(_KINDS, row["taken"]).tolist())
-    return [(int(row["pending"]), takes, 0, 0, ()) for takes in sorted(found) if not taken - Counter(takes)]
+            yield from _walk(game, place + 1, action if TAKE <= action < STOP else 0)
 
 
 def actions_of(game: Game, play: Play) -> list[int]:
