@@ -9,7 +9,7 @@ import numpy as np
 from krypenv.agents.base import BaseAgent, IntArray, check_seed
 from krypenv.agents.judgement.decision import has_choice
 from krypenv.agents.moves.making import next_action
-from krypenv.agents.moves.people import add_move
+from krypenv.agents.moves.record import add_move
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import Examined, Sampler, name_of
 from krypenv.agents.search.sampling import Job, best_of, complete, decide_row, decide_rows, list_choices, world_seed

@@ -9,9 +9,9 @@ import numpy as np
 from krypenv.agents.base import BaseAgent, FloatArray, IntArray, Policy, check_options, check_seed, format_spec
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.judgement.judge import judge_decision
-from krypenv.agents.moves.cuts import JUDGED_CAPTURES
 from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.record import trails
+from krypenv.agents.moves.space import JUDGED_CAPTURES
 from krypenv.agents.workspace import Workspace, make_workspace, with_room
 from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.judgement.replies import REPLIES, expected_reply, look_at_replies
-from krypenv.agents.moves.cuts import MOST_JUDGED
 from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import make_move
 from krypenv.agents.moves.prices import set_prices, worth_of_promise
+from krypenv.agents.moves.space import MOST_JUDGED
 from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.gains import find_best, search_best

@@ -1,9 +1,8 @@
 """Whole moves: a card with what it takes, builds, joins or captures, listed once for search, judgement and features.
 
 record    the record of a move
-space     scratch for listing moves
+space     scratch for listing moves, and how many are kept
 prices    what cards, builds and moves win
-cuts      how many moves are kept where there are very many
 kinds     which of the cards of a rank a move takes
 unions    sets of cards that are made of groups of one value
 maximal   moves where captures must be made, and are maximal (R7)
@@ -11,5 +10,4 @@ optional  moves where captures are optional (K2)
 builds    moves where cards are built (B)
 listing   the moves of any rules, and their order
 making    carrying out moves, as a whole or by staged actions
-people    moves as people write them
 """

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krypenv.agents.moves.cuts import keep_best
-from krypenv.agents.moves.optional import leave_open, read_table
+from krypenv.agents.moves.optional import find_open, read_table
 from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, mulle_price, worth_of_build
-from krypenv.agents.moves.record import write_move
-from krypenv.agents.moves.unions import find_one, find_unions, write_captures, write_unions
+from krypenv.agents.moves.record import keep_best, write_move
+from krypenv.agents.moves.unions import write_captures, write_unions
 from krypenv.cards import NO_CARD, NUM_RANKS
 from krypenv.kernels.builds import buildable, copies_in, held_values, loose_sums, own_builds
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
@@ -48,7 +47,7 @@ def list_builds(compiled: np.record, game: np.record, start: int, listing: np.re
     seat = np.int64(game.seat)
     own, sums = own_builds(game, seat), loose_sums(compiled, game)
     read_table(compiled, game, listing)
-    most = np.int64(leave_open(game, listing))
+    most = np.int64(find_open(game, listing))
     if game.pending != NO_CARD:
         card, least = np.int64(game.pending), np.int64(game.taken_ranks)
         play = PlayedCard(card, least, most, own, held_values(compiled, game, seat, NO_CARD), sums)
@@ -109,7 +108,7 @@ def _list_captures(compiled: np.record, game: np.record, play: PlayedCard, start
         return start
     end = start
     if play.sums >> value & 1:
-        end = write_captures(compiled, game, card, least, play.most, end, listing)
+        end = write_captures(compiled, game, card, play.most, end, listing)
     takes_build = game.builds >> value & 1 != 0
     if takes_build and least == 0:
         write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
@@ -160,7 +159,7 @@ def _list_lays(
             write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
             end += 1
         own_rank = _ONE << NIBBLE * (card % NUM_RANKS)
-        end = _write_unions(compiled, game, play, value, own_rank, end, listing)
+        end = write_unions(compiled, game, card, _ONE << value, own_rank, play.most, end, listing)
     raised = value - table_value
     singles = np.int64(game.builds & ~game.multiple_builds)
     if raised > 0 and singles >> raised & 1 and broken & ~(_ONE << raised) == 0:
@@ -168,7 +167,7 @@ def _list_lays(
         if least == 0:
             write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
             end += 1
-        end = _write_unions(compiled, game, play, value, np.int64(0), end, listing)
+        end = write_unions(compiled, game, card, _ONE << value, 0, play.most, end, listing)
         for at in range(first, end):
             moves[at].taken = raised
     if end == start and least != 0:
@@ -178,22 +177,6 @@ def _list_lays(
         moves[at].build = value
         moves[at].cost = -np.int64(POINT * LAID * _worth_laid(compiled, game, moves[at], copies, listing.prices))
     return keep_best(start, end, np.int64(-1), listing)
-
-
-@kernel
-def _write_unions(
-    compiled: np.record, game: np.record, play: PlayedCard, value: int, own_rank: int, start: int, listing: np.record
-) -> int:
-    """Write a move for each choice of loose cards that can be split into groups of a value, with the card if wanted."""
-    listing.sets += 1
-    least, most = play.least + own_rank, play.most + own_rank
-    count = find_unions(compiled, value, least, most, np.int64(0), listing)
-    if count == 0 and play.least != 0:
-        union = find_one(compiled, _ONE << value, least, most, listing.scratch)
-        if union != 0:
-            listing.unions[0] = union
-            count += 1
-    return write_unions(compiled, game, play.card, count, own_rank, play.least, start, listing)
 
 
 @kernel

@@ -18,52 +18,67 @@ Where captures must be made, all choices are listed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from krypenv.agents.moves.cuts import MANY_CHOICES, keep_best
 from krypenv.agents.moves.prices import cost_of_takes
-from krypenv.agents.moves.record import bits_of_counts, write_move
-from krypenv.cards import NUM_RANKS, NUM_SUITS, SPADES
+from krypenv.agents.moves.record import bits_of_counts, keep_best, write_move
+from krypenv.agents.moves.space import MANY_CHOICES
+from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.compiled import NEVER, NIBBLE, highest
-from krypenv.runtime.jit import kernel
-
-_ONE: Any = np.int64(1)
+from krypenv.runtime.jit import kernel, other_kernel, trailing_zeros
 
 
 @kernel
-def write_choices(
-    compiled: np.record, game: np.record, card: int, union: int, least: int, start: int, listing: np.record
-) -> int:
-    """Write a move for each choice of kinds for a union that no other choice is sure to equal or beat."""
-    once, twice = np.int64(0), np.int64(0)
-    if least != 0:
-        once, twice = bits_of_counts(listing.forced)
-    write_move(listing.moves, start, card, union, once, twice)
+def write_choices(compiled: np.record, game: np.record, card: int, capture: int, start: int, listing: np.record) -> int:
+    """Write a move for each choice of kinds for a capture, packed, that contains what was taken so far.
+
+    Where captures are optional, choices are left out that another one is sure to equal or beat.
+    """
+    moves, once, twice, left = listing.moves, np.int64(0), np.int64(0), np.int64(capture)
+    if game.pending != NO_CARD:
+        once, twice = bits_of_counts(game.taken)
+        left -= game.taken_ranks
+    write_move(moves, start, card, capture, once, twice)
     end = start + 1
-    left = union - least
     while left != 0:
-        rank = highest(left)
+        rank = highest(left) if compiled.optional else trailing_zeros(left) // NIBBLE
         wanted = left >> NIBBLE * rank & 15
         left -= wanted << NIBBLE * rank
-        end = choose_kinds(compiled, card, rank, wanted, start, end, listing)
-        if end - start > MANY_CHOICES:
+        if capture >> NIBBLE * rank & 15 == game.table_ranks >> NIBBLE * rank & 15:  # all cards of the rank
+            once, twice = np.int64(0), np.int64(0)
+            for suit in range(NUM_SUITS):
+                kind = suit * NUM_RANKS + rank
+                once |= np.int64(game.table[kind] > 0) << kind
+                twice |= np.int64(game.table[kind] > 1) << kind
             for at in range(start, end):
-                listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at], listing.prices)
-            end = keep_best(start, end, np.int64(-1), listing)
+                moves[at].once |= once
+                moves[at].twice |= twice
+            continue
+        end = _split_kinds(compiled, game, card, rank, wanted, start, end, listing)
+        if compiled.optional and end - start > MANY_CHOICES:
+            end = keep_cheapest(compiled, start, end, np.int64(-1), listing)
     return end
 
 
-@kernel
-def choose_kinds(
-    compiled: np.record, card: int, rank: int, wanted: int, start: int, end: int, listing: np.record
-) -> int:
-    """Replace the moves from `start` to `end` by one for each choice of so many more cards of a rank.
+@other_kernel
+def keep_cheapest(compiled: np.record, start: int, end: int, table: int, listing: np.record) -> int:
+    """Write what moves cost by the cards that they take, and keep the best of them (`keep_best`)."""
+    for at in range(start, end):
+        listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at], listing.prices)
+    return keep_best(start, end, table, listing)
 
-    They contain `forced` copies of each kind, and may contain `free` ones beside them.
-    """
-    moves, free, forced = listing.moves, listing.free, listing.forced
+
+@kernel
+def _split_kinds(
+    compiled: np.record, game: np.record, card: int, rank: int, wanted: int, start: int, end: int, listing: np.record
+) -> int:
+    """Replace the moves from `start` to `end` by one for each choice of so many more cards of a rank."""
+    moves, free, is_pending = listing.moves, listing.free, game.pending != NO_CARD
+    for suit in range(NUM_SUITS):
+        kind = suit * NUM_RANKS + rank
+        free[kind] = game.table[kind] if kind >= listing.first else 0
+        if is_pending and kind >= listing.first:
+            free[kind] -= game.taken[kind]
     first = end
     for packed in range(81):  # 0, 1 or 2 copies of each suit, as digits of base 3
         rest = packed
@@ -75,8 +90,9 @@ def choose_kinds(
             rest //= 3
             count += copies
             fitting &= copies <= free[kind]
+            has_one = is_pending and game.taken[kind] > 0
             once |= np.int64(copies > 0) << kind
-            twice |= np.int64(copies + forced[kind] > 1 and copies > 0) << kind
+            twice |= np.int64(copies + has_one > 1 and copies > 0) << kind
         if (
             fitting
             and count == wanted

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from krypenv.agents.moves.kinds import choose_kinds
+from krypenv.agents.moves.kinds import write_choices
 from krypenv.agents.moves.record import write_move
 from krypenv.agents.moves.space import KNOWN_CAPTURES, KNOWN_SIZE
-from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS
+from krypenv.cards import NO_CARD, NUM_RANKS
 from krypenv.kernels.captures import captures_of, find_captures, find_sweep_values
-from krypenv.kernels.compiled import NIBBLE, bit_index, fits, hand_value_of, sum_of, support
+from krypenv.kernels.compiled import NIBBLE, bit_index, fits, hand_value_of, sum_of
 from krypenv.runtime.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -21,6 +19,7 @@ _HASH_SHIFT = np.uint64(64 - (KNOWN_SIZE.bit_length() - 1))
 @kernel
 def list_maximal(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
     """Write all legal moves of the seat to act to `.moves` from `start` on; return where they end."""
+    listing.first = 0
     if game.pending != NO_CARD:
         return _list_captures(compiled, game, np.int64(game.pending), start, listing)
     end = start
@@ -48,56 +47,8 @@ def _list_captures(compiled: np.record, game: np.record, card: int, start: int, 
     for at in range(count):
         capture = scratch.captures[at]
         if game.pending == NO_CARD or fits(game.taken_ranks, capture):
-            end = _list_kinds(compiled, game, card, capture, end, listing)
+            end = write_choices(compiled, game, card, capture, end, listing)
     return end
-
-
-@kernel
-def _list_kinds(compiled: np.record, game: np.record, card: int, capture: int, start: int, listing: np.record) -> int:
-    """Write a move for each choice of kinds that makes up the ranks of a capture and contains those taken so far."""
-    moves = listing.moves
-    write_move(moves, start, card, capture, np.int64(0), np.int64(0))
-    end = start + 1
-    ranks = support(capture)
-    while ranks != 0:
-        bit = ranks & -ranks
-        ranks ^= bit
-        rank = bit_index(bit)
-        wanted = capture >> NIBBLE * rank & 15
-        if wanted < game.table_ranks >> NIBBLE * rank & 15:
-            end = _split_kinds(compiled, game, card, rank, wanted, start, end, listing)
-        else:  # all cards of the rank
-            once, twice = np.int64(0), np.int64(0)
-            for suit in range(NUM_SUITS):
-                kind = suit * NUM_RANKS + rank
-                once |= np.int64(game.table[kind] > 0) << kind
-                twice |= np.int64(game.table[kind] > 1) << kind
-            for at in range(start, end):
-                moves[at].once |= once
-                moves[at].twice |= twice
-    return end
-
-
-@kernel
-def _split_kinds(
-    compiled: np.record, game: np.record, card: int, rank: int, wanted: int, start: int, end: int, listing: np.record
-) -> int:
-    """Replace the moves from `start` to `end` by one for each way to take some, not all, cards of a rank."""
-    choosing = game.pending != NO_CARD
-    more: Any = np.int64(wanted)
-    once, twice = np.int64(0), np.int64(0)
-    for suit in range(NUM_SUITS):
-        kind = suit * NUM_RANKS + rank
-        taken = np.int64(game.taken[kind]) if choosing else np.int64(0)
-        listing.forced[kind] = taken
-        listing.free[kind] = game.table[kind] - taken
-        more -= taken
-        once |= np.int64(taken > 0) << kind
-        twice |= np.int64(taken > 1) << kind
-    for at in range(start, end):
-        listing.moves[at].once |= once
-        listing.moves[at].twice |= twice
-    return choose_kinds(compiled, card, rank, more, start, end, listing)
 
 
 @kernel

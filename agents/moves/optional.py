@@ -82,8 +82,7 @@ def _list_card(compiled: np.record, game: np.record, card: int, sweep: int, star
         first += 1
     end = first
     if is_pending:
-        most = leave_open(game, listing)
-        end = write_captures(compiled, game, card, np.int64(game.taken_ranks), most, end, listing)
+        end = write_captures(compiled, game, card, find_open(game, listing), end, listing)
     elif compiled.group_values[support(game.table_ranks)] & choice != 0:
         end = _known_captures(compiled, game, card, end, listing)
     for at in range(first, end):
@@ -108,7 +107,7 @@ def _known_captures(compiled: np.record, game: np.record, card: int, start: int,
         return start + int(entry.count)
     was_cut = listing.is_cut
     listing.is_cut = False
-    end = write_captures(compiled, game, card, np.int64(0), leave_open(game, listing), start, listing)
+    end = write_captures(compiled, game, card, find_open(game, listing), start, listing)
     if end - start <= OPTIONAL_CAPTURES:
         entry.query, entry.count, entry.is_cut = query, end - start, listing.is_cut
         for at in range(end - start):
@@ -118,13 +117,15 @@ def _known_captures(compiled: np.record, game: np.record, card: int, start: int,
 
 
 @kernel
-def leave_open(game: np.record, listing: np.record) -> int:
-    """Write what a play must take, and may take beside it, in ascending order of kind; return both, packed."""
-    is_pending, is_open, most = game.pending != NO_CARD, True, np.int64(0)
+def find_open(game: np.record, listing: np.record) -> int:
+    """Write the first kind that a play may still take, in ascending order; return all that it may hold, packed."""
+    listing.first = 0
+    if game.pending == NO_CARD or game.taken_ranks == 0:
+        return int(game.table_ranks)
+    most = np.int64(game.taken_ranks)
     for kind in range(NUM_KINDS - 1, -1, -1):
-        taken = np.int64(game.taken[kind]) if is_pending else np.int64(0)
-        free = np.int64(game.table[kind]) - taken if is_open else np.int64(0)
-        listing.forced[kind], listing.free[kind] = taken, free
-        most += taken + free << NIBBLE * (kind % NUM_RANKS)
-        is_open &= taken == 0
+        most += np.int64(game.table[kind] - game.taken[kind]) << NIBBLE * (kind % NUM_RANKS)
+        if game.taken[kind] > 0:
+            listing.first = kind
+            break
     return int(most)

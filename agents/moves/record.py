@@ -1,4 +1,4 @@
-"""Records of moves."""
+"""Records of moves, as kernels write them and from moves as people write them, `krypenv.Move`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS
-from krypenv.kernels.compiled import NIBBLE
+from krypenv.game.moves import Move
+from krypenv.kernels.compiled import NIBBLE, pack_ranks
 from krypenv.runtime.jit import kernel
 
 MOVE = np.dtype(
@@ -53,6 +54,23 @@ def swap_moves(moves: np.ndarray, one: int, other: int) -> None:
 
 
 @kernel
+def keep_best(start: int, end: int, table: int, listing: np.record) -> int:
+    """Bring the best moves, `listing.keep` at most, and a sweep to the front; return where they end."""
+    moves, keep = listing.moves, listing.keep
+    if end - start <= keep:
+        return end
+    listing.is_cut = True
+    for place in range(start, start + keep):
+        best = place
+        for at in range(place, end):
+            if moves[at].ranks == table or (moves[best].ranks != table and moves[at].cost < moves[best].cost):
+                best = at
+        if best != place:
+            swap_moves(moves, place, best)
+    return start + keep
+
+
+@kernel
 def bits_of_counts(counts: np.ndarray) -> tuple[int, int]:
     """Return the kinds of which there is a card or two, and those of which there are two, as bits; (52,) counts."""
     once: Any = np.int64(0)
@@ -81,3 +99,30 @@ def is_mulle(move: np.record) -> bool:
     """Return whether a move takes one card, the identical copy of the card played (M2)."""
     is_one: bool = move.ranks == np.int64(1) << NIBBLE * (move.card % NUM_RANKS)
     return is_one and move.once == np.int64(1) << move.card
+
+
+def add_move(moves: np.ndarray, count: int, move: Move) -> int:
+    """Add a move to the first `count` ones of (M,) of `MOVE`; return their number: no more if it is among them.
+
+    Raises OverflowError if there is no room.
+    """
+    card, takes, _, build, builds = move.kinds()
+    once = sum(1 << kind for kind in set(takes))
+    twice = sum(1 << kind for kind in set(takes) if takes.count(kind) > 1)
+    taken = next((value for value in builds if value != build), 0)
+    listed = moves[:count]
+    same = (listed["card"] == card) & (listed["once"] == once) & (listed["twice"] == twice)
+    if (same & (listed["build"] == build) & (listed["taken"] == taken)).any():
+        return count
+    if count == len(moves):
+        raise OverflowError("more moves on one line of a search than there is room for")
+    moves[count] = card, build, taken, pack_ranks([kind % NUM_RANKS + 1 for kind in takes]), once, twice, 0
+    return count + 1
+
+
+def as_move(record: np.void, builds: int) -> Move:
+    """Return the move of a record of `MOVE`, without its sweeps; `builds` are the values on the table, as bits."""
+    takes = sorted(kind for name in ("once", "twice") for kind in range(NUM_KINDS) if int(record[name]) >> kind & 1)
+    build, taken = int(record["build"]), int(record["taken"])
+    joined = {build} if builds >> build & 1 else set()
+    return Move.of_kinds(int(record["card"]), takes, 0, build, tuple(sorted(joined | {taken} - {0})))

@@ -1,4 +1,4 @@
-"""Scratch for listing moves, allocated once: room for moves, and memo tables of captures and sweeps."""
+"""Scratch for listing moves, allocated once, and how many are kept where there are very many."""
 
 from __future__ import annotations
 
@@ -23,6 +23,16 @@ MOST_UNIONS = 1 << 10  # unions of groups that are found for a card, at most
 UNION_SLOTS = 1 << 13  # of the set that tells which unions were found
 OPTIONAL_SIZE = 1 << 11  # tables whose optional captures by a card are remembered
 OPTIONAL_CAPTURES = 8  # of a table and a card; if there are more, none are
+# A search for unions takes MANY_STEPS steps for each capture that is kept, and tries as many choices of kinds, at most.
+MANY_STEPS = 40
+MANY_CHOICES = 1000  # of kinds for one union; of more, the best go on to the next rank
+STEPS_OF_NODE = 16  # so many steps count as a node
+# Captures of a card that are listed: in a playout, by the judgement, at the root of a search and on its lines, and
+# where more than LARGE_TABLE cards lie there.
+PLAYOUT_CAPTURES, JUDGED_CAPTURES, ROOT_CAPTURES, LINE_CAPTURES = 3, 8, 24, 6
+LARGE_TABLE, LARGE_ROOT_CAPTURES, LARGE_LINE_CAPTURES = 10, 6, 2
+MOST_SOLVED = 200  # moves at the root of a last deal that is solved exactly, all captures included
+MOST_JUDGED = 128  # moves of a decision that are judged, those that cost least at once
 
 
 KNOWN = np.dtype(
@@ -64,8 +74,8 @@ def listing_type(moves: int) -> np.dtype[Any]:
         ("table_keys", np.uint64, (NUM_KINDS,)),  # random words that a table's key is a sum of
         ("table_key", np.uint64),  # of the table, and of the kinds that are not alike because of a copy
         ("lone", np.int64),  # bits of these kinds
-        ("forced", np.int8, (NUM_KINDS,)),  # copies that a capture must contain
-        ("free", np.int8, (NUM_KINDS,)),  # copies that it may contain beside them
+        ("first", np.int64),  # the first kind that a capture may still take
+        ("free", np.int8, (NUM_KINDS,)),  # copies that it may take of each kind of the rank to choose from
         ("unions", np.int64, (MOST_UNIONS,)),  # packed
         ("union_set", np.int64, (UNION_SLOTS,)),  # the same as a hash set
         ("set_number", np.int64, (UNION_SLOTS,)),  # of the set that a slot was last used by

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from krypenv.agents.moves.cuts import MANY_STEPS, STEPS_OF_NODE, keep_best
-from krypenv.agents.moves.kinds import write_choices
-from krypenv.agents.moves.prices import cost_of_takes
-from krypenv.agents.moves.space import MOST_UNIONS, UNION_SLOTS
+from krypenv.agents.moves.kinds import keep_cheapest, write_choices
+from krypenv.agents.moves.space import MANY_STEPS, MOST_UNIONS, STEPS_OF_NODE, UNION_SLOTS
+from krypenv.cards import NO_CARD
 from krypenv.kernels.compiled import fits
 from krypenv.kernels.unions import find_union, next_union, start_unions
 from krypenv.runtime.jit import kernel, trailing_zeros
@@ -19,56 +16,46 @@ _SLOT_SHIFT = np.uint64(64 - (UNION_SLOTS.bit_length() - 1))
 
 
 @kernel
-def write_captures(
-    compiled: np.record, game: np.record, card: int, least: int, most: int, start: int, listing: np.record
-) -> int:
-    """Write the captures of a card that contain `least` and lie within `most`, packed ranks, the best of them."""
-    count = np.int64(0)
-    listing.sets += 1
-    choice = np.int64(compiled.hand_choice[card])
-    while choice != 0:
-        value = trailing_zeros(choice)
-        choice &= choice - 1
-        count = find_unions(compiled, value, least, most, count, listing)
-    if count == 0 and least != 0:
-        listing.unions[0] = find_one(compiled, np.int64(compiled.hand_choice[card]), least, most, listing.scratch)
-        if listing.unions[0] == 0:
-            raise ValueError("no capture contains what was taken")
-        count += 1
-    end = write_unions(compiled, game, card, count, np.int64(0), least, start, listing)
-    for at in range(start, end):
-        listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at], listing.prices)
-    return keep_best(start, end, np.int64(game.table_ranks), listing)
+def write_captures(compiled: np.record, game: np.record, card: int, most: int, start: int, listing: np.record) -> int:
+    """Write the best captures of a card that contain what was taken so far and lie within `most`, packed ranks."""
+    end = write_unions(compiled, game, card, np.int64(compiled.hand_choice[card]), 0, most, start, listing)
+    if end == start and game.pending != NO_CARD and game.taken_ranks != 0:
+        raise ValueError("no capture contains what was taken")
+    return keep_cheapest(compiled, start, end, np.int64(game.table_ranks), listing)
 
 
 @kernel
 def write_unions(
-    compiled: np.record,
-    game: np.record,
-    card: int,
-    count: int,
-    own_rank: int,
-    least: int,
-    start: int,
-    listing: np.record,
+    compiled: np.record, game: np.record, card: int, choice: int, own: int, most: int, start: int, listing: np.record
 ) -> int:
-    """Write the moves of a card for the first `count` unions, without the card's `own_rank`, packed, if it is in them.
+    """Write a move for each choice of table cards within `most` that contains what was taken so far.
 
-    A union that is nothing else has no move.
+    With `own`, the rank of the card itself, packed, or 0, they are unions of groups of one of the values in `choice`,
+    as bits. If none is found within a limit of steps, some one is written, so that a play that was begun has a move.
     """
+    taken = np.int64(game.taken_ranks if game.pending != NO_CARD else 0)
+    least, most = taken + own, most + own
+    count, values = np.int64(0), np.int64(choice)
+    listing.sets += 1
+    while values != 0:
+        count = _find_unions(compiled, trailing_zeros(values), least, most, count, listing)
+        values &= values - 1
+    while count == 0 and taken != 0 and choice != 0:
+        listing.unions[0] = find_union(compiled, trailing_zeros(choice), least, most, listing.scratch)
+        count += listing.unions[0] != 0
+        choice &= choice - 1
     end = start
     for at in range(count):
         if end - start > MANY_STEPS * listing.keep:
             listing.is_cut = True
             break
-        union = listing.unions[at] - own_rank
-        if union != 0:
-            end = write_choices(compiled, game, card, union, least, end, listing)
+        if listing.unions[at] != own:
+            end = write_choices(compiled, game, card, listing.unions[at] - own, end, listing)
     return end
 
 
 @kernel
-def find_unions(compiled: np.record, value: int, least: int, most: int, count: int, listing: np.record) -> int:
+def _find_unions(compiled: np.record, value: int, least: int, most: int, count: int, listing: np.record) -> int:
     """Add the unions of groups of one value within `most` that contain `least` and are not yet listed.
 
     Takes a limited number of steps. Returns how many unions are listed.
@@ -101,13 +88,3 @@ def _is_new(ranks: int, listing: np.record) -> bool:
     listing.union_set[place] = ranks
     listing.set_number[place] = listing.sets
     return True
-
-
-@kernel
-def find_one(compiled: np.record, choice: int, least: int, most: int, scratch: np.record) -> int:
-    """Return some union for one of the values in `choice`, bits, that contains `least` and lies within `most`, or 0."""
-    union: Any = np.int64(0)
-    while choice != 0 and union == 0:
-        union = np.int64(find_union(compiled, trailing_zeros(choice), least, most, scratch))
-        choice &= choice - 1
-    return union

@@ -13,10 +13,10 @@ import numpy as np
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.judgement.judge import carry_out_hidden, judge_decision
 from krypenv.agents.judgement.replies import expected_reply, may_be_mulle
-from krypenv.agents.moves.cuts import JUDGED_CAPTURES
 from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.prices import worth_of_promise
 from krypenv.agents.moves.record import copies_taken, trails
+from krypenv.agents.moves.space import JUDGED_CAPTURES
 from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.kernels.builds import copies_in, sweep_builds
 from krypenv.kernels.captures import find_sweep_values

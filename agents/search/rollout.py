@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.moves.cuts import PLAYOUT_CAPTURES
 from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import carry_out
+from krypenv.agents.moves.space import PLAYOUT_CAPTURES
 from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Examiner, name_of

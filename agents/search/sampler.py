@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import Agent, BaseAgent, IntArray, check_options, check_seed, format_spec, options_of
-from krypenv.agents.moves.people import add_move
+from krypenv.agents.moves.record import add_move
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, Job, list_root
 from krypenv.agents.workspace import make_workspace, part_of, with_room

@@ -17,10 +17,10 @@ import numpy as np
 
 from krypenv.agents.judgement.decision import has_choice, look_around
 from krypenv.agents.judgement.judge import judge_moves
-from krypenv.agents.moves.cuts import LARGE_ROOT_CAPTURES, LARGE_TABLE, MOST_SOLVED, ROOT_CAPTURES
 from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import leads_to, next_action
 from krypenv.agents.moves.prices import set_prices
+from krypenv.agents.moves.space import LARGE_ROOT_CAPTURES, LARGE_TABLE, MOST_SOLVED, ROOT_CAPTURES
 from krypenv.agents.workspace import Workspace
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.play import prepare

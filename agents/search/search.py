@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krypenv.agents.base import MAX_PLIES, check_limit
-from krypenv.agents.moves.cuts import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
 from krypenv.agents.moves.making import make_move
+from krypenv.agents.moves.space import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
 from krypenv.agents.search.sampler import Examiner, name_of
 from krypenv.agents.search.sampling import (
     Job,

@@ -9,7 +9,7 @@ import numpy as np
 
 from krypenv.advice.estimates import Estimate
 from krypenv.advice.sweeps import sample_worlds, sweep_chances
-from krypenv.agents.moves.people import as_move
+from krypenv.agents.moves.record import as_move
 from krypenv.agents.search.sampler import Examined
 from krypenv.game.base_agent import sight_of
 from krypenv.game.game import Game

@@ -12,7 +12,7 @@ from support.reference import Reference, rank
 from support.relatives import BUILDING, GLIMNE, MIXTURES, OPTIONAL, RELATIVES
 
 from krypenv import Engine, Game, Rules
-from krypenv.agents.moves.cuts import JUDGED_CAPTURES
+from krypenv.agents.moves.space import JUDGED_CAPTURES
 from krypenv.agents.neural.action_features import (
     COLUMNS,
     WIDTH,

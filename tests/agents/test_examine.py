@@ -11,7 +11,7 @@ from support.places import ROOT
 
 from krypenv import Game, Rules, agents
 from krypenv.advice.values import values_of
-from krypenv.agents.moves.people import as_move
+from krypenv.agents.moves.record import as_move
 
 TWO = ROOT / "agents" / "models" / "two"
 NAMES = ["rollout(worlds=20)", f"guided(model={str(TWO)!r}, worlds=20)", "champion(worlds=20)", "search(worlds=20)"]
