@@ -17,7 +17,7 @@ from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.outlook import look
-from krypenv.kernels.weighing import cost_now, weigh_main
+from krypenv.kernels.weighing import cost_now, weigh_action
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.runtime.threads import Lock, in_turn
@@ -130,7 +130,7 @@ def cheapest_action(
     tied, lowest = 1, np.inf
     for at in range(count):
         action = legal[at]
-        cost = weigh_main(compiled, seen, action, outlook, scratch)
+        cost = weigh_action(compiled, seen, action, outlook, scratch)
         if not style.looks_ahead:
             cost = cost_now(compiled, outlook)
         elif outlook.creeps:

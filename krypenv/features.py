@@ -26,7 +26,7 @@ from krypenv.kernels.observing import clip_int8
 from krypenv.kernels.optional import add_value
 from krypenv.kernels.outlook import borrow_outlook, chance_of_sweep, look
 from krypenv.kernels.scoring import is_mulle
-from krypenv.kernels.weighing import built_copies, weigh_any, weigh_main
+from krypenv.kernels.weighing import built_copies, weigh_action
 from krypenv.observation import LAYOUT, has_extra_features, history_shape, history_size, slices_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, other_kernel, parallel_kernel
@@ -155,7 +155,7 @@ def write_features(
         bit = plays & -plays
         plays ^= bit
         kind = bit_index(bit)
-        weigh_main(compiled, observation, first + kind, outlook, scratch)
+        weigh_action(compiled, observation, first + kind, outlook, scratch)
         write_entries(compiled, outlook, out[kind * WIDTH : (kind + 1) * WIDTH])
 
 
@@ -181,7 +181,7 @@ def write_all_features(
     while left != 0:
         kind = bit_index(left & -left)  # NUM_KINDS is the stop
         left &= left - 1
-        weigh_any(compiled, observation, first + kind, outlook, scratch)
+        weigh_action(compiled, observation, first + kind, outlook, scratch)
         row = out[kind * width : (kind + 1) * width]
         write_entries(compiled, outlook, row)
         if width > WIDTH:

@@ -10,7 +10,7 @@ from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, STOP, TAKE, TAKE_BUILD
 from krypenv.kernels.builds import limit_plays
 from krypenv.kernels.captures import bound_captures
 from krypenv.kernels.compiled import takes_whole_ranks
-from krypenv.kernels.completing import complete_building, complete_play, lay_down
+from krypenv.kernels.completing import complete_chosen, complete_play, lay_down
 from krypenv.kernels.play import GAME_OVER, act, allow_plays, end_play
 from krypenv.runtime.jit import kernel, other_kernel
 
@@ -50,7 +50,7 @@ def _make_any(compiled: np.record, game: np.record, move: np.record, listing: np
         game.taken[kind] = copies_taken(move, kind)
     game.taken_ranks, game.build_value = move.ranks, move.build
     game.taken_builds = np.int64(move.taken != 0) << move.taken
-    complete_building(compiled, game, card)  # or any other play
+    complete_chosen(compiled, game, card)
     outcome = end_play(compiled, game)
     if outcome != GAME_OVER:
         sweeps = np.int64(0)

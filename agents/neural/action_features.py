@@ -31,12 +31,12 @@ from krypenv.kernels.compiled import (
     bit_index,
     classes_of_values,
     compile_rules,
-    rank_in_hand,
-    rank_on_table,
+    hand_value_of,
+    table_value_of,
 )
 from krypenv.kernels.observing import clip_int8
 from krypenv.kernels.outlook import borrow_outlook, chance_of_hit, look
-from krypenv.kernels.weighing import weigh_main
+from krypenv.kernels.weighing import weigh_action
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, records
@@ -223,7 +223,7 @@ def write_action_features(
         write_move_features(compiled, seen, action, listing, worlds, judging, out)
         return
     prices = action_scratch.prices
-    weigh_main(compiled, seen, action, outlook, scratch)
+    weigh_action(compiled, seen, action, outlook, scratch)
     write_entries(compiled, outlook, out)
     kind = action % TAKE
     out[_HELD], out[_SEEN_COPIES] = seen[_HAND + kind], seen[_SEEN + kind]
@@ -235,7 +235,7 @@ def write_action_features(
     takers, risky = np.int64(0), np.int64(0)
     for rank in range(NUM_RANKS):
         own = _own_cards(action_scratch, rank, action)
-        price = prices[rank_in_hand(compiled, rank)]
+        price = prices[hand_value_of(compiled, rank)]
         if price < _NEVER:
             out[_TAKERS + rank] = outlook.unseen[rank]
             out[_OWN + rank] = own
@@ -278,7 +278,7 @@ def _find_prices(compiled: np.record, seen: np.ndarray, crept: int, left: int, p
         rank = bit_index(left & -left) // NIBBLE
         count = left >> NIBBLE * rank & 15
         left ^= count << NIBBLE * rank
-        value = rank_on_table(compiled, rank)
+        value = table_value_of(compiled, rank)
         dear, dearest = np.int64(0), np.int64(0)  # cards of this rank that have points, and the most that one has
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank

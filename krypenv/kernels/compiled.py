@@ -44,10 +44,7 @@ COMPILED = np.dtype(
         ("teams", np.int64),  # number of sides
         ("relative_team", np.int64, (MAX_PLAYERS,)),  # side of each place, counted from that of place 0 (R16)
         ("entries", np.int64),  # of an observation without the features ("size" is taken: numpy's records have one)
-        (
-            "extra_features",
-            np.bool_,
-        ),  # whether the features block has its extra columns
+        ("extra_features", np.bool_),  # whether the features block has its extra columns
         ("blocks", np.int64, (len(EXTRA),)),  # where the blocks of K7 begin in an observation; 0: not there
         ("games", np.int64),  # games in a session, 0 for no limit
         ("threshold", np.int64),  # points that end a session, NEVER if there is no threshold
@@ -121,26 +118,14 @@ MAIN_COMPILED = np.dtype([(SPARES, np.bool_), *((name, COMPILED[name]) for name 
 
 @kernel
 def hand_value_of(compiled: np.record, card: int) -> int:
-    """Return the capture value of a card kind from the hand (R2), of two values the lower one."""
+    """Return the capture value of a card kind, or of a rank 0..12, from the hand (R2), of two values the lower one."""
     return compiled.hand_value[card]
 
 
 @kernel
 def table_value_of(compiled: np.record, card: int) -> int:
-    """Return the capture value of a card kind on the table (R2); instead of two values NUM_VALUES."""
+    """Return the capture value of a card kind, or of a rank 0..12, on the table (R2); of two values NUM_VALUES."""
     return compiled.table_value[card]
-
-
-@kernel
-def rank_in_hand(compiled: np.record, rank: int) -> int:
-    """Return the hand value of a rank, 0..12, for kernels that know cards by rank: all its kinds have the same."""
-    return compiled.hand_value[rank]
-
-
-@kernel
-def rank_on_table(compiled: np.record, rank: int) -> int:
-    """Return the table value of a rank, 0..12, for kernels that know cards by rank: all its kinds have the same."""
-    return compiled.table_value[rank]
 
 
 @kernel

@@ -5,27 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
-from krypenv.kernels.builds import (
-    capture_build,
-    copies_in,
-    lay_together,
-    ranks_of_build,
-)
-from krypenv.kernels.compiled import (
-    NIBBLE,
-    bit_index,
-    classes_of_values,
-    support,
-    takes_whole_ranks,
-)
+from krypenv.kernels.builds import capture_build, copies_in, lay_together, ranks_of_build
+from krypenv.kernels.compiled import NIBBLE, bit_index, classes_of_values, support, takes_whole_ranks
 from krypenv.kernels.deals import add_to_table
-from krypenv.kernels.scoring import (
-    count_cards,
-    count_pile,
-    is_mulle,
-    is_void,
-    sweeps_of,
-)
+from krypenv.kernels.scoring import count_cards, count_pile, is_mulle, is_void, sweeps_of
 from krypenv.runtime.jit import kernel
 
 
@@ -66,39 +49,27 @@ def complete_play(compiled: np.record, game: np.record, card: int, count: int, s
 
 @kernel
 def complete_chosen(compiled: np.record, game: np.record, card: int) -> None:
-    """Leave the card played on the table, or capture what it has taken (K2)."""
-    table = game.table_ranks
-    captures = game.taken_ranks != 0
-    if captures:
-        for kind in range(NUM_KINDS):
-            if game.taken[kind] > 0:
-                take_copies(compiled, game, game.seat, kind, np.int64(game.taken[kind]))
-    else:
-        add_to_table(compiled, game, card, 1)
-    close_play(compiled, game, card, captures, table)
-
-
-@kernel
-def complete_building(compiled: np.record, game: np.record, card: int) -> None:
-    """Lay a build, or capture what was taken, or leave the card played on the table (B, K2)."""
+    """Lay a build, or leave the card played on the table, or capture what was taken, a build included (K2, B)."""
+    seat, capture = game.seat, game.taken_ranks
     if game.build_value != 0:
-        lay_together(compiled, game, game.seat, card)
+        lay_together(compiled, game, seat, card)
         close_play(compiled, game, card, False, game.table_ranks)
         return
-    if game.taken_builds == 0:
-        seat, table, is_sweep_void = game.seat, game.table_ranks, is_void(compiled, game)
-        complete_chosen(compiled, game, card)
-        if game.taken_ranks != 0:
-            count_capture(compiled, game, seat, table - game.table_ranks, is_sweep_void)
+    if capture == 0 and game.taken_builds == 0:
+        add_to_table(compiled, game, card, 1)
+        close_play(compiled, game, card, False, game.table_ranks)
         return
-    seat, value, is_sweep_void = game.seat, bit_index(np.int64(game.taken_builds)), is_void(compiled, game)
-    capture = game.taken_ranks + ranks_of_build(game, value)
-    has_copy = copies_in(game, value, card) > 0
+    table, has_copy, is_sweep_void = game.table_ranks, False, is_void(compiled, game)
     for kind in range(NUM_KINDS):
         if game.taken[kind] > 0:
             take_copies(compiled, game, seat, kind, np.int64(game.taken[kind]))
-    capture_build(compiled, game, seat, value)
-    close_play(compiled, game, card, True, capture)
+    if game.taken_builds != 0:
+        value = bit_index(np.int64(game.taken_builds))
+        has_copy = copies_in(game, value, card) > 0
+        capture += ranks_of_build(game, value)
+        table = capture
+        capture_build(compiled, game, seat, value)
+    close_play(compiled, game, card, True, table)
     count_capture(compiled, game, seat, capture, is_sweep_void)
     if compiled.mulle_by_value and has_copy:
         count_mulle(compiled, game, seat, card)

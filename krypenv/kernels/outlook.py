@@ -21,7 +21,7 @@ from krypenv.kernels.compiled import (
     TOTALS,
     bit_index,
     classes_of_values,
-    rank_on_table,
+    table_value_of,
 )
 from krypenv.kernels.gains import GAINS, MOST_LOOKS
 from krypenv.kernels.scoring import sum_over
@@ -84,7 +84,7 @@ def look(compiled: np.record, seen: np.ndarray, outlook: np.record) -> None:
         for suit in range(NUM_SUITS):
             count += seen[_TABLE + suit * NUM_RANKS + rank]
         outlook.ranks += count << NIBBLE * rank
-        outlook.total += count * rank_on_table(compiled, rank)
+        outlook.total += count * table_value_of(compiled, rank)
     if pending:
         for kind in range(NUM_KINDS):
             outlook.taken_ranks += np.int64(seen[_TAKEN + kind]) << NIBBLE * (kind % NUM_RANKS)

@@ -19,7 +19,7 @@ from krypenv.kernels.compiled import (
     hand_value_of,
     kinds_of_values,
 )
-from krypenv.kernels.completing import complete_building, complete_chosen, complete_play, count_capture, lay_down, take
+from krypenv.kernels.completing import complete_chosen, complete_play, count_capture, lay_down, take
 from krypenv.kernels.deals import add_to_table, deal, is_one_rank, leader_of, put_aside, shuffle_deck
 from krypenv.kernels.optional import offer_unions
 from krypenv.kernels.scoring import (
@@ -154,42 +154,11 @@ def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -
 
 @other_kernel
 def act_any(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
-    """Do what `act` does, under any rules without builds: captures may be optional (K2).
+    """Do what `act` does, under any rules: captures may be optional (K2), cards may be built (B).
 
-    A play with an optional capture is complete when it stops or when nothing more may be taken.
+    A play with an optional capture is complete when it stops, takes a build, or nothing more may be taken.
     """
-    if compiled.building:
-        act_building(compiled, game, action, scratch)
-        return
-    game.legal_takes = 0
-    count = 0
-    if action < TAKE:
-        lay_down(game, action)
-    elif action != STOP:
-        take(game, action - TAKE)
-    if not compiled.optional:
-        count = offer_takes(compiled, game, scratch)
-    elif action != STOP:
-        offer_optional(compiled, game, scratch)
-    if game.legal_takes & ~MAY_STOP != 0:
-        return
-    seat, table, is_sweep_void = game.seat, game.table_ranks, is_void(compiled, game)
-    if compiled.optional:
-        complete_chosen(compiled, game, np.int64(game.pending))
-    else:
-        complete_play(compiled, game, np.int64(game.pending), count, scratch)
-    if game.taken_ranks != 0 or count != 0:
-        count_capture(compiled, game, seat, table - game.table_ranks, is_sweep_void)
-    if ends_at_once(compiled, game):
-        end_game(compiled, game)
-    else:
-        pass_turn(compiled, game, scratch)
-
-
-@other_kernel
-def act_building(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
-    """Do what `act` does, where cards are built (B)."""
-    game.legal_takes, game.legal_builds = 0, 0
+    game.legal_takes, game.legal_builds, count = 0, 0, 0
     if action < TAKE:
         lay_down(game, action)
         begin_choice(game)
@@ -197,15 +166,27 @@ def act_building(compiled: np.record, game: np.record, action: int, scratch: np.
         take(game, action - TAKE)
     elif action > STOP:
         choose_build(game, action)
-    if action != STOP and action < TAKE_BUILD:
-        offer_choices(compiled, game, scratch)
-        if game.legal_takes & ~MAY_STOP | game.legal_builds != 0:
-            return
-    complete_building(compiled, game, np.int64(game.pending))
+    if not compiled.optional:
+        count = offer_takes(compiled, game, scratch)
+    elif action != STOP and action < TAKE_BUILD:
+        if compiled.building:
+            offer_choices(compiled, game, scratch)
+        else:
+            offer_optional(compiled, game, scratch)
+    if game.legal_takes & ~MAY_STOP | game.legal_builds != 0:
+        return
+    if compiled.optional:
+        complete_chosen(compiled, game, np.int64(game.pending))
+    else:
+        seat, table, is_sweep_void = game.seat, game.table_ranks, is_void(compiled, game)
+        complete_play(compiled, game, np.int64(game.pending), count, scratch)
+        if count != 0:
+            count_capture(compiled, game, seat, table - game.table_ranks, is_sweep_void)
     if ends_at_once(compiled, game):
         end_game(compiled, game)
-    else:
-        pass_turn(compiled, game, scratch)
+        return
+    pass_turn(compiled, game, scratch)
+    if compiled.building:
         limit_plays(compiled, game)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, NUM_SUITS, STOP, TAKE
 from krypenv.kernels.builds import sweep_builds
-from krypenv.kernels.captures import captures_of, find_captures, find_sweep_values
+from krypenv.kernels.captures import captures_of, find_sweep_values
 from krypenv.kernels.compiled import (
     BUILD_OWNER,
     BUILDING,
@@ -20,7 +20,6 @@ from krypenv.kernels.compiled import (
     bit_index,
     fits,
     hand_value_of,
-    rank_on_table,
     sum_of,
     support,
     table_value_of,
@@ -38,33 +37,13 @@ _NEVER = 1e9  # more than anything is worth
 
 
 @kernel
-def weigh_main(compiled: np.record, seen: np.ndarray, action: int, outlook: np.record, scratch: np.record) -> float:
-    """Write what a legal action leads to into `outlook` and return its cost; call `look` first.
-
-    For rules like the main game's (`compiled.is_main`); `weigh_any` takes any.
-    """
-    card = outlook.card if action >= TAKE else action
-    count = find_captures(compiled, hand_value_of(compiled, card), outlook.ranks, scratch)
-    return _weigh_maximal(compiled, seen, action, count, outlook, scratch)
-
-
-@other_kernel
-def weigh_any(compiled: np.record, seen: np.ndarray, action: int, outlook: np.record, scratch: np.record) -> float:
-    """Do what `weigh_main` does, for any rules."""
+def weigh_action(compiled: np.record, seen: np.ndarray, action: int, outlook: np.record, scratch: np.record) -> float:
+    """Write what a legal action leads to into `outlook` and return its cost; call `look` first."""
     if compiled.optional:
         return weigh_optional(compiled, seen, action, outlook, scratch)
-    card = outlook.card if action >= TAKE else action
-    count = captures_of(compiled, card, outlook.ranks, scratch)
-    return _weigh_maximal(compiled, seen, action, count, outlook, scratch)
-
-
-@kernel
-def _weigh_maximal(
-    compiled: np.record, seen: np.ndarray, action: int, count: int, outlook: np.record, scratch: np.record
-) -> float:
-    """Do what `weigh_main` does where captures are maximal, and `count` of them have been found."""
     taking = action >= TAKE
     card = outlook.card if taking else action
+    count = captures_of(compiled, card, outlook.ranks, scratch)
     extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
     outlook.creeps = count == 0
     if count == 0:
@@ -110,7 +89,7 @@ def _weigh_capture(
         ranks ^= bit
         rank = bit_index(bit)
         wanted = capture >> NIBBLE * rank & 15
-        total -= wanted * rank_on_table(compiled, rank)
+        total -= wanted * table_value_of(compiled, rank)
         points += _cheapest(compiled, seen, rank, wanted, outlook)
     left = outlook.ranks - capture
     outlook.sweeps = 0.0
@@ -131,7 +110,7 @@ def _weigh_capture(
 
 @other_kernel
 def weigh_optional(compiled: np.record, seen: np.ndarray, action: int, outlook: np.record, scratch: np.record) -> float:
-    """Do what `weigh_main` does where captures are optional: the best capture is the one worth most now (K2)."""
+    """Do what `weigh_action` does where captures are optional: the best capture is the one worth most now (K2)."""
     gains = outlook.gains
     card = np.int64(outlook.card if action >= TAKE else action)
     ranks = find_best(compiled, card, action, seen[_TABLE:], seen[_TAKEN:], gains)
@@ -222,7 +201,7 @@ def look_at_builds(compiled: np.record, seen: np.ndarray, card: int, action: int
 
 @other_kernel
 def weigh_laid(compiled: np.record, card: int, ranks: int, outlook: np.record, scratch: np.record) -> float:
-    """Do what `weigh_main` does for an action that goes on with a build, or ends one: it takes nothing (B2)."""
+    """Do what `weigh_action` does for an action that goes on with a build, or ends one: it takes nothing (B2)."""
     gains = outlook.gains
     outlook.creeps, outlook.capture, outlook.gain = False, 0, 0.0
     outlook.least_points, outlook.points, outlook.sweeps = 0, 0, 0

@@ -16,7 +16,7 @@ from krypenv.agents.workspace import Workspace, make_workspace
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import COMPILED, compile_rules
 from krypenv.kernels.outlook import borrow_outlook, look
-from krypenv.kernels.weighing import weigh_main
+from krypenv.kernels.weighing import weigh_action
 from krypenv.runtime.jit import handle, kernel, records
 
 
@@ -48,7 +48,7 @@ def weigh(
 ) -> None:
     """Weigh an action of a row by the fast path."""
     look(compiled[0], observations[row], outlook[0])
-    weigh_main(compiled[0], observations[row], action, outlook[0], scratch[0])
+    weigh_action(compiled[0], observations[row], action, outlook[0], scratch[0])
 
 
 def as_any_rules(rules: Rules) -> np.ndarray:

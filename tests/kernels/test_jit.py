@@ -84,7 +84,7 @@ def read_number(outer: "Outer"):
         (guided.guide_rows, Job, "_fields", Job._fields[::-1]),  # a named tuple that it is given
         (read_number, Inner, "_fields", ("count",)),  # and one inside of another
         (stepping.step_rows, captures.fits, "py_func", other_code(captures.fits)),  # a kernel that it calls
-        (weighing.weigh_main, captures.fits, "py_func", other_code(captures.fits)),
+        (weighing.weigh_action, captures.fits, "py_func", other_code(captures.fits)),
     ],
 )
 def test_what_a_kernel_is_made_of_counts(monkeypatch, function, owner, name, changed):
