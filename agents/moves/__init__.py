@@ -4,7 +4,6 @@ record    the record of a move
 space     scratch for listing moves, and how many are kept
 prices    what cards, builds and moves win
 kinds     which of the cards of a rank a move takes
-unions    sets of cards that are made of groups of one value
 maximal   moves where captures must be made, and are maximal (R7)
 optional  moves where captures are optional (K2)
 builds    moves where cards are built (B)

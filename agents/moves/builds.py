@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krypenv.agents.moves.optional import find_open, read_table
+from krypenv.agents.moves.optional import find_open, read_table, write_captures, write_unions
 from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, mulle_price, worth_of_build
 from krypenv.agents.moves.record import keep_best, write_move
-from krypenv.agents.moves.unions import write_captures, write_unions
 from krypenv.cards import NO_CARD, NUM_RANKS
 from krypenv.kernels.builds import buildable, copies_in, held_values, loose_sums, own_builds
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of

@@ -137,7 +137,7 @@ def search_best(compiled: np.record, card: int, ranks: int, counts: bool, gains:
         _look_at_maximal(compiled, card, ranks, sweep, gains, scratch)
         return
     choice = compiled.hand_choice[card]
-    if compiled.forced_sweep and find_forced(compiled, choice, ranks, scratch):
+    if compiled.forced_sweep and find_sweep_values(compiled, ranks, sum_of(compiled, ranks), scratch) & choice != 0:
         _keep_better(compiled, card, ranks, ranks, sweep, gains)
         return
     if gains.least == 0:
@@ -160,12 +160,6 @@ def _look_at_maximal(
         capture = np.int64(scratch.captures[at])
         if fits(gains.least, capture):
             _keep_better(compiled, card, capture, ranks, sweep, gains)
-
-
-@kernel
-def find_forced(compiled: np.record, choice: int, ranks: int, scratch: np.record) -> bool:
-    """Return whether a card with these hand values, as bits, takes the whole table."""
-    return find_sweep_values(compiled, ranks, sum_of(compiled, ranks), scratch) & choice != 0
 
 
 @kernel

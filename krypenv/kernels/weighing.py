@@ -102,9 +102,7 @@ def _weigh_capture(
         left, points = _end_deal(compiled, seen, card, capture, left, points, outlook)
         total = sum_of(compiled, left)
     outlook.points, outlook.left = points, left
-    values = np.int64(find_sweep_values(compiled, left, total, scratch)) if left else np.int64(0)
-    outlook.sweepers = values
-    outlook.chance = chance_of_sweep(compiled, outlook, values) if values else 0.0
+    _expect_sweep(compiled, np.int64(find_sweep_values(compiled, left, total, scratch)), outlook)
     return cost_of(compiled, points, outlook.sweeps, outlook.chance)
 
 
@@ -150,18 +148,22 @@ def weigh_optional(compiled: np.record, seen: np.ndarray, action: int, outlook: 
 
 
 @kernel
+def _expect_sweep(compiled: np.record, values: int, outlook: np.record) -> None:
+    """Write which hand values sweep what an action leaves, as bits, and the chance that the next seat holds one."""
+    outlook.sweepers = values
+    outlook.chance = chance_of_sweep(compiled, outlook, values) if values != 0 else 0.0
+
+
+@kernel
 def _cost_of_next_sweep(compiled: np.record, left: int, outlook: np.record, scratch: np.record) -> float:
     """Write who could sweep what an action leaves, and return what it costs to expect that.
 
     It leaves loose cards, packed, and builds, of which none may stay (B6).
     """
-    values = np.int64(0)
-    if left != 0:
-        values = np.int64(find_sweep_values(compiled, left, sum_of(compiled, left), scratch))
+    values = np.int64(find_sweep_values(compiled, left, sum_of(compiled, left), scratch))
     if compiled.building:
         values = sweep_builds(values, left, np.int64(outlook.builds_left))
-    outlook.sweepers = values
-    outlook.chance = chance_of_sweep(compiled, outlook, values) if values else 0.0
+    _expect_sweep(compiled, values, outlook)
     next_sweeps = outlook.chance if compiled.previous_pays else 0.0
     return next_sweeps * -compiled.lead_sign * compiled.sweep_points
 
