@@ -7,17 +7,16 @@ card's value; and of the cards of a rank, a build gets those that are worth most
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from krypenv.agents.moves.optional import find_open, read_table, write_captures, write_unions
+from krypenv.agents.moves.optional import write_captures, write_unions
 from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, mulle_price, worth_of_build
 from krypenv.agents.moves.record import keep_best, write_move
 from krypenv.cards import NO_CARD, NUM_RANKS
 from krypenv.kernels.builds import buildable, copies_in, held_values, loose_sums, own_builds
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
-from krypenv.kernels.scoring import is_void
 from krypenv.runtime.jit import kernel, other_kernel
 
 LAID = 0.5  # of what a build would win, that who lays it counts on
@@ -25,61 +24,31 @@ MULLE_RISK = 0.7  # of a mulle, that trailing a card costs if the next hand is k
 _ONE: Any = np.int64(1)
 
 
-class PlayedCard(NamedTuple):
-    """A card that the seat to act plays, and what its moves depend on, all int64; values are bits."""
-
-    card: Any
-    least: Any  # what it takes already, packed ranks
-    most: Any  # all that it may take, packed ranks
-    own: Any  # values of the seat's builds: promises to keep (B5)
-    held: Any  # values of the cards that stay in the hand, which keep them
-    sums: Any  # values of the groups on the table
-
-
 @other_kernel
-def list_builds(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
-    """Write the moves of the seat to act that are not cut to `.moves` from `start` on; return where they end.
+def list_builds(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+    """Write the moves of a card that are not cut to `.moves` from `start` on, with their costs; return where they end.
 
-    During a staged play, these are the moves that its actions allow. Their costs are written too. Raises OverflowError
-    if they don't fit.
+    Call `look_at_table` first.
     """
-    seat = np.int64(game.seat)
-    own, sums = own_builds(game, seat), loose_sums(compiled, game)
-    read_table(compiled, game, listing)
-    most = np.int64(find_open(game, listing))
-    if game.pending != NO_CARD:
-        card, least = np.int64(game.pending), np.int64(game.taken_ranks)
-        play = PlayedCard(card, least, most, own, held_values(compiled, game, seat, NO_CARD), sums)
-        if game.build_value != 0:
-            return _list_lays(compiled, game, play, np.int64(game.build_value), start, listing)
-        return _list_card(compiled, game, play, start, listing)
-    end = start
-    plays = np.int64(game.legal_plays)
-    while plays != 0:
-        card = np.int64(bit_index(plays & -plays))
-        plays &= plays - 1
-        held = held_values(compiled, game, seat, card)
-        play = PlayedCard(card, np.int64(0), most, own, held, sums)
-        end = _list_card(compiled, game, play, end, listing)
-    return end
-
-
-@kernel
-def _list_card(compiled: np.record, game: np.record, play: PlayedCard, start: int, listing: np.record) -> int:
-    """Write the moves of a card."""
-    end, card = _list_captures(compiled, game, play, start, listing), play.card
-    if play.least != 0:
+    seat, is_pending = np.int64(game.seat), game.pending != NO_CARD
+    own, held = own_builds(game, seat), held_values(compiled, game, seat, NO_CARD if is_pending else card)
+    broken = own & ~held
+    if is_pending and game.build_value != 0:
+        return _list_lays(compiled, game, card, broken, np.int64(game.build_value), start, listing)
+    sums = loose_sums(compiled, game)
+    end = _list_captures(compiled, game, card, broken, sums, start, listing)
+    if listing.least != 0:
         return end
-    if play.own == 0:  # B5
+    if own == 0:  # B5
         write_move(listing.moves, end, card, np.int64(0), np.int64(0), np.int64(0))
         listing.moves[end].cost = _cost_of_trail(compiled, game, card, listing.prices)
         end += 1
     first = end
-    values = np.int64(buildable(compiled, game, card, play.held, play.own, play.sums))
+    values = np.int64(buildable(compiled, game, card, held, own, sums))
     while values != 0:
         value = bit_index(values & -values)
         values &= values - 1
-        end = _list_lays(compiled, game, play, np.int64(value), end, listing)
+        end = _list_lays(compiled, game, card, broken, np.int64(value), end, listing)
     return keep_best(first, end, np.int64(-1), listing)
 
 
@@ -96,20 +65,22 @@ def _cost_of_trail(compiled: np.record, game: np.record, card: int, prices: np.n
 
 
 @kernel
-def _list_captures(compiled: np.record, game: np.record, play: PlayedCard, start: int, listing: np.record) -> int:
-    """Write the captures of a card (B5).
+def _list_captures(
+    compiled: np.record, game: np.record, card: int, broken: int, sums: int, start: int, listing: np.record
+) -> int:
+    """Write the captures of a card; `sums` are `loose_sums`.
 
-    If no card left in the hand fulfils the promise of a build, only moves that capture that build are legal.
+    `broken` has the values of promises that no card left in the hand fulfils: only moves that capture those builds are
+    legal (B5).
     """
-    moves, card, least = listing.moves, play.card, play.least
-    value, broken = hand_value_of(compiled, card), play.own & ~play.held
+    moves, value = listing.moves, hand_value_of(compiled, card)
     if broken & ~(_ONE << value) != 0:
         return start
     end = start
-    if play.sums >> value & 1:
-        end = write_captures(compiled, game, card, play.most, end, listing)
+    if sums >> value & 1:
+        end = write_captures(compiled, game, card, end, listing)
     takes_build = game.builds >> value & 1 != 0
-    if takes_build and least == 0:
+    if takes_build and listing.least == 0:
         write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
         moves[end].cost, moves[end].taken = 0, value
         end += 1
@@ -125,9 +96,8 @@ def _list_captures(compiled: np.record, game: np.record, play: PlayedCard, start
         moves[at].cost -= np.int64(
             POINT * (listing.prices[card] + _gain_of_build(compiled, game, moves[at], listing.prices))
         )
-        is_sweep = moves[at].ranks == game.table_ranks and game.builds & ~(_ONE << moves[at].taken) == 0
-        if is_sweep and not is_void(compiled, game):
-            moves[at].cost += POINT * compiled.lead_sign * compiled.sweep_points
+        if moves[at].ranks == game.table_ranks and game.builds & ~(_ONE << moves[at].taken) == 0:
+            moves[at].cost += listing.sweep
     return end
 
 
@@ -144,21 +114,20 @@ def _gain_of_build(compiled: np.record, game: np.record, move: np.record, prices
 
 @kernel
 def _list_lays(
-    compiled: np.record, game: np.record, play: PlayedCard, value: int, start: int, listing: np.record
+    compiled: np.record, game: np.record, card: int, broken: int, value: int, start: int, listing: np.record
 ) -> int:
     """Write the ways to make, join or raise a build of a value with a card (B2 to B4).
 
-    If no card left in the hand fulfils the promise of a build, only raising that build is legal (B5).
+    `broken` has the values of promises that no card left in the hand fulfils: only raising those builds is legal (B5).
     """
-    moves, card, least = listing.moves, play.card, play.least
-    table_value, broken = table_value_of(compiled, card), play.own & ~play.held
+    moves, least, table_value = listing.moves, listing.least, table_value_of(compiled, card)
     end = start
     if broken == 0:
         if least == 0 and table_value == value and game.builds >> value & 1:
             write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
             end += 1
         own_rank = _ONE << NIBBLE * (card % NUM_RANKS)
-        end = write_unions(compiled, game, card, _ONE << value, own_rank, play.most, end, listing)
+        end = write_unions(compiled, game, card, _ONE << value, own_rank, end, listing)
     raised = value - table_value
     singles = np.int64(game.builds & ~game.multiple_builds)
     if raised > 0 and singles >> raised & 1 and broken & ~(_ONE << raised) == 0:
@@ -166,7 +135,7 @@ def _list_lays(
         if least == 0:
             write_move(moves, end, card, np.int64(0), np.int64(0), np.int64(0))
             end += 1
-        end = write_unions(compiled, game, card, _ONE << value, 0, play.most, end, listing)
+        end = write_unions(compiled, game, card, _ONE << value, 0, end, listing)
         for at in range(first, end):
             moves[at].taken = raised
     if end == start and least != 0:

@@ -6,10 +6,10 @@ import numpy as np
 
 from krypenv.agents.moves.builds import list_builds
 from krypenv.agents.moves.maximal import known_sweeps, list_maximal
-from krypenv.agents.moves.optional import list_optional
+from krypenv.agents.moves.optional import list_optional, look_at_table
 from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes
 from krypenv.agents.moves.record import copies_taken, swap_moves
-from krypenv.cards import NUM_RANKS
+from krypenv.cards import NO_CARD, NUM_RANKS
 from krypenv.kernels.compiled import NIBBLE, bit_index, kinds_of_values
 from krypenv.kernels.scoring import cost_of, is_void, sweeps_of
 from krypenv.runtime.jit import kernel, other_kernel
@@ -23,11 +23,27 @@ def list_moves(compiled: np.record, game: np.record, start: int, listing: np.rec
     optional, those are left out that are no better than others, or not among the best of very many
     (`krypenv.agents.moves.optional`). Raises OverflowError if they don't fit.
     """
-    if compiled.building:
-        return list_builds(compiled, game, start, listing)
     if compiled.optional:
-        return list_optional(compiled, game, start, listing)
-    return list_maximal(compiled, game, start, listing)
+        look_at_table(compiled, game, listing)
+    if game.pending != NO_CARD:
+        return _list_card(compiled, game, np.int64(game.pending), start, listing)
+    end = start
+    plays = np.int64(game.legal_plays)
+    while plays != 0:
+        bit = plays & -plays
+        plays ^= bit
+        end = _list_card(compiled, game, bit_index(bit), end, listing)
+    return end
+
+
+@kernel
+def _list_card(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+    """Write the moves of a card of the hand, or what the pending one may still do."""
+    if compiled.building:
+        return list_builds(compiled, game, card, start, listing)
+    if compiled.optional:
+        return list_optional(compiled, game, card, start, listing)
+    return list_maximal(compiled, game, card, start, listing)
 
 
 @kernel

@@ -9,7 +9,7 @@ from krypenv.agents.moves.record import write_move
 from krypenv.agents.moves.space import KNOWN_CAPTURES, KNOWN_SIZE
 from krypenv.cards import NO_CARD, NUM_RANKS
 from krypenv.kernels.captures import captures_of, find_captures, find_sweep_values
-from krypenv.kernels.compiled import NIBBLE, bit_index, fits, hand_value_of, sum_of
+from krypenv.kernels.compiled import NIBBLE, fits, hand_value_of, sum_of
 from krypenv.runtime.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -17,23 +17,9 @@ _HASH_SHIFT = np.uint64(64 - (KNOWN_SIZE.bit_length() - 1))
 
 
 @kernel
-def list_maximal(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
-    """Write all legal moves of the seat to act to `.moves` from `start` on; return where they end."""
+def list_maximal(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+    """Write the moves of a card to `.moves` from `start` on, one for each capture of kinds; return where they end."""
     listing.first = 0
-    if game.pending != NO_CARD:
-        return _list_captures(compiled, game, np.int64(game.pending), start, listing)
-    end = start
-    plays = np.int64(game.legal_plays)
-    while plays != 0:
-        bit = plays & -plays
-        plays ^= bit
-        end = _list_captures(compiled, game, bit_index(bit), end, listing)
-    return end
-
-
-@kernel
-def _list_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
-    """Write the moves of one card, one for each capture of kinds."""
     scratch = listing.scratch
     table = np.int64(game.table_ranks)
     if compiled.chooses_value:

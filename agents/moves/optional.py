@@ -26,7 +26,7 @@ from krypenv.agents.moves.space import (
     UNION_SLOTS,
 )
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS
-from krypenv.kernels.compiled import NIBBLE, bit_index, fits, support
+from krypenv.kernels.compiled import NIBBLE, fits, support
 from krypenv.kernels.scoring import is_void
 from krypenv.kernels.unions import find_union, next_union, start_unions
 from krypenv.runtime.jit import kernel, other_kernel, trailing_zeros
@@ -39,28 +39,16 @@ _SLOT_SHIFT = np.uint64(64 - (UNION_SLOTS.bit_length() - 1))
 
 
 @other_kernel
-def list_optional(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
-    """Write the moves of the seat to act that are not cut to `.moves` from `start` on; return where they end.
-
-    During a staged play, these are the moves that its actions allow. Their costs are written too. Raises
-    OverflowError if they don't fit.
-    """
-    sweep = np.int64(POINT * compiled.lead_sign * compiled.sweep_points * np.int64(not is_void(compiled, game)))
-    read_table(compiled, game, listing)
-    if game.pending != NO_CARD:
-        return _list_card(compiled, game, np.int64(game.pending), sweep, start, listing)
-    end = start
-    plays = np.int64(game.legal_plays)
-    while plays != 0:
-        bit = plays & -plays
-        plays ^= bit
-        end = _list_card(compiled, game, bit_index(bit), sweep, end, listing)
-    return end
-
-
-@kernel
-def read_table(compiled: np.record, game: np.record, listing: np.record) -> None:
-    """Write the key of a table, and its kinds whose identical copy matters and is still to be played."""
+def look_at_table(compiled: np.record, game: np.record, listing: np.record) -> None:
+    """Read what the moves of all cards depend on: what was taken, what may be, what sweeps cost, and a table's key."""
+    least, most, first = np.int64(0), np.int64(game.table_ranks), NUM_KINDS
+    if game.pending != NO_CARD and game.taken_ranks != 0:
+        least = most = np.int64(game.taken_ranks)
+        while first == NUM_KINDS or game.taken[first] == 0:  # kinds are taken in ascending order
+            first -= 1
+            most += np.int64(game.table[first] - game.taken[first]) << NIBBLE * (first % NUM_RANKS)
+    listing.least, listing.most, listing.first = least, most, first % NUM_KINDS
+    listing.sweep = POINT * compiled.lead_sign * compiled.sweep_points * np.int64(not is_void(compiled, game))
     key = mix(np.uint64(listing.keep) + listing.price_key)
     lone = np.int64(0)
     counts = copies_count(compiled)
@@ -73,30 +61,33 @@ def read_table(compiled: np.record, game: np.record, listing: np.record) -> None
     listing.table_key = key + mix(np.uint64(lone))
 
 
-@kernel
-def _list_card(compiled: np.record, game: np.record, card: int, sweep: int, start: int, listing: np.record) -> int:
-    """Write the moves of one card of the hand, or what the pending one can still take."""
+@other_kernel
+def list_optional(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+    """Write the moves of a card that are not cut to `.moves` from `start` on, with their costs; return where they end.
+
+    Call `look_at_table` first.
+    """
     moves, is_pending, choice = listing.moves, game.pending != NO_CARD, np.int64(compiled.hand_choice[card])
     if compiled.forced_sweep and not is_pending and choice & game.sweep_values != 0:
         once, twice = bits_of_counts(game.table)
         write_move(moves, start, card, np.int64(game.table_ranks), once, twice)
-        moves[start].cost = sweep
+        moves[start].cost = listing.sweep
         return start + 1
     price = np.int64(POINT * listing.prices[card])
     first = start
-    if not is_pending or game.taken_ranks == 0:
+    if listing.least == 0:
         write_move(moves, start, card, np.int64(0), np.int64(0), np.int64(0))
         moves[start].cost = price * TRAIL // POINT
         first += 1
     end = first
     if is_pending:
-        end = write_captures(compiled, game, card, find_open(game, listing), end, listing)
+        end = write_captures(compiled, game, card, end, listing)
     elif compiled.group_values[support(game.table_ranks)] & choice != 0:
         end = _known_captures(compiled, game, card, end, listing)
     for at in range(first, end):
         moves[at].cost -= price
         if moves[at].ranks == game.table_ranks:
-            moves[at].cost += sweep
+            moves[at].cost += listing.sweep
     return end
 
 
@@ -115,7 +106,7 @@ def _known_captures(compiled: np.record, game: np.record, card: int, start: int,
         return start + int(entry.count)
     was_cut = listing.is_cut
     listing.is_cut = False
-    end = write_captures(compiled, game, card, find_open(game, listing), start, listing)
+    end = write_captures(compiled, game, card, start, listing)
     if end - start <= OPTIONAL_CAPTURES:
         entry.query, entry.count, entry.is_cut = query, end - start, listing.is_cut
         for at in range(end - start):
@@ -125,46 +116,30 @@ def _known_captures(compiled: np.record, game: np.record, card: int, start: int,
 
 
 @kernel
-def find_open(game: np.record, listing: np.record) -> int:
-    """Write the first kind that a play may still take, in ascending order; return all that it may hold, packed."""
-    listing.first = 0
-    if game.pending == NO_CARD or game.taken_ranks == 0:
-        return int(game.table_ranks)
-    most = np.int64(game.taken_ranks)
-    for kind in range(NUM_KINDS - 1, -1, -1):
-        most += np.int64(game.table[kind] - game.taken[kind]) << NIBBLE * (kind % NUM_RANKS)
-        if game.taken[kind] > 0:
-            listing.first = kind
-            break
-    return int(most)
-
-
-@kernel
-def write_captures(compiled: np.record, game: np.record, card: int, most: int, start: int, listing: np.record) -> int:
-    """Write the best captures of a card that contain what was taken so far and lie within `most`, packed ranks."""
-    end = write_unions(compiled, game, card, np.int64(compiled.hand_choice[card]), 0, most, start, listing)
-    if end == start and game.pending != NO_CARD and game.taken_ranks != 0:
+def write_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+    """Write the best captures of a card that contain what was taken so far."""
+    end = write_unions(compiled, game, card, np.int64(compiled.hand_choice[card]), 0, start, listing)
+    if end == start and listing.least != 0:
         raise ValueError("no capture contains what was taken")
     return keep_cheapest(compiled, start, end, np.int64(game.table_ranks), listing)
 
 
 @kernel
 def write_unions(
-    compiled: np.record, game: np.record, card: int, choice: int, own: int, most: int, start: int, listing: np.record
+    compiled: np.record, game: np.record, card: int, choice: int, own: int, start: int, listing: np.record
 ) -> int:
-    """Write a move for each choice of table cards within `most` that contains what was taken so far.
+    """Write a move for each choice of table cards that contains what was taken so far.
 
     With `own`, the rank of the card itself, packed, or 0, they are unions of groups of one of the values in `choice`,
     as bits. If none is found within a limit of steps, some one is written, so that a play that was begun has a move.
     """
-    taken = np.int64(game.taken_ranks if game.pending != NO_CARD else 0)
-    least, most = taken + own, most + own
+    least, most = np.int64(listing.least + own), np.int64(listing.most + own)
     count, values = np.int64(0), np.int64(choice)
     listing.sets += 1
     while values != 0:
         count = _find_unions(compiled, trailing_zeros(values), least, most, count, listing)
         values &= values - 1
-    while count == 0 and taken != 0 and choice != 0:
+    while count == 0 and listing.least != 0 and choice != 0:
         listing.unions[0] = find_union(compiled, trailing_zeros(choice), least, most, listing.scratch)
         count += listing.unions[0] != 0
         choice &= choice - 1

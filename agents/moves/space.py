@@ -74,7 +74,10 @@ def listing_type(moves: int) -> np.dtype[Any]:
         ("table_keys", np.uint64, (NUM_KINDS,)),  # random words that a table's key is a sum of
         ("table_key", np.uint64),  # of the table, and of the kinds that are not alike because of a copy
         ("lone", np.int64),  # bits of these kinds
+        ("least", np.int64),  # what a play has taken so far, packed
+        ("most", np.int64),  # and all that it may take
         ("first", np.int64),  # the first kind that a capture may still take
+        ("sweep", np.int64),  # what a sweep costs, in thousandths of a point
         ("free", np.int8, (NUM_KINDS,)),  # copies that it may take of each kind of the rank to choose from
         ("unions", np.int64, (MOST_UNIONS,)),  # packed
         ("union_set", np.int64, (UNION_SLOTS,)),  # the same as a hash set
