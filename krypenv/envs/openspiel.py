@@ -149,7 +149,7 @@ class KrypGame(pyspiel.Game):
         """The rules."""
         return self.plan.rules
 
-    def new_initial_state(self, struct: Struct | str | None = None) -> KrypState:
+    def new_initial_state(self, struct: Struct | dict[str, Any] | str | None = None) -> KrypState:
         """Return the state before the first card is dealt, or that of a struct of a state, or of its JSON."""
         state = KrypState(self, self._start)
         if struct is not None:

@@ -16,7 +16,7 @@ from krypenv.envs.course_text import action_text
 from krypenv.envs.structs import Struct, public_values, seen_values
 from krypenv.game.game import Game
 from krypenv.game.moves import Move, Play
-from krypenv.inputs.words import listed, shown
+from krypenv.inputs.words import is_whole, listed, shown
 from krypenv.observation import history_columns, history_width
 from krypenv.rules import Rules
 
@@ -145,7 +145,7 @@ def history_of(rules: Rules, struct: Struct) -> list[int]:
     if known.get("rules") != str(rules):
         raise ValueError(f"the struct is of {shown(known.get('rules'))}, not of {rules}")
     history = known.get("history")
-    if not isinstance(history, list):
+    if not isinstance(history, list) or not all(is_whole(action, 0, rules.num_actions - 1) for action in history):
         raise ValueError(f"the history of a struct is a list of actions, not {shown(history)}")
     return history
 
@@ -171,6 +171,7 @@ def actions_of(course: Course, struct: Struct) -> list[int]:
         game.push(values["move"])
         return list(game.actions)
     legal = {} if course.turn == TERMINAL else {action_text(course.turn, each): each for each in course.options()}
-    if values.get("action") not in legal:
+    name = values.get("action")
+    if not isinstance(name, str) or name not in legal:
         raise ValueError(f"{shown(values)} is no legal action; legal are {listed(legal) or 'none'}")
-    return [legal[values["action"]]]
+    return [legal[name]]

@@ -196,6 +196,8 @@ def test_structs_that_name_nothing_are_refused():
         (lambda: state.to_observation_struct(2), "there is no seat 2"),
         (lambda: game.new_initial_state(other), "the struct is of 'mini-low players=2', not of mini-sweep"),
         (lambda: game.new_initial_state(game.resume(state.course.state).to_struct()), "not None"),
+        (lambda: state.struct_to_actions(openspiel.Struct({"action": [1]})), "is no legal action; legal are play "),
+        (lambda: game.new_initial_state({"rules": str(TINY), "history": ["x"]}), "is a list of actions, not"),
         (lambda: openspiel.Struct("[1]"), "a struct is made of a JSON object, not of"),
     ):
         with pytest.raises(ValueError, match=sentence):
