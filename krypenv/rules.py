@@ -13,6 +13,7 @@ import numpy as np
 from krypenv.families.bounds import check_bounds
 from krypenv.families.field_checks import find_fault
 from krypenv.families.fields import Fields
+from krypenv.families.points import format_points
 from krypenv.families.presets import PRESETS
 from krypenv.families.random_rules import redraw
 from krypenv.inputs.words import check_keywords, did_you_mean, parse_value, shown, text_to_read
@@ -131,6 +132,7 @@ class Rules(Fields):
         fields = [field.name for field in dataclasses.fields(self)]
         for name in fields:
             object.__setattr__(self, name, _frozen(getattr(self, name)))
+        object.__setattr__(self, "custom_points", format_points(self.custom_points))
         if reason := find_fault(self):
             raise ValueError(reason)
         self._check_deal()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from krypenv.cards import (
     TWO,
     card_of,
 )
+from krypenv.families.points import own_points
 
 Batches = tuple[tuple[int, int], ...]  # one pair per round of dealing: cards to each hand, then cards to the table
 Values = tuple[int | tuple[int, int], ...]  # by rank: a value, or the two that the player may choose from
@@ -67,6 +69,8 @@ class Fields:
     spade_points: int = 1  # any other spade; the ace of spades is a spade and an ace (R3)
     ace_points: int = 1  # any ace (R3, S3)
     spade_ace_points: int | None = None  # the ace of spades; None: what a spade and an ace count together (R3, G3)
+    custom_points: str | Mapping[str, int] = ""  # what cards, ranks or suits count instead of that, as in
+    # {"QS": 13, "H": 1} or its text QS:13,H:1, which `Rules` keeps
     goal: str = "low"  # "low": the lowest score wins (R15); "high": the highest does (K6)
     sweep_points: int = 5  # for a sweep (R9, K3)
     last_capture_points: int = 0  # added for the last capture (V2, S3)
@@ -112,6 +116,8 @@ class Fields:
             points[card_of(ACE, suit)] += self.ace_points
         if self.spade_ace_points is not None:
             points[card_of(ACE, SPADES)] = self.spade_ace_points
+        for kind, own in own_points(str(self.custom_points)).items():
+            points[kind] = own
         return points
 
     @property

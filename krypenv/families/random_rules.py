@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from krypenv.cards import NUM_RANKS, NUM_SUITS
+from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, SUIT_NAMES, card_name
 from krypenv.families.field_checks import CHOICES, MAX_VALUE, POINTS, SWITCHES
 from krypenv.families.fields import Fields
+from krypenv.families.points import MOST_POINTS
 
 Rng = np.random.Generator
 Draw = Callable[[Rng], Any]
@@ -73,6 +74,12 @@ def _or_none(*limits: int) -> Draw:
     return lambda rng: None if rng.random() < 0.4 else from_to(rng, low, one_of(rng, highs))
 
 
+def _custom_points(rng: Rng) -> dict[str, int]:
+    """Return points of a few cards, ranks and suits, or of none."""
+    names = [*SUIT_NAMES, *RANK_NAMES, *map(card_name, range(NUM_KINDS))]
+    return {one_of(rng, names): from_to(rng, 0, MOST_POINTS) for _ in range(one_of(rng, (0, 0, 1, 3)))}
+
+
 SEATS = ("players", "teams")  # always drawn, and first, while there are cards for all
 DRAWS: dict[str, Draw] = {  # of each field but the name
     "players": lambda rng: from_to(rng, 2, 6),
@@ -88,6 +95,7 @@ DRAWS: dict[str, Draw] = {  # of each field but the name
     "lillan_hand_value": _or_none(1, MAX_VALUE),
     "storan_hand_value": _or_none(1, MAX_VALUE),
     "spade_ace_points": _or_none(0, 20),
+    "custom_points": _custom_points,
     "spades_above": _or_none(0, 8, 26),
     "sweep_limit": _or_none(1, 10, 100, 10_000),
     "games": lambda rng: one_of(rng, (0, 1, 2, 3, from_to(rng, 0, 1000))),

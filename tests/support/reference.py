@@ -330,6 +330,17 @@ class Reference:
     # Scores and what a seat knows
 
     def card_points(self, card: int) -> int:
+        """Return the points of a kind: those of the rulebook, or what the rules say instead."""
+        pairs = [entry.split(":") for entry in self.rules.custom_points.split(",") if entry]
+        own = {name: int(points) for name, points in pairs}
+        name = "A23456789TJQK"[rank(card) - 1] + "CDHS"[suit(card)]
+        if name in own:
+            return own[name]
+        if name[0] in own or name[1] in own:
+            return own.get(name[0], 0) + own.get(name[1], 0)
+        return self.rulebook_points(card)
+
+    def rulebook_points(self, card: int) -> int:
         """Return the penalty points of a kind (R3)."""
         rules = self.rules
         if (suit(card), rank(card)) == (DIAMONDS, 10):

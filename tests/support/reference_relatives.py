@@ -183,11 +183,11 @@ class Relative(Reference):
 
     # Scores
 
-    def card_points(self, card: int) -> int:
+    def rulebook_points(self, card: int) -> int:
         """Return the points of a kind (R3, G3)."""
         if (suit(card), rank(card)) == (SPADES, 1) and self.rules.spade_ace_points is not None:
             return int(self.rules.spade_ace_points)
-        return super().card_points(card)
+        return super().rulebook_points(card)
 
     def by_side(self, numbers: Sequence[int]) -> list[int]:
         """Return the sums of seats' numbers over the members of each side (K1)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -15,6 +16,7 @@ from krypenv.kernels.compiled import find_groups, pack_ranks
 from krypenv.rules import Rules
 
 SPADE_ACE = card_of(ACE, SPADES)
+_SUITS = ("clubs", "diamonds", "hearts", "spades")
 _MOST_SPLIT = 12  # cards that are split into groups
 
 
@@ -35,18 +37,23 @@ def counting_cards(rules: Rules) -> list[CardClass]:
             classes.setdefault(_class_of(rules, kind), []).append(kind)
     classes.pop("", None)
     found = []
-    for name, kinds in sorted(classes.items(), key=lambda item: item[0] in ("aces", "spades")):
-        is_like = {"aces": lambda kind: rank_of(kind) == ACE, "spades": lambda kind: suit_of(kind) == SPADES}.get(name)
-        is_part = is_like is not None and any(is_like(kind) and kind not in kinds for kind in deck)
+    for name, kinds in sorted(classes.items(), key=lambda item: item[0] in ("aces", *_SUITS)):
+        alike = [kind for kind in deck if name in ("aces" if rank_of(kind) == ACE else "", _SUITS[suit_of(kind)])]
+        is_part = any(kind not in kinds for kind in alike)
         found.append(CardClass(f"other_{name}" if is_part else name, tuple(kinds), int(rules.card_points[kinds[0]])))
     return found
 
 
 def _class_of(rules: Rules, kind: int) -> str:
-    """Return the class of a kind: aces, spades or the card alone; an empty name for a card of no interest."""
-    points = int(rules.card_points[kind])
-    likes = [("aces", rules.ace_points)] * (rank_of(kind) == ACE)
-    likes += [("spades", rules.spade_points)] * (suit_of(kind) == SPADES)
+    """Return the class of a kind: aces, a suit or the card alone; an empty name for a card of no interest."""
+    points, suit = int(rules.card_points[kind]), suit_of(kind)
+    if rules.custom_points:
+        of_suit = Counter(rules.card_points[[card_of(rank, suit) for rank in rules.ranks]].tolist())
+        common, times = of_suit.most_common(1)[0]
+        likes = [(_SUITS[suit], common)] * (times > 1)
+    else:
+        likes = [("aces", rules.ace_points)] * (rank_of(kind) == ACE)
+        likes += [("spades", rules.spade_points)] * (suit == SPADES)
     for name, each in likes:
         if each and points == each:
             return name
