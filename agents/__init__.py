@@ -32,7 +32,6 @@ from krypenv.agents.search.search import Search
 from krypenv.agents.solved import StrategyPlayer, is_strategy, load_strategy
 from krypenv.inputs.words import did_you_mean, shown
 from krypenv.rules import Rules, RulesLike, as_rules
-from krypenv.runtime.lazy import lister
 
 __all__ = [
     "Agent",
@@ -50,7 +49,10 @@ __all__ = [
     "rules_of",
     "typed",
 ]
-__dir__ = lister(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def _make_learned(

@@ -11,39 +11,38 @@
 
 from krypenv.runtime import stopping as stopping  # isort: skip  # first: the rest takes a while to load
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-from krypenv.runtime.lazy import importer, tell_doctor
 
-with tell_doctor():
+@contextmanager
+def _doctor_told() -> Iterator[None]:
+    """Add to the error of a failed import how to run the doctor."""
+    try:
+        yield
+    except Exception as error:  # a library is missing or broken
+        doctor = Path(__file__).with_name("doctor") / "report.py"
+        raise ImportError(f"{error}\nTo see what is wrong, run: python {doctor}") from error
+
+
+with _doctor_told():
     import gymnasium
+    import lazy_loader
     import pettingzoo
 
-if TYPE_CHECKING:
-    from krypenv import adapters, agents, kasino_v0, krypkasino_v0, mulle_v0, observation, training
-    from krypenv.engine import Engine, IllegalMove
-    from krypenv.game.game import Game
-    from krypenv.game.moves import Move
-    from krypenv.rules import Rules
-    from krypenv.worlds.determinize import determinize
-else:
-    __getattr__, __dir__ = importer(
-        __name__,
-        {
-            "engine": ("Engine", "IllegalMove"),
-            "game.game": ("Game",),
-            "game.moves": ("Move",),
-            "worlds.determinize": ("determinize",),
-            "rules": ("Rules",),
-        },
-    )
+_find, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with _doctor_told():
+        return _find(name)
+
 
 __version__ = "0.1.0"
-__all__ = [
-    "Engine", "Game", "IllegalMove", "Move", "Rules", "adapters", "agents", "determinize", "kasino_v0", "krypkasino_v0",
-    "mulle_v0", "observation", "training",
-]  # fmt: skip
-
 for _name, _module in (("Krypkasino", "krypkasino"), ("Kasino", "kasino"), ("Mulle", "mulle")):
     gymnasium.register(
         id=f"{_name}-v0",

@@ -17,8 +17,7 @@ from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.inputs.words import shown
 from krypenv.kernels.builds import values_built
 from krypenv.kernels.compiled import compile_rules
-from krypenv.observation import DESCRIPTIONS as _OBSERVED
-from krypenv.observation import extra_blocks
+from krypenv.observation import DESCRIPTIONS as _OBSERVED, extra_blocks
 from krypenv.rules import Rules, check_rules
 from krypenv.state import GAME, MAX_DECK
 

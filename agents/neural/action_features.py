@@ -19,10 +19,12 @@ from krypenv.agents.neural import move_features
 from krypenv.agents.neural.move_features import look_at_moves, write_move_features
 from krypenv.agents.workspace import WORLDS
 from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, TAKE
-from krypenv.features import COLUMNS as FEATURES
-from krypenv.features import DESCRIPTIONS as FEATURE_DESCRIPTIONS
-from krypenv.features import WIDTH as FEATURES_WIDTH
-from krypenv.features import write_entries
+from krypenv.features import (
+    COLUMNS as FEATURES,
+    DESCRIPTIONS as FEATURE_DESCRIPTIONS,
+    WIDTH as FEATURES_WIDTH,
+    write_entries,
+)
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import (
     FIRST_LONER,

@@ -19,9 +19,7 @@ from scipy.optimize import nnls
 
 from krypenv import Rules, agents
 from krypenv.training import deal_seeds, lab
-from krypenv.training.evaluation.luck.control import PLAYERS, control_of
-from krypenv.training.evaluation.luck.meter import Meter
-from krypenv.training.evaluation.matches.duplicate import play_duplicates
+from krypenv.training.evaluation import PLAYERS, Meter, control_of, play_duplicates
 
 SETS = (  # the rules of the package's models and of the official tables
     "krypkasino players=2", "krypkasino players=4", "krypkasino players=4 teams=2", "kasino-sweden players=2",

@@ -23,8 +23,7 @@ from krypenv.agents.neural.action_features import (
     width_of,
 )
 from krypenv.cards import STOP, parse_card
-from krypenv.features import columns_of as block_columns_of
-from krypenv.features import shape_of
+from krypenv.features import columns_of as block_columns_of, shape_of
 from krypenv.worlds.determinize import determinize
 
 GAMES = {**RULES, **RELATIVES, **GLIMNE}

@@ -10,8 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.fuzzing import check_sentence
 from support.programs import FEWEST_POINTS, LANGUAGE_MODEL, has_ended, line_of, odd, of_command, running
 

@@ -103,10 +103,8 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.cli.research import exploit as cli_exploit
     from krypenv.training.cli.upkeep import bench
     from krypenv.training.data import making as data
-    from krypenv.training.evaluation.analysis import analysis
-    from krypenv.training.evaluation.analysis import picture as analysis_picture
-    from krypenv.training.evaluation.arena import arena
-    from krypenv.training.evaluation.arena import html_report as arena_report
+    from krypenv.training.evaluation.analysis import analysis, picture as analysis_picture
+    from krypenv.training.evaluation.arena import arena, html_report as arena_report
     from krypenv.training.evaluation.matches import duplicate as evaluation
     from krypenv.training.evaluation.score import playing as score
     from krypenv.training.exploiting import exploiting as exploit

@@ -23,8 +23,7 @@ from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import CARD, WEIGHTS, load_model
 from krypenv.agents.neural.network import Arrays
 from krypenv.engine import Engine
-from krypenv.training.data import DataSettings, load, make_data, making
-from krypenv.training.data import card as data_card
+from krypenv.training.data import DataSettings, card as data_card, load, make_data, making
 from krypenv.training.evaluation.arena.games import chunks_of, games_of
 from krypenv.training.learn.run import CHECKPOINT, read_checkpoint
 from krypenv.training.runs.journal import JOURNAL, Journal, read_journal

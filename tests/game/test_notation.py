@@ -3,8 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.games import RULES as ALL_RULES
 from support.relatives import ALL_RELATIVES
 

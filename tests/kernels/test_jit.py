@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import typeof
-from numba import types as types_of_numba
+from numba import typeof, types as types_of_numba
 from numba.core.errors import NumbaWarning
 
 import krypenv.agents  # noqa: F401 - with agents come all kernels

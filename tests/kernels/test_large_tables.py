@@ -14,8 +14,7 @@ from krypenv.cards import card_name
 from krypenv.families.bounds import FIRST_LONER, capture_values
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import compile_rules, pack_ranks
-from krypenv.kernels.unions import NO_LIMIT, search_cover
-from krypenv.kernels.unions import list_groups as list_packed
+from krypenv.kernels.unions import NO_LIMIT, list_groups as list_packed, search_cover
 from krypenv.runtime.jit import kernel
 
 SWEDISH = [(1, 14), *((rank,) for rank in range(2, 14))]

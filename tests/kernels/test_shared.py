@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.games import RULES as ALL_RULES
-from support.games import decisions_of
+from support.games import RULES as ALL_RULES, decisions_of
 from support.small_files import model, scratch
 from support.threads import many_at_once
 
-from krypenv import Engine, Rules, agents
-from krypenv import engine as engine_module
+from krypenv import Engine, Rules, agents, engine as engine_module
 from krypenv.agents import oracle, scripted
 from krypenv.agents.neural import learned
 from krypenv.agents.search import sampler

@@ -14,73 +14,25 @@ from support.places import ROOT
 
 PACKAGE_DIRS = {"krypenv": "krypenv", "krypenv.agents": "agents", "krypenv.training": "training"}
 
-# The rooms, from the lowest floor to the highest. A room is a folder, or a module that lies beside the folders of a
-# package; it imports from lower floors only, and what lies in it makes no circle.
-FLOORS = [
-    {"krypenv.runtime", "krypenv.inputs"},
-    {"krypenv.cards"},
-    {"krypenv.families", "krypenv.notation"},
-    {"krypenv.observation"},
-    {"krypenv.rules"},
-    {"krypenv.arguments", "krypenv.state"},
-    {"krypenv.kernels"},
-    {"krypenv.features", "krypenv.whole_state"},
-    {"krypenv.worlds"},
-    {"krypenv.rewards"},
-    {"krypenv.stepping"},
-    {"krypenv.engine"},
-    {"krypenv.game"},
-    {"krypenv.pictures"},
-    {"krypenv.envs"},
-    {"krypenv.adapters", "krypenv.krypkasino_v0", "krypenv.kasino_v0", "krypenv.mulle_v0"},
-    {"krypenv"},
-    {"krypenv.agents.base"},
-    {"krypenv.agents.moves"},
-    {"krypenv.agents.judgement"},
-    {"krypenv.agents.workspace"},
-    {"krypenv.agents.scripted", "krypenv.agents.own"},
-    {"krypenv.agents.search", "krypenv.agents.solved", "krypenv.agents.programs"},
-    {"krypenv.agents.neural", "krypenv.agents.oracle"},
-    {"krypenv.agents.champion"},
-    {"krypenv.agents"},
-    {"krypenv.advice"},
-    {"krypenv.ui.narrator"},
-    {"krypenv.ui"},
-    {"krypenv.ui.browser"},
-    {"krypenv.ui.study"},
-    {"krypenv.training", "krypenv.training.evaluation"},
-    {"krypenv.training.runs"},
-    {"krypenv.training.settings"},
-    {"krypenv.training.evaluation.luck"},
-    {"krypenv.training.evaluation.matches"},
-    {"krypenv.training.evaluation.arena", "krypenv.training.evaluation.analysis"},
-    {
-        "krypenv.training.data",
-        "krypenv.training.evaluation.score",
-        "krypenv.training.learn",
-    },
-    {"krypenv.training.solving"},
-    {
-        "krypenv.training.exploiting",
-        "krypenv.training.lab",
-    },
-    {"krypenv.doctor"},
-    {"krypenv.training.cli"},
-    {"krypenv.training.cli.people", "krypenv.training.examples"},
-    {"krypenv.training.cli.research", "krypenv.training.cli.upkeep"},
-    {"krypenv.__main__"},
-]
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-WINGS = {f"krypenv.training{wing}" for wing in ("", ".evaluation")}
-OF_ROOMS = {"krypenv", "krypenv.agents", *WINGS}  # packages whose modules and folders are rooms
-MOST_FILES = 15  # of a room
 MADE = {"__pycache__", "node_modules"}  # folders that tools make
+
+# The layers, from the lowest: a module imports from its own layer and from lower ones. It lies in the layer of the
+# longest of these names that it begins with.
+LAYERS = [
+    ["krypenv.runtime", "krypenv.inputs"],
+    ["krypenv.cards", "krypenv.families", "krypenv.notation", "krypenv.observation", "krypenv.rules",
+     "krypenv.arguments"],
+    ["krypenv.state", "krypenv.kernels", "krypenv.features", "krypenv.whole_state", "krypenv.worlds", "krypenv.rewards",
+     "krypenv.stepping", "krypenv.engine"],
+    ["krypenv.game", "krypenv.pictures"],
+    ["krypenv.envs", "krypenv.adapters", "krypenv.krypkasino_v0", "krypenv.kasino_v0", "krypenv.mulle_v0"],
+    ["krypenv.agents", "krypenv.advice"],
+    ["krypenv.ui"],
+    ["krypenv.training"],
+    ["krypenv", "krypenv.training.cli", "krypenv.training.examples", "krypenv.doctor", "krypenv.__main__"],
+]  # fmt: skip
 # What a module looks up by its name when it is needed, though it stands above it; without it the module works too.
-LOOKED_UP = {
-    "krypenv.game.game": {"krypenv.pictures"},  # a notebook's picture of a game
-    "krypenv.envs.opponents": {"krypenv.agents"},  # opponents that are named
-    "krypenv.training.cli.commands": {"krypenv.training.cli.*.*"},  # the commands
-}
+LOOKED_UP = {"krypenv.envs.opponents": {"krypenv.agents"}}  # opponents that are named
 
 # What `[train]` installs, and what a bare package has but does not import before it is needed.
 OF_TRAINING = {"torch", "stable_baselines3", "sb3_contrib", "tensorboard"}
@@ -103,45 +55,44 @@ def source_modules() -> dict[str, Path]:
 MODULES = source_modules()
 
 
-def room_of(module: str) -> str:
-    """The room that a module lies in, or itself."""
-    package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
-    return module if package in OF_ROOMS else package
+LAYER_OF = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 
 
-ROOMS: dict[str, set[str]] = {}
-for _module in MODULES:
-    ROOMS.setdefault(room_of(_module), set()).add(_module)
-PACKAGES = [name for name, path in MODULES.items() if path.name == "__init__.py"]
-OFFERING = [
-    name
-    for name in PACKAGES
-    if "importer(" in MODULES[name].read_text(encoding="utf-8") and name not in WINGS - {"krypenv.training"}
-]
+def layer_of(module: str) -> int:
+    """The layer that a module lies in."""
+    while module not in LAYER_OF:
+        module = module.rpartition(".")[0]
+    return LAYER_OF[module]
 
 
-def is_type_checking(node: ast.AST) -> bool:
-    """Whether a node is an `if TYPE_CHECKING:`, whose imports are never run."""
-    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+def offered(path: Path) -> dict[str, str]:
+    """The names that a package offers by the stub beside its file, and the module that each comes from."""
+    stub = (
+        ast.parse(path.with_suffix(".pyi").read_text(encoding="utf-8")) if path.with_suffix(".pyi").exists() else None
+    )
+    nodes = [node for node in ast.walk(stub) if isinstance(node, ast.ImportFrom) and node.module] if stub else []
+    return {alias.name: str(node.module) for node in nodes for alias in node.names}
 
 
-def imported_modules(module: str, path: Path, run: bool = False) -> set[str]:
-    """The modules of the project that a module imports, anywhere in its file; for a type checker alone unless `run`."""
+def imported_modules(module: str, path: Path, typing: bool = True) -> set[str]:
+    """The modules of the project that a module imports, anywhere in its file; those for a type checker alone, too."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     found = set()
-    nodes: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
-    while nodes:
-        node = nodes.pop()
-        if is_type_checking(node) and (run or path.name == "__init__.py"):
-            continue  # the names that a package offers, imported when they are asked for
-        nodes.extend(ast.iter_child_nodes(node))
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    checks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
+    left_out = set() if typing else {part for check in checks for part in ast.walk(check)}
+    for node in ast.walk(tree):
+        if node in left_out:
+            continue
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             source = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            names = {f"{source}.{alias.name}" for alias in node.names}
-            found.update(name if name in MODULES else source for name in names)
-    return {name for name in found if name in MODULES}
+            offers = offered(MODULES[source]) if source in MODULES else {}
+            for alias in node.names:
+                name = f"{source}.{offers.get(alias.name, alias.name)}"
+                found.add(name if name in MODULES else source)
+    return {name for name in found if name in MODULES and name not in ("krypenv", module)}
 
 
 def looked_up(path: Path) -> set[str]:
@@ -162,11 +113,13 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_imports_go_one_way(module):
-    room = room_of(module)
-    assert room in FLOOR_OF, f"{module} stands on no floor: add {room} to FLOORS"
-    imported = {name for name in imported_modules(module, MODULES[module]) if room_of(name) != room}
-    too_high = {name for name in imported if FLOOR_OF[room_of(name)] >= FLOOR_OF[room]}
-    assert not too_high, f"{module} imports from its own floor or from above it: {sorted(too_high)}"
+    too_high = {name for name in imported_modules(module, MODULES[module]) if layer_of(name) > layer_of(module)}
+    assert not too_high, f"{module} imports from a layer above its own: {sorted(too_high)}"
+
+
+def test_no_imports_make_a_circle():
+    imports = {module: imported_modules(module, path, typing=False) for module, path in MODULES.items()}
+    TopologicalSorter(imports).prepare()  # raises CycleError, with the circle
 
 
 def test_nothing_imports_from_a_test_file():
@@ -176,27 +129,10 @@ def test_nothing_imports_from_a_test_file():
     assert [path.name for path in files if importing.search(path.read_text(encoding="utf-8"))] == []
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_there_is_no_circle_in_a_room(room):
-    imports = {name: imported_modules(name, MODULES[name], run=True) & ROOMS[room] - {name} for name in ROOMS[room]}
-    TopologicalSorter(imports).prepare()  # raises CycleError, with the circle
-
-
-@pytest.mark.parametrize("room", PACKAGES)
-def test_a_room_says_its_job_and_lists_what_lies_in_it(room):
-    parts = {name for name in ROOMS if name.rpartition(".")[0] == room} if room in WINGS else ROOMS[room] - {room}
-    files = {name.rpartition(".")[2] for name in parts}
-    assert len(files) <= MOST_FILES
-    job, _, listed = ast.get_docstring(ast.parse(MODULES[room].read_text(encoding="utf-8"))).partition("\n\n")
-    assert job.endswith(".")
-    assert {line.split()[0] for line in listed.splitlines()} == files or listed.startswith(">>> ")
-
-
 @pytest.mark.parametrize("module", MODULES)
 def test_what_is_looked_up_by_name_is_known(module):
     names = {name for name in looked_up(MODULES[module]) if name != "*"}
-    floor = FLOOR_OF[room_of(module)]
-    above = {name for name in names if "*" in name or FLOOR_OF.get(room_of(name), 99) > floor}
+    above = {name for name in names if layer_of(name) > layer_of(module)}
     assert above == LOOKED_UP.get(module, set())
 
 
@@ -208,9 +144,10 @@ def test_imports_and_look_ups_are_seen(tmp_path):
         "importlib.import_module(f'krypenv.agents.{x}')\n__import__('krypenv.rules')\n"
     )
     assert imported_modules("krypenv.engine", source) == {"krypenv.cards", "krypenv.rules", "krypenv.training.runs"}
+    assert imported_modules("krypenv.engine", source, typing=False) == {"krypenv.cards", "krypenv.rules"}
     assert looked_up(source) == {"krypenv.agents.*", "krypenv.rules"}
-    offers = source.rename(tmp_path / "__init__.py")
-    assert "krypenv.training.runs" not in imported_modules("krypenv.engine", offers)
+    (tmp_path / "engine.pyi").write_text("from .a.b import c as c\nfrom . import d as d\n")
+    assert offered(source) == {"c": "a.b"}
 
 
 @pytest.mark.parametrize("package", ["agents", "training"])
@@ -245,22 +182,13 @@ def test_nothing_is_imported_before_it_is_needed(module, loaded):
         assert not [name for name in names if name.startswith(("krypenv.agents", "krypenv.training"))]
 
 
-@pytest.mark.parametrize("package", OFFERING)
+@pytest.mark.parametrize("package", [name for name in MODULES if offered(MODULES[name])])
 def test_the_public_names_are_found_when_they_are_asked_for(package):
     module = importlib.import_module(package)
-    tree = ast.parse(MODULES[package].read_text(encoding="utf-8"))
-    told = {  # what a type checker is told
-        alias.name: node.module
-        for block in ast.walk(tree)
-        if is_type_checking(block)
-        for node in block.body
-        for alias in node.names
-    }
-    assert told.keys() == set(module.__all__)
-    for name, source in told.items():
-        place = importlib.import_module(f"{source}.{name}") if f"{source}.{name}" in MODULES else None
-        assert getattr(module, name) is (place or getattr(importlib.import_module(source), name))
-    with pytest.raises(AttributeError, match=rf"module '{package}' has no attribute 'nothing'"):
+    assert set(module.__all__) >= offered(MODULES[package]).keys()
+    for name, source in offered(MODULES[package]).items():
+        assert getattr(module, name) is getattr(importlib.import_module(f"{package}.{source}"), name)
+    with pytest.raises(AttributeError, match="nothing"):
         _ = module.nothing
     assert not hasattr(module, "__wrapped__")
 
@@ -281,7 +209,7 @@ def test_help_opens_with_an_example():
 
 def test_a_module_of_the_package_is_found_without_its_own_import():
     run = run_python(
-        "import krypenv; print(krypenv.agents.names(), krypenv.features.SIZE, krypenv.training.evaluation.matches)"
+        "import krypenv; print(krypenv.agents.names(), krypenv.observation.LAYOUT, krypenv.training.solving)"
     )
     assert run.returncode == 0, run.stderr
 

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.strategies import SearchStrategy
 
 Tally = Counter[str]  # "right" and "refused", and whatever else a fuzzer counts

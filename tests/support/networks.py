@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.neural.inference import Weights
-from krypenv.agents.neural.network import MAIN as MAIN_INPUTS
-from krypenv.agents.neural.network import Arrays, Inputs, Shape
+from krypenv.agents.neural.network import MAIN as MAIN_INPUTS, Arrays, Inputs, Shape
 from krypenv.agents.neural.playouts import NO_PATH, play_on
 from krypenv.runtime.jit import kernel
 from support.games import some_arrays

@@ -22,9 +22,7 @@ from krypenv import Rules
 from krypenv.agents.neural.model_file import CARD, save_model
 from krypenv.agents.neural.network import Arrays, Shape
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
-from krypenv.training.evaluation.score import board, protocol
-from krypenv.training.evaluation.score import playing as run
-from krypenv.training.evaluation.score import score_file as results
+from krypenv.training.evaluation.score import board, playing as run, protocol, score_file as results
 from krypenv.training.learn.run import CHECKPOINT, TrainingRun
 from krypenv.training.learn.settings import TrainSettings
 from krypenv.training.runs.journal import JOURNAL

@@ -28,8 +28,7 @@ from krypenv.training.runs.journal import parse
 from krypenv.training.solving import SOLVED, Solved, grow, measure, save, saving, size_of, solve, solve_into
 from krypenv.training.solving.deal_tree import HISTORIES
 from krypenv.training.solving.growing import estimate_first_deal
-from krypenv.training.solving.solving import FORMAT as KEPT_FORMAT
-from krypenv.training.solving.solving import KIND as KEPT_KIND
+from krypenv.training.solving.solving import FORMAT as KEPT_FORMAT, KIND as KEPT_KIND
 
 SWEEP = Rules.preset("mini-sweep")
 GAP = 1e-4

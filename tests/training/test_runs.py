@@ -16,8 +16,7 @@ import pytest
 
 from krypenv.agents.own import typed
 from krypenv.inputs.artifacts import digest_of, encode_artifact, read_artifact, write_artifact
-from krypenv.training.runs import HERE, Executor, Header, Task, executor_of, open_run, processes
-from krypenv.training.runs import journal as journals
+from krypenv.training.runs import HERE, Executor, Header, Task, executor_of, journal as journals, open_run, processes
 from krypenv.training.runs.folders import writing_to
 from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
 

@@ -19,8 +19,7 @@ from support.tables import ADDRESS, KEYS, WAIT, WEB, Here, Page, Waiting, hosted
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from krypenv.ui.browser import guests as guests_room
-from krypenv.ui.browser import pages
+from krypenv.ui.browser import guests as guests_room, pages
 from krypenv.ui.browser.app import STATIC, app_of
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages

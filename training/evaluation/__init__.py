@@ -1,12 +1,5 @@
-"""How strong agents are.
+"""How strong agents are: what studies need beside the names of `krypenv.training`."""
 
-luck      what the cards bring, taken out of margins
-matches   matches over duplicate deals
-arena     tournaments
-score     official scores
-analysis  positions and games, move by move
-"""
+import lazy_loader
 
-from krypenv.runtime.lazy import importer
-
-__getattr__, __dir__ = importer(__name__, {})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

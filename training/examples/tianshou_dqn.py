@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from krypenv import Engine, Rules, agents
 from krypenv.families.variants import family_of
 from krypenv.inputs.words import to_install
-from krypenv.training.examples.ppo import Policy, scale_of
-from krypenv.training.examples.ppo import run as train_and_play
+from krypenv.training.examples.ppo import Policy, run as train_and_play, scale_of
 from krypenv.training.settings.base import AgentName, File, Settings, option, output
 from krypenv.training.settings.bridge import app_of
 from krypenv.training.settings.groups import LARGEST_SMALL_SEED

@@ -16,8 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from krypenv import Rules
-from krypenv.training.examples.ppo import Policy, PPOSettings, masked
-from krypenv.training.examples.ppo import run as train_and_play
+from krypenv.training.examples.ppo import Policy, PPOSettings, masked, run as train_and_play
 from krypenv.training.examples.tianshou_dqn import begin  # which says so if Tianshou is missing
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.bridge import app_of

@@ -16,8 +16,7 @@ from torch import Tensor, nn
 
 from krypenv import Rules
 from krypenv.adapters.torchrl import KrypenvEnv  # which says so if TorchRL is missing
-from krypenv.training.examples.ppo import Policy, PPOSettings, scale_of
-from krypenv.training.examples.ppo import run as train_and_play
+from krypenv.training.examples.ppo import Policy, PPOSettings, run as train_and_play, scale_of
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.bridge import app_of
 

@@ -10,7 +10,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import combine_pvalues, ttest_1samp
 
-from krypenv.training.evaluation.matches.margins import FloatArray, Interval, holm, interval
+from krypenv.training.evaluation.matches.margins import (
+    FloatArray,
+    Interval,
+    holm,
+    interval as interval,
+    share_interval as share_interval,
+)
 
 LEVEL = 0.05  # of all tests of an answer together
 P, ALONE = "p", "p alone"  # of a figure: adjusted for all tests of its answer, and of this test by itself

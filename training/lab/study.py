@@ -21,7 +21,7 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.luck.control import control_for, control_of
 from krypenv.training.lab.effects import draw_bars, table_of
-from krypenv.training.runs import HERE, Executor, Header, Progress, Task, open_run
+from krypenv.training.runs import HERE, Executor, Header, Progress, Task as Task, open_run
 from krypenv.training.runs.figures import save_figure
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.progress import progress

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from krypenv.advice.estimates import UP_TO, student
-from krypenv.advice.estimates import Interval as Interval
+from krypenv.advice.estimates import UP_TO, Interval as Interval, student
 from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules

@@ -1,0 +1,24 @@
+from .growing import (
+    SOLVED as SOLVED,
+    Size as Size,
+    Trees as Trees,
+    grow as grow,
+    is_solvable as is_solvable,
+    size_of as size_of,
+)
+from .late import grow_late as grow_late, measure_late as measure_late, solve_late as solve_late
+from .late_agent import Equilibrium as Equilibrium
+from .looking import Look as Look, look as look
+from .pairs import Bounds as Bounds
+from .saving import load as load, save as save, solve_into as solve_into
+from .solving import (
+    Solved as Solved,
+    evaluate as evaluate,
+    grow_for_agents as grow_for_agents,
+    lost_to_equilibrium as lost_to_equilibrium,
+    measure as measure,
+    respond as respond,
+    solve as solve,
+    solve_trees as solve_trees,
+    spread_of as spread_of,
+)
