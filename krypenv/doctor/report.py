@@ -23,20 +23,15 @@ from typing import Any
 FOLDER = Path(__file__).absolute().parents[1]
 LINKS = ("agents", "training")
 SHOWN_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")
-INSTALL = 'pip install -c {} -e ".{}"'
-# Extras that need other versions, and so an environment of their own.
-TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")
 CORE = ""  # stands for the packages that every installation needs
 PLAY = "from krypenv.doctor.report import play; play()"
 
-Section = dict[str, Any]  # a label -> a text, or several
-
 
 def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """Return the report as plain JSON values: sections of labels and texts, and the lists `wrong` and `install`.
+    """Return the report as plain JSON values: sections of labels and texts, and the list `wrong`.
 
-    `wrong` says what is wrong; it is empty if the package works without its extras. `install` has the commands that
-    install what is missing. `tell` is called with each step as it begins.
+    That says what is wrong; it is empty if the package works without its extras. `tell` is called with each step as it
+    begins.
     """
     tell("importing what is installed")
     packages = _packages()
@@ -45,11 +40,9 @@ def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     printed, error = _run(PLAY)
     test = {"failed": error} if error else json.loads(printed.splitlines()[-1])
     links = {name: _link(name) for name in LINKS if (FOLDER.parent / "training").is_dir()}
-    ill = [extra for extra, needed in packages.items() if not all(map(_is_well, needed.values()))]
     return {
         "versions": {"krypenv": _version_of("krypenv") or "not installed", "Python": platform.python_version(), **core},
-        "installation": {"folder": str(FOLDER), "installed": _installed(), "interpreter": sys.executable, **links},
-        "machine": {"system": platform.platform(), "processors": str(os.cpu_count())},
+        "installation": {"folder": str(FOLDER), "interpreter": sys.executable, "system": platform.platform(), **links},
         "variables": {
             name: value
             for name, value in sorted(os.environ.items())
@@ -63,12 +56,6 @@ def examine(tell: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
             *(f"{name} is {told}" for name, told in core.items() if not _is_well(told)),
             *([f"the self-test failed: {error}"] if error else []),
             *(f"krypenv/{name} {told}" for name, told in links.items() if told != "a link"),
-        ],
-        "install": [
-            INSTALL.format(
-                "constraints-toolboxes.txt" if extra in TOOLBOXES else "constraints.txt", extra and f"[{extra}]"
-            )
-            for extra in (ill if _version_of("krypenv") else [CORE])
         ],
     }
 
@@ -131,15 +118,6 @@ def _is_well(told: str) -> bool:
     return not re.search(r"missing|, but |, broken: ", told)
 
 
-def _installed() -> str:
-    """Return where the krypenv is that pip knows."""
-    if _version_of("krypenv") is None:
-        return "nowhere"
-    distribution = importlib.metadata.distribution("krypenv")
-    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-    return str(origin.get("url") or distribution.locate_file(""))
-
-
 def _link(name: str) -> str:
     """Return "a link", or what is at the place of a checkout's link to a source folder and how to mend it."""
     path = FOLDER / name
@@ -198,8 +176,6 @@ def report_lines(report: dict[str, Any]) -> Iterator[str]:
                 for number, text in enumerate(value if isinstance(value, list) else [value]):
                     yield f"  {'' if number else label}".ljust(width) + text
             yield ""
-    if report["install"]:
-        yield from ["To install what is missing, run in the checkout of krypenv", *report["install"], ""]
     yield "krypenv does not work as it should:" if report["wrong"] else "krypenv works."
     yield from (f"- {sentence}" for sentence in report["wrong"])
 

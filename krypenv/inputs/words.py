@@ -21,8 +21,7 @@ _COMMAND = re.compile(r"\s*process\(.*?command\s*=\s*(['\"])\s*(\S.*?)\1", re.DO
 _FILE = re.compile(r"\.[A-Za-z]\w*$")  # how the name of a program's file ends
 _INERT = set(" .,;()=/'\"+-@%")  # what means nothing in Markdown within a line
 _CONSTANTS = {"True": True, "False": False, "None": None}
-# Extras that need other versions; `krypenv/doctor` has them too.
-TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")
+TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")  # extras that need other versions
 LONGEST_VALUE = 80  # characters of a value in a message
 LONGEST_NAME = 200  # characters of a text from outside on a page
 LONGEST_LIST = 1000  # characters of a list of names in a message

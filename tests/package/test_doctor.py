@@ -13,7 +13,6 @@ from support.places import ROOT
 from typer.testing import CliRunner
 
 from krypenv.doctor import report as doctor
-from krypenv.inputs.words import to_install
 from krypenv.runtime import jit
 from krypenv.training.cli.commands import app
 
@@ -70,10 +69,7 @@ def test_every_package_is_told_with_what_is_wrong(tmp_path, monkeypatch):
         ],
     }
     assert report["wrong"] == [], "extras are not needed"
-    assert report["install"] == [to_install(extra).partition("run ")[2] for extra in ("ray", "rllib", "train")]
-    text = "\n".join(doctor.report_lines(report))
-    assert "\n".join(["To install what is missing, run in the checkout of krypenv", *report["install"]]) in text
-    assert text.endswith("krypenv works.")
+    assert list(doctor.report_lines(report))[-1] == "krypenv works."
 
 
 @pytest.mark.parametrize(
@@ -102,7 +98,7 @@ def test_a_krypenv_that_is_not_installed_is_told_to_be(tmp_path):
     (file.parents[1] / "__init__.py").touch()
     done = python("-I", "-S", str(file))  # without any package
     assert done.returncode == 1
-    assert 'pip install -c constraints.txt -e "."' in done.stdout.splitlines()
+    assert re.search("krypenv +not installed", done.stdout)
     assert "- packaging is missing" in done.stdout.splitlines()
 
 

@@ -8,7 +8,6 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from support.places import ROOT
 
-from krypenv.doctor import report
 from krypenv.inputs import words
 
 if sys.version_info >= (3, 11):
@@ -62,10 +61,6 @@ def test_the_lowest_versions_are_the_lower_bounds():
         if need.name not in UNTESTED:
             for found in versions[canonicalize_name(need.name)]:
                 assert found.release[: len(bound.release)] == bound.release, need
-
-
-def test_the_doctor_installs_by_the_same_file():
-    assert report.TOOLBOXES == words.TOOLBOXES
 
 
 def test_torch_is_the_same_in_all():
