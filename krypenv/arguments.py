@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.families.variants import Family, family_of
-from krypenv.inputs.words import check_keywords, did_you_mean, is_whole, listed, one_line, shown
+from krypenv.inputs.words import check_keywords, check_name, is_whole, listed, one_line, shown
 from krypenv.rules import FIELDS, Rules, as_rules
 
 MOST_GAMES = 1_000_000  # games at once: 2 GB
@@ -43,13 +43,8 @@ def chosen_rules(
         if also:
             raise ValueError(f"rules=Rules(...) are complete rules; give either them or {listed(also)}, not both")
         return _check_family(as_rules(rules), family)
-    names = ", ".join(family.variants)
-    if variant is None:
-        variant = family.default
-    if not isinstance(variant, str) or variant not in family.variants:
-        hint = did_you_mean(variant, family.variants) if isinstance(variant, str) else ""
-        known = f"the variants of {family.module} are" if len(family.variants) > 1 else f"{family.module} has only"
-        raise ValueError(f"unknown variant {shown(variant)}{hint}; {known} {names}")
+    variant = family.default if variant is None else variant
+    check_name("variant", variant, family.variants, f" of {family.module}")
     try:
         return Rules.preset(family.variants[variant], **more, **fields)
     except ValueError as error:

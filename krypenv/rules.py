@@ -16,7 +16,7 @@ from krypenv.families.fields import Fields
 from krypenv.families.points import format_points
 from krypenv.families.presets import PRESETS
 from krypenv.families.random_rules import redraw
-from krypenv.inputs.words import check_keywords, did_you_mean, parse_value, shown, text_to_read
+from krypenv.inputs.words import check_keywords, check_name, parse_value, shown, text_to_read
 from krypenv.observation import layout_of
 
 MAX_HAND = 26  # cards in a hand, at most
@@ -47,7 +47,7 @@ class Rules(Fields):
     @classmethod
     def _depart(cls, name: str, fields: dict[str, Any]) -> Rules:
         """Do what `preset` does, but raise ValueError for an unknown field: the fields may come from a text."""
-        _check_name(name)
+        check_name("preset", name, PRESETS)
         unknown = sorted(set(fields) - set(FIELDS))
         if unknown:
             raise ValueError(f"rules have no field {shown(unknown[0])}; the fields are {', '.join(sorted(FIELDS))}")
@@ -128,7 +128,7 @@ class Rules(Fields):
     # ------------------------------------------------------------------ checks
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        check_name("preset", self.name, PRESETS)
         fields = [field.name for field in dataclasses.fields(self)]
         for name in fields:
             object.__setattr__(self, name, _frozen(getattr(self, name)))
@@ -179,12 +179,6 @@ def check_rules(rules: Any) -> Rules:
     if not isinstance(rules, Rules):
         raise ValueError(f"rules are those of Rules.preset or Rules.parse, not {shown(rules)}")
     return rules
-
-
-def _check_name(name: Any) -> None:
-    if not (isinstance(name, str) and name in PRESETS):
-        hint = did_you_mean(name, PRESETS) if isinstance(name, str) else ""
-        raise ValueError(f"unknown preset {shown(name)}{hint}; the presets are {', '.join(PRESETS)}")
 
 
 def _frozen(value: Any, depth: int = 3) -> Any:

@@ -10,17 +10,13 @@ import re
 import reprlib
 import shlex
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from typing import Any
 
 MAX_VALUE = 2000  # characters of the longest text that is read as a value
-_TUPLE = re.compile(r"[(\[](?:-?[0-9]|[,()\[\]])*")  # numbers in brackets; `literal_eval` checks the rest
-_WORD = re.compile(r"(['\"])\w+\1")
-_NUMBER = re.compile(r"-?[0-9]{1,20}")
+_VALUE = re.compile(r"True|False|None|'\w+'|\"\w+\"|[-0-9,()\[\]]+")  # `literal_eval` checks the rest
 _COMMAND = re.compile(r"\s*process\(.*?command\s*=\s*(['\"])\s*(\S.*?)\1", re.DOTALL)
 _FILE = re.compile(r"\.[A-Za-z]\w*$")  # how the name of a program's file ends
 _INERT = set(" .,;()=/'\"+-@%")  # what means nothing in Markdown within a line
-_CONSTANTS = {"True": True, "False": False, "None": None}
 TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")  # extras that need other versions
 LONGEST_VALUE = 80  # characters of a value in a message
 LONGEST_NAME = 200  # characters of a text from outside on a page
@@ -179,6 +175,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+def check_name(what: str, name: Any, known: Iterable[str], of: str = "") -> None:
+    """Raise ValueError unless a name is one of the known presets, variants, ... of something."""
+    if not isinstance(name, str) or name not in known:
+        hint = did_you_mean(name, known) if isinstance(name, str) else ""
+        raise ValueError(f"unknown {what} {shown(name)}{hint}; the {what}s{of} are {', '.join(known)}")
+
+
 def check_keywords(call: str, given: Iterable[str], known: Sequence[str]) -> None:
     """Raise TypeError, as Python does, for the first unknown keyword of a call."""
     for word in given:
@@ -228,18 +231,7 @@ def parse_value(text: str) -> Any:
     >>> parse_value("((2,0),)"), parse_value("six_table")
     (((2, 0),), 'six_table')
     """
-    if text in _CONSTANTS:
-        return _CONSTANTS[text]
-    if _NUMBER.fullmatch(text):
-        return int(text)
-    if _WORD.fullmatch(text):
-        return text[1:-1]
-    if len(text) <= MAX_VALUE and _TUPLE.fullmatch(text) and _depth(text) <= 3:
-        with contextlib.suppress(ValueError, SyntaxError):
+    if len(text) <= MAX_VALUE and _VALUE.fullmatch(text):
+        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             return ast.literal_eval(text)
     return text
-
-
-def _depth(text: str) -> int:
-    """Return the deepest nesting of the brackets in a text."""
-    return max(accumulate((letter in "([") - (letter in ")]") for letter in text))
