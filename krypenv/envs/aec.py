@@ -66,7 +66,7 @@ class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
             super().step(action)
             return
         try:
-            number = check_action(action, self.action_space(agent).n)
+            number = check_action(action, self.unwrapped.rules.num_actions)
         except ValueError as error:
             raise AssertionError(str(error)) from None
         self.env.step(number)

@@ -196,7 +196,7 @@ def is_whole(value: Any, low: int, high: int) -> bool:
     """Return whether a value is a whole number of Python or numpy within bounds; True and False are not."""
     if type(value) is int:  # as most are
         return low <= value <= high
-    if isinstance(value, bool) or str(getattr(value, "dtype", "")) == "bool":  # a bool_ was an index until numpy 2
+    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":  # an index until numpy 2
         return False
     try:
         return low <= operator.index(value) <= high
