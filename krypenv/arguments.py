@@ -94,19 +94,6 @@ def check_options(options: Any) -> dict[str, Any]:
     return options or {}
 
 
-def check_deck(deck: Any) -> list[str] | None:
-    """Return a deck as a list of names, or None if there is none; raise ValueError unless it is a list of texts."""
-    if deck is None:
-        return None
-    try:
-        names = [] if isinstance(deck, str) else list(deck)
-    except TypeError:
-        names = []
-    if not names or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"a deck is a list of the names of all cards, such as ['AS', '10D'], not {shown(deck)}")
-    return names
-
-
 def check_action(action: Any, num_actions: int) -> int:
     """Return an action as an int; raise ValueError unless it is a whole number below that of the actions."""
     number = action.item() if isinstance(action, np.ndarray) and action.size == 1 else action

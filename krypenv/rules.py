@@ -171,11 +171,8 @@ def as_rules(rules: Any = None) -> Rules:
     if isinstance(rules, Mapping):
         given = {str(key): value for key, value in rules.items()}
         return Rules._depart(given.pop("name", Rules.name), given)
-    return Rules.parse(rules) if isinstance(rules, str) else check_rules(rules)
-
-
-def check_rules(rules: Any) -> Rules:
-    """Return rules; raise ValueError for anything that is not a `Rules`."""
+    if isinstance(rules, str):
+        return Rules.parse(rules)
     if not isinstance(rules, Rules):
         raise ValueError(f"rules are those of Rules.preset or Rules.parse, not {shown(rules)}")
     return rules

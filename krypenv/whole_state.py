@@ -18,7 +18,7 @@ from krypenv.inputs.words import shown
 from krypenv.kernels.builds import values_built
 from krypenv.kernels.compiled import compile_rules
 from krypenv.observation import DESCRIPTIONS as _OBSERVED, extra_blocks
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import Rules, RulesLike, as_rules
 from krypenv.state import GAME, MAX_DECK
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
@@ -109,7 +109,7 @@ def state_space(rules: Rules | None = None) -> Box:
     return Box(low, high, (sum(sizes),), np.int32)
 
 
-def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.int32]:
+def whole_state(rules: RulesLike, game: np.record | np.ndarray) -> npt.NDArray[np.int32]:
     """Return the whole state of a game, a row of `krypenv.state.State`, int32, as in `state_space(rules)`.
 
     Games under the same rules with equal vectors continue alike to their ends. The cards of a session's later games are
@@ -121,7 +121,8 @@ def whole_state(rules: Rules, game: np.record | np.ndarray) -> npt.NDArray[np.in
     if record.dtype.fields != GAME.fields or record.size != 1:
         raise ValueError(f"a game is one record of krypenv.state.GAME, not {shown(game)}")
     game = record.reshape(())[()]
-    compiled, layout = compile_rules(check_rules(rules))[0], layout_of(rules)
+    rules = as_rules(rules)
+    compiled, layout = compile_rules(rules)[0], layout_of(rules)
     out = np.zeros(max(block.stop for block in layout.values()), np.int32)
     for name in ("hands", "table", "seen", "set_aside"):
         out[LAYOUT[name]] = game[name].ravel()

@@ -14,7 +14,7 @@ from krypenv.features import observation_for
 from krypenv.game.base_agent import BaseAgent
 from krypenv.inputs.words import one_line, shown
 from krypenv.kernels.decision_checks import check_decisions
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import RulesLike, as_rules
 from krypenv.runtime.threads import Lock, in_turn
 
 Function = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], Any]
@@ -42,12 +42,12 @@ class PolicyFunction(BaseAgent):
     >>> print(duplicate_match(low, "random", rules, deals=1000))  # doctest: +SKIP
     """
 
-    def __init__(self, fn: Function, rules: Rules, name: str = "policy", features: bool = True) -> None:
+    def __init__(self, fn: Function, rules: RulesLike, name: str = "policy", features: bool = True) -> None:
         if not callable(fn):
             raise ValueError(f"a policy is a function of observations and masks, not {shown(fn)}")
         if not isinstance(name, str):
             raise ValueError(f"the name of a policy is a string, not {shown(name)}")
-        self.fn, self.rules, self.name, self.needs_features = fn, check_rules(rules), name, features
+        self.fn, self.rules, self.name, self.needs_features = fn, as_rules(rules), name, features
         self.files: list[Path] = []
         self.lock = Lock()
 

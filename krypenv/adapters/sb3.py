@@ -24,7 +24,7 @@ from krypenv.envs.learner import LearnerGames
 from krypenv.envs.opponents import RANDOM, Opponents
 from krypenv.features import width_of
 from krypenv.inputs.words import describe_error, shown
-from krypenv.rules import Rules, RulesLike, check_rules
+from krypenv.rules import Rules, RulesLike, as_rules
 
 Indices = int | Iterable[int] | None
 
@@ -154,7 +154,7 @@ class PolicyAgent(PolicyFunction):
     """
 
     def __init__(self, model: Any, rules: Rules, name: str = "policy", deterministic: bool = True) -> None:
-        features = _width_of(model, check_rules(rules)) > rules.observation_size
+        features = _width_of(model, as_rules(rules)) > rules.observation_size
         super().__init__(self._predict, rules, name, features)
         self.model, self.deterministic = model, deterministic
 

@@ -14,7 +14,7 @@ from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from krypenv.arguments import check_action, check_deck, check_options, check_seed
+from krypenv.arguments import check_action, check_options, check_seed
 from krypenv.cards import NO_SEAT
 from krypenv.envs.base import Rendered, observation_space, read_keywords
 from krypenv.families.variants import Family
@@ -153,7 +153,7 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
         seed = None if seed is None else check_seed(seed)
         seeds = np.random.default_rng(seed) if seed is not None or self._seeds is None else self._seeds
         deal = int(seeds.integers(1 << 63)) if seed is None else seed
-        self.game = Game(self.rules, seed=deal, deck=check_deck(chosen.get("deck")))
+        self.game = Game(self.rules, seed=deal, deck=chosen.get("deck"))
         self._seeds = seeds
         self.actions: list[int] = []
         self.agents = self.possible_agents.copy()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from krypenv.cards import NO_CARD
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rewards import LAST_GAME
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import RulesLike, as_rules
 
 
 class Draw(NamedTuple):
@@ -34,8 +34,8 @@ class CoursePlan:
         deals: for each deal of a game the cards that chance deals, in order; without `sorted_deals` in that of R4.
     """
 
-    def __init__(self, rules: Rules, sorted_deals: bool = False) -> None:
-        self.rules, self.sorted_deals = check_rules(rules), bool(sorted_deals)
+    def __init__(self, rules: RulesLike, sorted_deals: bool = False) -> None:
+        self.rules, self.sorted_deals = as_rules(rules), bool(sorted_deals)
         self.compiled = compile_rules(rules)
         rows = self.compiled[0]
         starts, seats = rows["deal_start"], rows["destination"]

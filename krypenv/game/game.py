@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.arguments import check_seed
 from krypenv.cards import NO_CARD, NUM_KINDS, action_name, card_names
 from krypenv.engine import IllegalMove
 from krypenv.features import width_of
@@ -28,7 +29,7 @@ from krypenv.game.stack import (
     step_game,
     write_plays,
 )
-from krypenv.game.starts import check_session, chosen_seed, parse_deck
+from krypenv.game.starts import check_session, parse_deck
 from krypenv.game.whole_plays import actions_of, legal_plays
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
 from krypenv.kernels.captures import borrow_scratch
@@ -84,7 +85,9 @@ class Game(Present):
         game_number: int = 1,
         totals: Sequence[int] | None = None,
     ) -> None:
-        self._begin(rules, chosen_seed(seed, deck is None))
+        if seed is None and deck is None:
+            seed = secrets.randbits(32)
+        self._begin(rules, None if seed is None else check_seed(seed))
         players = self.rules.players
         kinds = [] if deck is None else parse_deck(self.rules, deck)
         if dealer is not None and not is_whole(dealer, 0, players - 1):

@@ -42,18 +42,6 @@ def secret_deck(rules: Rules) -> list[str]:
     return names
 
 
-def chosen_seed(seed: int | None, is_drawn: bool) -> int | None:
-    """Return a seed as an int; without one, draw it where it is to be drawn.
-
-    Raises ValueError unless it is a whole number from 0 to 2**64 - 1.
-    """
-    if seed is None:
-        return secrets.randbits(32) if is_drawn else None
-    if not is_whole(seed, 0, (1 << 64) - 1):
-        raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shown(seed)}")
-    return int(seed)
-
-
 def check_session(rules: Rules, number: int, totals: Sequence[int]) -> str:
     """Return what is wrong with a game's number in its session and the totals before it; empty if nothing is."""
     if not isinstance(totals, (list, tuple)) or len(totals) != rules.players:

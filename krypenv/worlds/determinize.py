@@ -36,7 +36,7 @@ from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
 from krypenv.kernels.scoring import running_score
 from krypenv.observation import LARGEST_SIZE, LAYOUT, SIZE
-from krypenv.rules import Rules, check_rules
+from krypenv.rules import Rules, RulesLike, as_rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
 from krypenv.state import DEALS, MAX_DECK, State, allocate, seed_game
 from krypenv.worlds.hidden import deal_hidden, give, viewer_of
@@ -55,7 +55,7 @@ _POINTS, _SWEEPS, _HAND_SIZE, _CAPTURER, _DEALER, _TURN, _TOTAL = (
 _CANNOT_HOLD, _DEALS_LEFT, _GAMES_LEFT = (LAYOUT[name].start for name in ("cannot_hold", "deals_left", "games_left"))
 
 
-def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rules: Rules | None = None) -> State:
+def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rules: RulesLike | None = None) -> State:
     """Return one complete game for each observation, drawn uniformly from all games that would have shown it.
 
     The unseen cards are dealt at random to the other hands and the stock, so that no seat holds a rank that it would
@@ -77,7 +77,8 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     True
     """
     seen = np.atleast_2d(np.asarray(observation))
-    size = SIZE if rules is None else check_rules(rules).observation_size
+    rules = None if rules is None else as_rules(rules)
+    size = SIZE if rules is None else rules.observation_size
     if seen.ndim != 2 or seen.shape[1] < size or seen.dtype != np.int8:
         raise ValueError(f"an observation is int8 of shape ({size},) or more, not {seen.dtype} {seen.shape[1:]}")
     rules = rules or _rules_of(seen)
