@@ -44,7 +44,7 @@ class _Direct(wrappers.BaseWrapper):
             "agents", "agent_selection", "infos", "rewards", "terminations", "truncations", "_cumulative_rewards",
         )
     )  # fmt: skip
-    unwrapped = None
+    unwrapped: Any = None
 
     def __init__(self, env: AECEnv[str, Observation, int], **arguments: Any) -> None:
         self.unwrapped = env.unwrapped
