@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.games import FIELDS, Recorder, pick, rules_of
 
-from krypenv import Engine, Rules
+from krypenv import Rules
 from krypenv.agents.champion import MODELS
 from krypenv.envs.learner import LEARNER, LearnerGames
 from krypenv.observation import LAYOUT
@@ -195,9 +195,3 @@ def test_a_row_depends_on_its_seed_alone():
             np.testing.assert_array_equal(alone.rewards[0], batch.rewards[row])
             np.testing.assert_array_equal(alone.players[0], batch.players[row])
     np.testing.assert_array_equal(batch.observation[1], batch.observation[3])
-
-
-def test_first_deal_of_a_row_is_the_engine_s():
-    rules = Rules.preset("mini-high")
-    batch, engine = LearnerGames(rules, 5, "all", seed=[3, 1, 4, 1, 5]), Engine(rules, 5, seed=[3, 1, 4, 1, 5])
-    np.testing.assert_array_equal(batch.observation, engine.observation)

@@ -41,28 +41,19 @@ def first_legal(env):
     return env.action_masks().argmax(axis=1)
 
 
-def test_masks_are_one_array():
+def test_masks_are_one_array_and_attributes_are_shared():
     env = KrypkasinoVecEnv(Rules.preset(), 5)
     env.reset()
-    assert env.has_attr("action_masks")
     assert is_masking_supported(env)
     assert env.env_method("action_masks") is env.batch.action_mask
     assert get_action_masks(env).shape == (5, 105)
     np.testing.assert_array_equal(env.env_method("action_masks", indices=[3, 1]), env.batch.action_mask[[3, 1]])
-
-
-def test_attributes_and_methods():
-    env = KrypkasinoVecEnv(Rules.preset(), 3)
-    assert env.get_attr("render_mode") == [None] * 3
-    assert env.get_attr("num_envs", indices=1) == [3]
-    assert not env.has_attr("no_such_thing")
     env.set_attr("mark", 7)
     assert env.get_attr("mark", indices=[0, 2]) == [7, 7]
     with pytest.raises(ValueError, match="all games share 'mark'"):
         env.set_attr("mark", 8, indices=[0])
-    assert env.env_method("close") == [None] * 3
-    assert env.env_is_wrapped(Monitor) == [True] * 3
-    assert env.env_is_wrapped(VecMonitor, indices=0) == [False]
+    assert not env.has_attr("no_such_thing")
+    assert (env.env_is_wrapped(Monitor), env.env_is_wrapped(VecMonitor, indices=0)) == ([True] * 5, [False])
 
 
 def test_steps_equal_those_of_the_single_environment():

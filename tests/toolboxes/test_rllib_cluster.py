@@ -111,29 +111,6 @@ def test_a_run_goes_on_from_its_checkpoint(make, tmp_path):
     assert [path.name for path in folder.iterdir()] == [f"{len(history) + len(more):06}"]
 
 
-def test_a_killed_env_runner_comes_back_with_the_weights(make):
-    settings = Settings(**SMALL, frames=100_000, runners=2)
-    algorithm = make(settings)
-    group, alive = algorithm.env_runner_group, []
-
-    class Back(Exception):
-        """The killed one has come back."""
-
-    def tell(now):
-        alive.append(now["runners"])
-        if len(alive) == 2:
-            ray.kill(group._worker_manager.actors()[1], no_restart=False)
-        if len(alive) > 3 and alive[-1] == 2 and 1 in alive:
-            raise Back
-
-    with pytest.raises(Back):
-        learn(algorithm, settings, tell)
-    assert alive[:2] == [2, 2]
-    for module in MODULES:
-        assert_everywhere(algorithm, module, here(algorithm, module), 4)
-    assert algorithm.train()["env_runners"]["masked_actions"] == 0
-
-
 def test_training_survives_the_loss_of_a_node_and_the_policy_plays_in_the_arena(cluster, tmp_path):
     alive = []
 
