@@ -32,24 +32,28 @@ POINTS = {  # fields that are points, and the least they may be
     "last_capture_points": 0, "initial_match_bonus": -20, "most_spades_points": 0, "most_cards_points": 0,
     "mulle_points": 0,
 }  # fmt: skip
+NUMBERS = {  # fields that are whole numbers: the least and the most that they may be, and whether they may be None
+    "packs": (1, 2, False), "games": (0, 1000, False), "threshold": (1, 10_000, True), "sweep_limit": (1, 10_000, True),
+    "spades_above": (0, 26, True), "spade_ace_points": (0, 20, True), "lillan_hand_value": (1, MAX_VALUE, True),
+    "storan_hand_value": (1, MAX_VALUE, True), **{name: (low, 20, False) for name, low in POINTS.items()},
+}  # fmt: skip
 
 
 def find_fault(rules: Fields) -> str:
     """Return a sentence about the first field that is wrong, or an empty text."""
-    for faulty, reason in _CHECKS:
-        if faulty(rules):
-            told = {name: shown(value) for name, value in vars(rules).items()}
-            return reason.format(**{**told, "name": rules.name, "most": MOST_PLAYERS[rules.name]})
+    if reason := next((reason for faulty, reason in _CHECKS if faulty(rules)), ""):
+        told = {name: shown(value) for name, value in vars(rules).items()}
+        return reason.format(**{**told, "name": rules.name, "most": MOST_PLAYERS[rules.name]})
+    for name, (low, high, or_none) in NUMBERS.items():
+        value = getattr(rules, name)
+        if not is_whole(value, low, high) and not (or_none and value is None):
+            return f"{name} is a whole number from {low} to {high}{' or None' * or_none}, not {shown(value)}"
     for name, words in CHOICES.items():
         if getattr(rules, name) not in words:
-            said = ", ".join(map(repr, words[:-1])) + f" or {words[-1]!r}"
-            return f"{name} is {said}, not {shown(getattr(rules, name))}"
+            return f"{name} is {', '.join(map(repr, words[:-1]))} or {words[-1]!r}, not {shown(getattr(rules, name))}"
     for name in SWITCHES:
         if type(getattr(rules, name)) is not bool:
             return f"{name} is True or False, not {shown(getattr(rules, name))}"
-    for name, low in POINTS.items():
-        if not is_whole(getattr(rules, name), low, 20):
-            return f"{name} is a whole number from {low} to 20, not {shown(getattr(rules, name))}"
     return next((reason for faulty, reason in _TOGETHER if faulty(rules)), "")
 
 
@@ -84,10 +88,6 @@ def _are_values(values: Any) -> bool:
     )
 
 
-def _is_number_or_none(value: Any, low: int, high: int) -> bool:
-    return value is None or is_whole(value, low, high)
-
-
 _Checks = tuple[tuple[Callable[[Fields], bool], str], ...]
 _CHECKS: _Checks = (
     (
@@ -111,7 +111,6 @@ _CHECKS: _Checks = (
         lambda r: not _is_choice(r.suits, NUM_SUITS - 1),
         "suits are ascending numbers from 0 (clubs) to 3 (spades), not {suits}",
     ),
-    (lambda r: not is_whole(r.packs, 1, 2), "packs is 1 or 2, not {packs}"),
     (
         lambda r: not _are_batches(r.first_deal) and r.first_deal not in ("standard", "six_table"),
         "first_deal is 'standard', 'six_table' or batches such as ((3,2),(3,2)), not {first_deal}",
@@ -124,31 +123,6 @@ _CHECKS: _Checks = (
     (
         lambda r: not (_are_values(r.hand_values) and _are_values(r.table_values)),
         "hand_values and table_values are for each of the 13 ranks a whole number from 1 to 16, or two such as (1,14)",
-    ),
-    (
-        lambda r: not _is_number_or_none(r.lillan_hand_value, 1, MAX_VALUE),
-        "lillan_hand_value is a whole number from 1 to 16 or None, not {lillan_hand_value}",
-    ),
-    (
-        lambda r: not _is_number_or_none(r.storan_hand_value, 1, MAX_VALUE),
-        "storan_hand_value is a whole number from 1 to 16 or None, not {storan_hand_value}",
-    ),
-    (
-        lambda r: not _is_number_or_none(r.spades_above, 0, 26),
-        "spades_above is a number of spades from 0 to 26 or None, not {spades_above}",
-    ),
-    (
-        lambda r: not _is_number_or_none(r.sweep_limit, 1, 10_000),
-        "sweep_limit is a number of points from 1 to 10000 or None, not {sweep_limit}",
-    ),
-    (
-        lambda r: not _is_number_or_none(r.spade_ace_points, 0, 20),
-        "spade_ace_points is a number of points from 0 to 20 or None, not {spade_ace_points}",
-    ),
-    (lambda r: not is_whole(r.games, 0, 1000), "games is a whole number from 0 to 1000, not {games}"),
-    (
-        lambda r: not _is_number_or_none(r.threshold, 1, 10_000),
-        "threshold is a number of points from 1 to 10000, not {threshold}",
     ),
 )
 _TOGETHER: _Checks = (

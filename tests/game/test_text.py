@@ -16,6 +16,7 @@ from support.places import DOCS
 from krypenv import Engine, Game, IllegalMove, Move, Rules, agents
 from krypenv.agents.base import LIMITS, options_of
 from krypenv.agents.search.sampler import MOST_SHARED
+from krypenv.agents.search.search import Search
 from krypenv.cards import parse_card, parse_rank
 from krypenv.game.whole_plays import begin_play
 from krypenv.inputs.words import as_argument, command_line
@@ -73,7 +74,7 @@ def test_a_shell_reads_a_command_as_it_was_meant() -> None:
         ("players=\u0662", "not played by '\u0662' players"),
         ("players=2 players=3", "'players' appears in the rules .* more than once"),
         ("players=2.0", "not played by '2.0' players"),
-        ("packs=True", "packs is 1 or 2, not True"),
+        ("packs=True", "packs is a whole number from 1 to 2, not True"),
         ("goal=most", "goal is 'low' or 'high', not 'most'"),
     ],
 )
@@ -278,8 +279,8 @@ def test_an_agent_is_made_of_rules_and_a_seed():
         assert "a seed is a whole number" in refusal(agents.make, "greedy", MAIN, seed)
     assert agents.make("search", MAIN, np.uint64(2**64 - 1)).name == "search"
     for options in ({"worlds": "x"}, {"ms": float("nan")}, {"worlds": True}, {"method": []}, {"value": None}):
-        refusal(agents.search.Search, MAIN, **options)
-    assert agents.search.Search(MAIN, worlds=np.int64(8)).name == "search(worlds=8)"
+        refusal(Search, MAIN, **options)
+    assert Search(MAIN, worlds=np.int64(8)).name == "search(worlds=8)"
 
 
 # ---------------------------------------------------------------------- games

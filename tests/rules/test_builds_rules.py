@@ -276,7 +276,7 @@ def test_b2_rules_that_can_have_builds() -> None:
         "kasino-finland building=1": "building is True or False, not 1",
         "kasino-finland mulle_by_value=True": "packs=2",
         "mulle mulle_by_value=True": "set one of them",
-        "mulle spade_ace_points=-1": "spade_ace_points is a number",
+        "mulle spade_ace_points=-1": "spade_ace_points is a whole number from 0 to 20 or None",
     }.items():
         with pytest.raises(ValueError, match=reason):
             Rules.parse(text)
