@@ -11,6 +11,7 @@ beyond the number of players are zero.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import MAX_PLAYERS
@@ -67,14 +68,14 @@ _EXTRA: tuple[tuple[str, int, str], ...] = (
 )
 
 
-def slices_of(blocks: Iterable[tuple[str, int, str]], start: int = 0) -> dict[str, slice]:
-    """Return where blocks lie, by name, if they follow one another from `start` on; each is a name, a size, a text.
+def slices_of(blocks: Iterable[tuple[Any, ...]], start: int = 0) -> dict[str, slice]:
+    """Return where blocks lie, by name, if they follow one another from `start` on; each begins with name and size.
 
     >>> slices_of([("left", 13, "by rank: cards on the table"), ("held", 1, "copies in the own hand")])
     {'left': slice(0, 13, None), 'held': slice(13, 14, None)}
     """
     layout = {}
-    for name, size, _ in blocks:
+    for name, size, *_ in blocks:
         layout[name] = slice(start, start + size)
         start += size
     return layout

@@ -6,8 +6,6 @@ than Krypkasino does have extra blocks after the others (K7).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box
@@ -17,15 +15,15 @@ from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.inputs.words import shown
 from krypenv.kernels.builds import values_built
 from krypenv.kernels.compiled import compile_rules
-from krypenv.observation import DESCRIPTIONS as _OBSERVED, extra_blocks
+from krypenv.observation import DESCRIPTIONS as _OBSERVED, extra_blocks, slices_of
 from krypenv.rules import Rules, RulesLike, as_rules
 from krypenv.state import GAME, MAX_DECK
 
 VERSION = 1  # changes whenever the layout or the meaning of an entry does
 _MOST = 2**31 - 1
 
-# name, entries, lowest, highest, what
-_BLOCKS: tuple[tuple[str, int, int, int, str], ...] = (
+Block = tuple[str, int, int, int, str]  # name, entries, lowest, highest, what
+_BLOCKS: tuple[Block, ...] = (
     ("hands", MAX_PLAYERS * NUM_KINDS, 0, 2, "for each seat, copies of each kind in its hand"),
     ("table", NUM_KINDS, 0, 2, "copies of each kind on the table, including those taken so far in an unfinished play"),
     ("stock", MAX_DECK, NO_CARD, NUM_KINDS - 1, "card kinds still to be dealt, the next one first, padded with -1"),
@@ -43,62 +41,46 @@ _BLOCKS: tuple[tuple[str, int, int, int, str], ...] = (
     ("deals_left", 1, 0, _MOST, "deals left after this one"),
     ("games_left", 1, 0, _MOST, "games left in the session after this one; 0 if only a threshold ends it"),
 )
-# Extra blocks, of rules that need them (K7): the block of an observation that they go with comes first.
-_EXTRA: tuple[tuple[str, tuple[str, int, int, int, str]], ...] = (
-    ("cards_won", ("cards_won", MAX_PLAYERS, 0, MAX_DECK, "for each seat, cards in its pile")),
-    ("spades_won", ("spades_won", MAX_PLAYERS, 0, MAX_DECK, "for each seat, spades in its pile")),
-    (
-        "counted_sweeps",
-        ("void_sweeps", MAX_PLAYERS, 0, _MOST, "for each seat, sweeps made that don't count"),
-    ),
-    ("mulles", ("mulles", MAX_PLAYERS, 0, _MOST, "for each seat, mulles made")),
-    ("bonus", ("bonus", MAX_PLAYERS, -_MOST, _MOST, "for each seat, how much of its `points` is a bonus")),
+# Extra blocks, of rules that need them (K7): those that an observation has too, under these names or others.
+_EXTRA: tuple[Block, ...] = (
+    ("cards_won", MAX_PLAYERS, 0, MAX_DECK, "for each seat, cards in its pile"),
+    ("spades_won", MAX_PLAYERS, 0, MAX_DECK, "for each seat, spades in its pile"),
+    ("void_sweeps", MAX_PLAYERS, 0, _MOST, "for each seat, sweeps made that don't count"),
+    ("mulles", MAX_PLAYERS, 0, _MOST, "for each seat, mulles made"),
+    ("bonus", MAX_PLAYERS, -_MOST, _MOST, "for each seat, how much of its `points` is a bonus"),
     (
         "cannot_hold_special",
-        (
-            "cannot_hold_special",
-            2 * MAX_PLAYERS,
-            0,
-            1,
-            "for each seat: 1 if it is known not to hold the two of spades, and 1 if not the ten of diamonds",
-        ),
+        2 * MAX_PLAYERS,
+        0,
+        1,
+        "for each seat: 1 if it is known not to hold the two of spades, and 1 if not the ten of diamonds",
     ),
-    ("mulle_scores", ("mulle_scores", MAX_PLAYERS, 0, _MOST, "for each seat, points of the mulles made")),
-    ("built", ("built", NUM_KINDS, 0, MAX_BUILD, _OBSERVED["built"])),
-    ("built_twin", ("built_twin", NUM_KINDS, 0, MAX_BUILD, _OBSERVED["built_twin"])),
-    (
-        "build_owner",
-        ("build_owner", MAX_BUILD, 0, MAX_PLAYERS, "for values 1 to 16: 1 more than the seat that owns the build"),
-    ),
-    ("build_multiple", ("build_multiple", MAX_BUILD, 0, 1, _OBSERVED["build_multiple"])),
-    ("building", ("building", 1, 0, MAX_BUILD, _OBSERVED["building"])),
+    ("mulle_scores", MAX_PLAYERS, 0, _MOST, "for each seat, points of the mulles made"),
+    ("built", NUM_KINDS, 0, MAX_BUILD, _OBSERVED["built"]),
+    ("built_twin", NUM_KINDS, 0, MAX_BUILD, _OBSERVED["built_twin"]),
+    ("build_owner", MAX_BUILD, 0, MAX_PLAYERS, "for values 1 to 16: 1 more than the seat that owns the build"),
+    ("build_multiple", MAX_BUILD, 0, 1, _OBSERVED["build_multiple"]),
+    ("building", 1, 0, MAX_BUILD, _OBSERVED["building"]),
 )
-DESCRIPTIONS: dict[str, str] = {name: text for name, *_, text in (*_BLOCKS, *(block for _, block in _EXTRA))}
+_OTHER_NAMES = {"void_sweeps": "counted_sweeps"}
+DESCRIPTIONS: dict[str, str] = {name: text for name, *_, text in (*_BLOCKS, *_EXTRA)}
 
 
-def _blocks_of(rules: Rules | None) -> list[tuple[str, int, int, int, str]]:
+def _blocks_of(rules: Rules | None) -> list[Block]:
     """Return the blocks of a state, of the main game without rules."""
     needed = set() if rules is None else set(extra_blocks(rules))
     if rules is not None and rules.tie_break == "finnish":  # which looks at the points of cards alone (F7)
         needed.add("bonus")
-    return [*_BLOCKS, *(block for name, block in _EXTRA if name in needed)]
+    return [*_BLOCKS, *(block for block in _EXTRA if _OTHER_NAMES.get(block[0], block[0]) in needed)]
 
 
-def _slices(blocks: Iterable[tuple[str, int, int, int, str]]) -> dict[str, slice]:
-    layout, start = {}, 0
-    for name, size, *_ in blocks:
-        layout[name] = slice(start, start + size)
-        start += size
-    return layout
-
-
-LAYOUT: dict[str, slice] = _slices(_BLOCKS)  # what all rules have
+LAYOUT: dict[str, slice] = slices_of(_BLOCKS)  # what all rules have
 SIZE: int = sum(size for _, size, *_ in _BLOCKS)
 
 
 def layout_of(rules: Rules) -> dict[str, slice]:
     """Return the named blocks of a state under some rules, as slices of it; the first ones are those of `LAYOUT`."""
-    return _slices(_blocks_of(rules))
+    return slices_of(_blocks_of(rules))
 
 
 def state_space(rules: Rules | None = None) -> Box:
