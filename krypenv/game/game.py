@@ -22,7 +22,6 @@ from krypenv.game.positions import format_position, parse_position
 from krypenv.game.present import Int8Array, Present
 from krypenv.game.records import format_record, parse_record
 from krypenv.game.stack import (
-    close_session,
     deal_stack,
     most_actions,
     observe,
@@ -37,7 +36,6 @@ from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import SOUND, tell_fault
 from krypenv.kernels.observing import record_width
 from krypenv.kernels.outlook import borrow_outlook
-from krypenv.kernels.scoring import are_best, side_scores
 from krypenv.observation import history_shape, history_size
 from krypenv.rules import RulesLike, as_rules
 from krypenv.runtime.jit import handle
@@ -67,8 +65,7 @@ class Game(Present):
         comments: comments of the record, by the number of moves made before them.
         origin: the position that the game began from, as text; None if it was dealt.
 
-    Two games are equal if their rules, cards and actions are. Raises ValueError for a deck that is not the deck of the
-    rules, and for an impossible seed, dealer, number or total.
+    Two games are equal if their rules, cards and actions are. Raises ValueError for what can't be played.
 
     >>> game = Game("krypkasino", seed=7)
     >>> game.push(game.legal_moves()[0])
@@ -315,31 +312,6 @@ class Game(Present):
         return np.concatenate([seen, plays])
 
     # ------------------------------------------------------------------ sessions
-
-    @property
-    def session_over(self) -> bool:
-        """Whether the game is over and was the session's last (R15, K6)."""
-        return self.is_over and bool(close_session(self.compiled, self.states, len(self.actions)))
-
-    @property
-    def totals(self) -> list[int]:
-        """The totals by seat of the session's finished games, including this one once it is over."""
-        place = len(self.actions)
-        if self._overs[place]:
-            close_session(self.compiled, self.states, place)
-            place += 1
-        return self.states["totals"][place][: self.rules.players].tolist()
-
-    @property
-    def winners(self) -> list[int]:
-        """The seats with the best total once the session is over, after ties are broken (R15, R16, K6, F7); else none.
-
-        A session is one game, unless the rules say otherwise. Teams win together, and several sides may share the win.
-        """
-        if not self.session_over:
-            return []
-        sides = side_scores(self.rules, self.totals)
-        return np.flatnonzero(are_best(self.rules, sides, np.array(self.tie_breaks()))).tolist()
 
     def next_game(self, deck: Iterable[str] | None = None) -> Game:
         """Return the session's next game: the dealer is one seat to the left, and the totals carry over (R15).

@@ -1,4 +1,4 @@
-"""The present state of a game by name: cards, points, whose turn it is, what is legal."""
+"""The present state of a game by name: cards, points, who has won, whose turn it is, what is legal."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy.typing as npt
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_RANKS, card_name, card_names
 from krypenv.game.moves import actions_in, bits
 from krypenv.game.piles import built_cards
-from krypenv.game.stack import mask_actions, write_scores
+from krypenv.game.stack import close_session, mask_actions, write_scores
 from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import sum_of
+from krypenv.kernels.scoring import are_best, side_scores
 from krypenv.rules import Rules
 
 Int8Array = npt.NDArray[np.int8]
@@ -169,6 +170,31 @@ class Present:
         """The seat of the last capture, or None."""
         seat = int(self.state["last_capturer"])
         return None if seat == NO_SEAT else seat
+
+    @property
+    def session_over(self) -> bool:
+        """Whether the game is over and was the session's last (R15, K6)."""
+        return self.is_over and bool(close_session(self.compiled, self.states, len(self.actions)))
+
+    @property
+    def totals(self) -> list[int]:
+        """The totals by seat of the session's finished games, including this one once it is over."""
+        place = len(self.actions)
+        if self._overs[place]:
+            close_session(self.compiled, self.states, place)
+            place += 1
+        return self.states["totals"][place][: self.rules.players].tolist()
+
+    @property
+    def winners(self) -> list[int]:
+        """The seats with the best total once the session is over, after ties are broken (R15, R16, K6, F7); else none.
+
+        A session is one game, unless the rules say otherwise. Teams win together, and several sides may share the win.
+        """
+        if not self.session_over:
+            return []
+        sides = side_scores(self.rules, self.totals)
+        return np.flatnonzero(are_best(self.rules, sides, np.array(self.tie_breaks()))).tolist()
 
     # ------------------------------------------------------------------ the unfinished play, and what is legal
 
