@@ -12,7 +12,15 @@ from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.record import add_move
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampler import Examined, Sampler, name_of
-from krypenv.agents.search.sampling import Job, best_of, complete, decide_row, decide_rows, list_choices, world_seed
+from krypenv.agents.search.sampling import (
+    Job,
+    best_of,
+    complete,
+    list_choices,
+    make_decide_row,
+    make_decide_rows,
+    world_seed,
+)
 from krypenv.agents.search.search import SearchPlan, plan_of, take_one_world, value_moves
 from krypenv.agents.workspace import Workspace, make_workspace, with_room
 from krypenv.cards import NUM_KINDS
@@ -22,7 +30,7 @@ from krypenv.kernels.deals import leader_of
 from krypenv.kernels.observing import write_observation
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, kernel_with
+from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import Lock, in_turn
 from krypenv.state import State, mix
 from krypenv.worlds.hidden import give
@@ -263,7 +271,7 @@ def solve_around(job: Job, plan: Sight, end: int, part: int, workspace: Workspac
     value_moves(job.compiled[0], job.model[0], plan.search, workspace, end, mix(~workspace.worlds[0].seed))
 
 
-_sampled_row = kernel_with(decide_row, prepare_moves=take_one_world, draw_world=draw_around, value_moves=solve_around)
+_sampled_row = make_decide_row(solve_around, draw_around, take_one_world)
 
 
 @kernel
@@ -275,7 +283,7 @@ def see_row(job: Job, plan: Sight, row: int, part: int, workspace: Workspace) ->
         _sampled_row(job, plan, row, part, workspace)
 
 
-see_rows = kernel_with(decide_rows, decide_row=see_row)
+see_rows = make_decide_rows(see_row)
 
 
 class OracleCards(Sampler):

@@ -18,7 +18,7 @@ from krypenv.agents.neural.playouts import MOST_VALUES, first_path, leaf_value, 
 from krypenv.agents.scripted import Style, list_legal, tactical_style
 from krypenv.agents.search.rollout import play_out
 from krypenv.agents.search.sampler import BATCH, Examiner, check_memory, name_of
-from krypenv.agents.search.sampling import Job, decide_row, decide_rows, next_world, value_worlds
+from krypenv.agents.search.sampling import Job, make_decide_row, make_decide_rows, make_value_worlds, next_world
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row, search_worlds
 from krypenv.agents.search.solver import solve_open_deal
 from krypenv.agents.workspace import Workspace
@@ -26,7 +26,7 @@ from krypenv.cards import NUM_KINDS
 from krypenv.features import history_in
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
-from krypenv.runtime.jit import for_kernels, handle, kernel, kernel_with, records
+from krypenv.runtime.jit import for_kernels, handle, kernel, records
 from krypenv.runtime.threads import in_turn
 from krypenv.state import mix
 from krypenv.worlds.determinize import determinize
@@ -222,12 +222,8 @@ def draw_proposal(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Wo
     return share if next_world(job, row, True, worlds, workspace.listing[0].scratch) else 0
 
 
-_guided_row = kernel_with(decide_row, prepare_moves=begin_guided, draw_world=draw_proposal, value_moves=play_out_moves)
-
-
-guide_worlds = kernel_with(
-    value_worlds, prepare_moves=begin_guided, draw_world=draw_proposal, value_moves=play_out_moves
-)
+_guided_row = make_decide_row(play_out_moves, draw_proposal, begin_guided)
+guide_worlds = make_value_worlds(play_out_moves, draw_proposal, begin_guided)
 
 
 @kernel
@@ -239,7 +235,7 @@ def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Worksp
         search_row(job, plan.solver, row, part, workspace)
 
 
-guide_rows = kernel_with(decide_rows, decide_row=guide_row)
+guide_rows = make_decide_rows(guide_row)
 
 
 class Guided(Examiner):

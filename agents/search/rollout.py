@@ -12,13 +12,13 @@ from krypenv.agents.moves.space import PLAYOUT_CAPTURES
 from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Examiner, name_of
-from krypenv.agents.search.sampling import Job, decide_row, decide_rows, value_worlds
+from krypenv.agents.search.sampling import Job, make_decide_row, make_decide_rows, make_value_worlds
 from krypenv.agents.workspace import Workspace
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, kernel_with, other_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import ACTIONS, random_below
 
 
@@ -101,9 +101,8 @@ def roll_out(job: Job, plan: PlayoutPlan, end: int, part: int, workspace: Worksp
             tally.values[at] = final_margin(rules, job.model[0], worlds.ahead, side)
 
 
-roll_out_row = kernel_with(decide_row, value_moves=roll_out)
-roll_out_rows = kernel_with(decide_rows, decide_row=roll_out_row)
-roll_out_worlds = kernel_with(value_worlds, value_moves=roll_out)
+roll_out_rows = make_decide_rows(make_decide_row(roll_out))
+roll_out_worlds = make_value_worlds(roll_out)
 
 
 class Rollout(Examiner):

@@ -1,8 +1,8 @@
 """Decisions by sampled worlds, as kernels: their candidates, the worlds that agree with an observation, and the loop.
 
 `search`, `rollout` and `guided` share one loop, `decide_row`: in each world, the margins of all open moves are added to
-their totals. How an agent values moves in a world is a kernel of its own, which `kernel_with` puts in the place of
-`value_moves`. Some also prepare moves, or draw worlds, in ways of their own.
+their totals. How an agent values moves in a world is a kernel of its own, which it hands to `make_decide_row`. Some
+also prepare moves, or draw worlds, in ways of their own.
 
 Where captures are optional, few sampled worlds contain the cards with which the next seat can make a mulle or a sweep.
 The judgement is an expectation over all cards that it may hold (`krypenv.agents.judgement`), so it initializes the
@@ -69,37 +69,47 @@ def draw_world(job: Job, plan: Any, row: int, part: int, workspace: Workspace) -
     return int(next_world(job, row, True, workspace.worlds[0], workspace.listing[0].scratch))
 
 
-def value_moves(job: Job, plan: Any, end: int, part: int, workspace: Workspace) -> None:
-    """Write the margins of the open ones of the first `end` moves in `worlds.game` to `tally.values`."""
-    raise NotImplementedError("an agent has a kernel of its own in this place")
+def make_decide_row(value_moves: Any, draw_world: Any = draw_world, prepare_moves: Any = prepare_moves) -> Any:
+    """Return the kernel that decides one row, with an agent's own kernels.
 
-
-def decide_row(job: Job, plan: Any, row: int, part: int, workspace: Workspace) -> None:
-    """Write the action of the best move, by its mean margin over worlds, of a decision that was begun.
-
-    Once all moves but one are pruned, no more worlds are drawn.
+    `value_moves(job, plan, end, part, workspace)` writes the margins of the open ones of the first `end` moves in
+    `worlds.game` to `tally.values`.
     """
-    listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
-    end = list_choices(job.compiled[0], worlds.root, worlds.is_open, listing)
-    if job.first == 0:
-        tally.totals[:end] = 0.0
-    prepare_moves(job, plan, row, end, part, workspace)
-    if job.first == 0:
-        begin_totals(job.compiled[0], job.observations[row], end, workspace)
-    while count_open(tally.totals, end) > 1:
-        times = draw_world(job, plan, row, part, workspace)
-        if times == 0:
-            break
-        value_moves(job, plan, end, part, workspace)
-        add_values(end, times, plan.race, worlds, tally)
-    write_best(job, row, end, listing, worlds, tally)
+
+    @kernel
+    def decide_row(job: Job, plan: Any, row: int, part: int, workspace: Workspace) -> None:
+        """Write the action of the best move, by its mean margin over worlds, of a decision that was begun.
+
+        Once all moves but one are pruned, no more worlds are drawn.
+        """
+        listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
+        end = list_choices(job.compiled[0], worlds.root, worlds.is_open, listing)
+        if job.first == 0:
+            tally.totals[:end] = 0.0
+        prepare_moves(job, plan, row, end, part, workspace)
+        if job.first == 0:
+            begin_totals(job.compiled[0], job.observations[row], end, workspace)
+        while count_open(tally.totals, end) > 1:
+            times = draw_world(job, plan, row, part, workspace)
+            if times == 0:
+                break
+            value_moves(job, plan, end, part, workspace)
+            add_values(end, times, plan.race, worlds, tally)
+        write_best(job, row, end, listing, worlds, tally)
+
+    return decide_row
 
 
-def decide_rows(job: Job, plan: Any, workspace: Workspace, part: int, parts: int) -> None:
-    """Decide every `parts`-th row of a job from its `part`-th one on."""
-    for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
-            decide_row(job, plan, row, part, workspace)
+def make_decide_rows(decide_row: Any) -> Any:
+    """Return the kernel that decides every `parts`-th row of a job from its `part`-th one on, by one for each row."""
+
+    @kernel
+    def decide_rows(job: Job, plan: Any, workspace: Workspace, part: int, parts: int) -> None:
+        for row in range(job.start + part, job.stop, parts):
+            if begin(job, row, workspace.worlds[0], workspace.listing[0].scratch):
+                decide_row(job, plan, row, part, workspace)
+
+    return decide_rows
 
 
 @kernel
@@ -110,23 +120,29 @@ def list_root(job: Job, workspace: Workspace) -> tuple[int, bool]:
     return list_choices(job.compiled[0], worlds.root, worlds.is_open, listing), worlds.is_open
 
 
-def value_worlds(job: Job, plan: Any, workspace: Workspace, margins: np.ndarray) -> bool:
-    """Write what an agent's moves are worth in each world into `margins`, (worlds, K) float64; prune none of them.
+def make_value_worlds(value_moves: Any, draw_world: Any = draw_world, prepare_moves: Any = prepare_moves) -> Any:
+    """Return the kernel that values the moves of a decision in each world, with the kernels of `make_decide_row`."""
 
-    The moves are the K first ones, listed by `list_root`. Returns whether the worlds agree with what is seen.
-    """
-    worlds, tally = workspace.worlds[0], workspace.tally[0]
-    count, end = margins.shape
-    worlds.end = count
-    prepare_moves(job, plan, 0, end, 0, workspace)
-    tally.totals[:end] = 0.0
-    for world in range(count):
-        if draw_world(job, plan, 0, 0, workspace) == 0:
-            break
-        value_moves(job, plan, end, 0, workspace)
-        for at in range(end):
-            margins[world, at] = tally.values[at]
-    return bool(worlds.agrees)
+    @kernel
+    def value_worlds(job: Job, plan: Any, workspace: Workspace, margins: np.ndarray) -> bool:
+        """Write what the moves are worth in each world into `margins`, (worlds, K) float64; prune none of them.
+
+        The moves are the K first ones, listed by `list_root`. Returns whether the worlds agree with what is seen.
+        """
+        worlds, tally = workspace.worlds[0], workspace.tally[0]
+        count, end = margins.shape
+        worlds.end = count
+        prepare_moves(job, plan, 0, end, 0, workspace)
+        tally.totals[:end] = 0.0
+        for world in range(count):
+            if draw_world(job, plan, 0, 0, workspace) == 0:
+                break
+            value_moves(job, plan, end, 0, workspace)
+            for at in range(end):
+                margins[world, at] = tally.values[at]
+        return bool(worlds.agrees)
+
+    return value_worlds
 
 
 @kernel

@@ -12,19 +12,19 @@ from krypenv.agents.moves.space import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_
 from krypenv.agents.search.sampler import Examiner, name_of
 from krypenv.agents.search.sampling import (
     Job,
-    decide_row,
-    decide_rows,
     is_large,
     is_last,
+    make_decide_row,
+    make_decide_rows,
+    make_value_worlds,
     next_world,
-    value_worlds,
 )
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.workspace import NO_LIMIT, Workspace
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, kernel_with, other_kernel
+from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import mix
 
 MANY_PLIES, FEW_PLIES = 4, 2  # after which a line is cut: with two sides, and with more
@@ -178,9 +178,9 @@ def solve_world(job: Job, plan: SearchPlan, end: int, part: int, workspace: Work
     value_moves(job.compiled[0], job.model[0], plan, workspace, end, mix(~workspace.worlds[0].seed))
 
 
-search_row = kernel_with(decide_row, prepare_moves=take_one_world, draw_world=draw_hands, value_moves=solve_world)
-search_rows = kernel_with(decide_rows, decide_row=search_row)
-search_worlds = kernel_with(value_worlds, prepare_moves=take_one_world, draw_world=draw_hands, value_moves=solve_world)
+search_row = make_decide_row(solve_world, draw_hands, take_one_world)
+search_rows = make_decide_rows(search_row)
+search_worlds = make_value_worlds(solve_world, draw_hands, take_one_world)
 
 
 class Search(Examiner):

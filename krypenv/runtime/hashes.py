@@ -20,8 +20,9 @@ PACKAGE = Path(__file__).parent.parent
 def kernel_hash(function: Callable[..., Any]) -> str:
     """Return a hash of everything that a kernel's compiled code depends on, in any file.
 
-    That is its own code, the constants and types it names, the fields of the named tuples it takes, and the same for
-    each kernel it calls. Names are looked up when this is called, so call it after all modules are loaded.
+    That is its own code, the constants and types that it names or closes over, the fields of the named tuples it takes,
+    and the same for each kernel it calls. Names are looked up when this is called: call it after all modules are
+    loaded.
     """
     code, known = function.__code__, function.__globals__
     parts = [code.co_code, repr((code.co_consts, code.co_names, code.co_varnames)).encode()]
@@ -29,6 +30,9 @@ def kernel_hash(function: Callable[..., Any]) -> str:
     for _, module in list(named):
         if inspect.ismodule(module) and module.__name__.startswith("krypenv"):
             named += [(name, getattr(module, name)) for name in code.co_names if hasattr(module, name)]
+    named += [
+        (name, cell.cell_contents) for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
+    ]
     for name, value in named:
         parts += [name.encode(), _describe(value)]
     parts += [repr(fields).encode() for each in function.__annotations__.values() for fields in _fields(each, known)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -97,22 +96,6 @@ def other_kernel(function: Callable[..., Any]) -> Any:
     Its first argument is a record of compiled rules (`krypenv.kernels.compiled`).
     """
     return function if JIT_IS_OFF else way.compile_kernel(function, apart=True, spared=True)
-
-
-def kernel_with(function: Callable[..., Any], **own: Any) -> Any:
-    """Compile a copy of a function in which some names of its module stand for kernels of one's own.
-
-    So a loop that several agents share stands once, with what differs between them as functions beside it.
-    """
-    missing = own.keys() - function.__globals__.keys()
-    if missing:
-        raise ValueError(f"{function.__module__} has no {min(missing)}, so it can't stand for another kernel")
-    copy = types.FunctionType(function.__code__, {**function.__globals__, **own}, function.__name__)
-    functools.update_wrapper(copy, function)
-    del copy.__dict__["__wrapped__"]
-    names = ", ".join(f"{name}={each.__module__}.{each.__name__}" for name, each in own.items())
-    copy.__qualname__ = f"{function.__qualname__}({names})"
-    return kernel(copy)
 
 
 def parallel_kernel(function: Callable[..., Any]) -> Any:

@@ -193,8 +193,7 @@ class _OwnNames(compiler.Compiler):
 
 def _symbol_number(function: Callable[..., Any], args: tuple[Any, ...], kind: str) -> int:
     """Return a number that follows from a kernel's code, its argument types and the kind of its library."""
-    held = [repr(cell.cell_contents) for cell in function.__closure__ or ()]
-    facts = [kernel_hash(function), f"{function.__module__}.{function.__qualname__}", *held, *map(str, args), kind]
+    facts = [kernel_hash(function), f"{function.__module__}.{function.__qualname__}", *map(str, args), kind]
     return int(hashlib.sha256("\0".join(facts).encode()).hexdigest()[:15], 16)
 
 
@@ -339,14 +338,17 @@ def _trap_for(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _PackageCache(FunctionCache):
-    """A cache under `kernel_hash`: Numba's own looks at one file only, and keeps kernels whose callees have changed."""
+    """A cache under `kernel_hash`: Numba's own looks at one file only, and keeps kernels whose callees have changed.
+
+    It also pickles what a kernel closes over, and pickled kernels differ from process to process.
+    """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(function)
         self.options = sorted(options.items())  # of the compilation
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), NAMING, kernel_hash(self._py_func), repr(self.options))
+        return sig, codegen.magic_tuple(), NAMING, kernel_hash(self._py_func), repr(self.options)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:

@@ -16,7 +16,7 @@ from typing import Any
 import numba
 from numba import config
 
-from krypenv.runtime.hashes import PACKAGE, sources_digest
+from krypenv.runtime.hashes import PACKAGE, kernel_hash, sources_digest
 
 SPARES = "spares_others"  # a field of records for which `lean` compiles kernels without what is `spared`
 njit: Any = numba.njit
@@ -35,7 +35,11 @@ def compile_kernel(
     if folder is None:
         return njit(**options)(function)
     with _keeping_in(folder):
-        return njit(cache=True, **options)(function)
+        compiled = njit(cache=True, **options)(function)
+    if function.__closure__ and hasattr(compiled._cache, "_index_key"):
+        # Numba's key pickles the kernels that this one closes over, and these differ from process to process
+        compiled._cache._index_key = lambda sig, codegen: (sig, codegen.magic_tuple(), kernel_hash(function))
+    return compiled
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from krypenv.cards import NUM_KINDS
 from krypenv.kernels import captures, observing, weighing
 from krypenv.kernels.compiled import compile_rules
 from krypenv.runtime.hashes import kernel_hash
-from krypenv.runtime.jit import JIT_IS_OFF, SPARES, handle, is_compiled, kernel, kernel_with, rare_kernel, records
+from krypenv.runtime.jit import JIT_IS_OFF, SPARES, handle, is_compiled, kernel, rare_kernel, records
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled and kept")
 
@@ -300,15 +300,15 @@ def test_a_rare_kernel_stays_a_function_of_its_own(compiled, stays):
     assert (b"noinline" in b" ".join(own.attributes)) == stays
 
 
-def worth_of(number):
-    raise NotImplementedError
+def make_sum(worth_of):
+    @kernel
+    def sum_of_worths(numbers):
+        total = 0
+        for number in numbers:
+            total += worth_of(number)
+        return total
 
-
-def sum_of_worths(numbers):
-    total = 0
-    for number in numbers:
-        total += worth_of(number)
-    return total
+    return sum_of_worths
 
 
 @kernel
@@ -321,12 +321,45 @@ def squared(number):
     return number * number
 
 
-def test_a_function_is_compiled_with_kernels_in_the_place_of_others():
-    summed, squares = (kernel_with(sum_of_worths, worth_of=each) for each in (once, squared))
+def test_kernels_that_close_over_others_have_code_of_their_own():
+    summed, squares = make_sum(once), make_sum(squared)
     numbers = np.arange(4)
     assert (summed(numbers), squares(numbers)) == (6, 14)
-    assert hash_now(summed.py_func) != hash_now(squares.py_func), "each has code of its own in the cache"
-    with pytest.raises(NotImplementedError):
-        sum_of_worths(numbers)
-    with pytest.raises(ValueError, match="has no price_of"):
-        kernel_with(sum_of_worths, price_of=once)
+    assert hash_now(summed.py_func) != hash_now(squares.py_func)
+
+
+CLOSED = """
+import numpy as np
+from krypenv.runtime.jit import kernel
+
+def once(number):
+    return number
+
+def squared(number):
+    return number * number
+
+def make_sum(worth_of):
+    @kernel
+    def total(numbers):
+        summed = 0
+        for number in numbers:
+            summed += worth_of(number)
+        return summed
+
+    return total
+
+for worth in (once, squared):
+    total = make_sum(kernel(worth))
+    print(total(np.arange(4)), total.stats.cache_hits.total())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_plain", ["0", "1"])
+def test_kernels_that_close_over_others_are_kept(tmp_path, monkeypatch, is_plain):
+    """A second process compiles none of them."""
+    monkeypatch.setenv("KRYPENV_PLAIN_NUMBA", is_plain)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+    (tmp_path / "closed.py").write_text(CLOSED)
+    code = "import krypenv; krypenv.__path__.append('.'); import krypenv.closed"  # the plain way keeps the package's
+    assert [printed(tmp_path, "-c", code) for _ in range(2)] == [["6", "0", "14", "0"], ["6", "1", "14", "1"]]
