@@ -1,4 +1,9 @@
-"""The champion: the package's network for given rules, with a search; where there is no network, a search."""
+"""The champion: `guided` with the package's network for the rules, or `search` where no network was trained for them.
+
+It only chooses: the model by the rules (`SHIPPED`), the number of worlds and of proposals for each, and the weight of
+the prior. How it decides is told in `krypenv/agents/neural/guided.py`; a decision leads through six files: `guided`,
+`search/sampling` (the loop over worlds), `moves/listing`, `neural/inference`, `neural/belief` and `neural/playouts`.
+"""
 
 from __future__ import annotations
 

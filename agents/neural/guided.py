@@ -1,4 +1,14 @@
-"""The guided agent: flat Monte Carlo over worlds, with a trained network at the root and at every seat."""
+"""The guided agent: belief-weighted PIMC with a trained network as policy of the root, of the belief and of playouts.
+
+1. The network's policy at the root leaves out actions of very low probability; what it prefers is a prior for the rest
+   (`begin_guided`).
+2. Proposals are deals of the unseen cards, drawn uniformly. The importance weight of each is the likelihood of what the
+   others have played in this deal, by the network's policy with these hands (`belief`; Rebstock, Solinas, Buro and
+   Sturtevant 2019). Systematic resampling (Kitagawa 1996) turns weights into how often each world counts.
+3. In each world every open move is made, and the network plays on at every seat to the end of the deal (`playouts`);
+   the tactician does where captures are optional or majorities count.
+4. Means and elimination are those of `search`; where nothing is hidden, `search` itself decides.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""The ismcts agent: Monte Carlo tree search over information sets, single-observer."""
+"""The ismcts agent: single-observer information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012).
+
+1. One tree over staged actions holds what the seat to act can tell apart. Each iteration draws a determinization.
+2. Selection descends by the actions that are legal in this world. An action's bound is its mean margin plus an
+   exploration term, with the visits in which it was legal in place of all visits of its parent (`descend`).
+3. Expansion adds one action that was never tried; a playout to the end of the deal and a leaf value follow.
+4. The margin is added to each node of the path, from the point of view of the side that moved there.
+5. Play the most visited action of the root.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""The rollout agent: flat Monte Carlo over worlds, with the tactician at every seat."""
+"""The rollout agent: flat Monte Carlo over determinizations, with the tactician at every seat.
+
+1. List the moves of the information set and draw determinizations, as `search` does.
+2. In each world make each move, and play the rest of the deal out with the tactician's policy at every seat
+   (`play_out`): a playout, with no tree.
+3. The value is the margin at the end of the deal plus a leaf value for what comes after it (`final_margin`).
+4. Play the move with the highest mean over all worlds; none is eliminated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""The search agent: perfect-information Monte Carlo (PIMC) over worlds that agree with what the seat has seen."""
+"""The search agent: perfect-information Monte Carlo (PIMC; Levy 1989, Ginsberg 2001).
+
+1. List the moves of the information set, the cheapest first (`sampling.list_choices`).
+2. Draw a determinization: a deal of the unseen cards that agrees with the observation (`sampling.next_world`).
+3. With all hands open, value each move: alpha-beta on the margin between two sides, max^n (Luckhardt and Irani 1986) or
+   paranoid search (Sturtevant and Korf 2000) among more (`solver`). Lines that are cut get a leaf value (`horizon`).
+4. Add the values to the moves' totals; eliminate moves that are clearly behind (successive elimination; Even-Dar,
+   Mannor and Mansour 2006). Repeat from 2 until one move is left or all worlds are drawn.
+5. Play the move with the highest mean. PIMC supposes that everybody will see all cards (strategy fusion), so it never
+   plays to hide or to find out.
+"""
 
 from __future__ import annotations
 
