@@ -19,9 +19,10 @@ MOST_POINTS = 999_999  # the largest absolute value of a total
 
 def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
     """Return the card kinds of a deck's names in deal order; raise ValueError if it is not the deck of the rules."""
-    names = deck.split() if isinstance(deck, str) else deck
-    if not isinstance(names, Iterable):
-        raise ValueError(f"a deck is the names of its cards, not {shown(deck)}")
+    try:
+        names = iter(deck.split() if isinstance(deck, str) else deck)
+    except TypeError:
+        raise ValueError(f"a deck is the names of its cards, not {shown(deck)}") from None
     most = 2 * rules.deck_size  # read no more than this: the iterable may be endless
     kinds = [parse_card(name) for name in islice(names, most + 1)]
     if len(kinds) > most:
