@@ -220,10 +220,10 @@ def format_by_side(game: Game, numbers: list[int]) -> str:
 
 def format_result(game: Game) -> str:
     """Return how a game that is over ended, as in "The game is over: seat 0 wins with 12."."""
-    return f"{format_how(game)}{format_outcome(game)}"
+    return f"{format_ending(game)}{format_outcome(game)}"
 
 
-def format_how(game: Game) -> str:
+def format_ending(game: Game) -> str:
     """Return how the game ended, before its result."""
     if not game.ended_at_once:
         return "The game is over: "

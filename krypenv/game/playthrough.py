@@ -14,8 +14,8 @@ from krypenv.game.display import (
     format_build,
     format_by_side,
     format_cards,
+    format_ending,
     format_game,
-    format_how,
     format_outcome,
     running_by_side,
     shows_running,
@@ -168,7 +168,7 @@ def _last_words(game: Game) -> list[str]:
     """Return in words what the end of a game brings, before its table."""
     rules = game.rules
     if game.ended_at_once:
-        return [f"{format_how(game)}what is left in the hands, on the table and in the stock counts for nobody."]
+        return [f"{format_ending(game)}what is left in the hands, on the table and in the stock counts for nobody."]
     if game.last_capturer is None:
         return ["Nobody captured, so the cards left belong to nobody."]
     seats = range(rules.players)
