@@ -165,48 +165,23 @@ def parse_json(data: bytes | str, infinite: bool = False) -> Any:
 
     Raises ValueError with a sentence that continues the name of what was read.
     """
-
-    def constant(name: str) -> float:
-        if not infinite or name == "NaN":
-            raise _NoNumber
-        return float(name)
-
-    def number(text: str) -> float:
-        value = float(text)
-        if math.isinf(value):
-            raise _NoNumber
-        return value
-
+    too_deep = ValueError(f"holds values within values, more than {DEEPEST_JSON} deep; it was changed")
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
-        value = json.loads(text.removeprefix("\ufeff"), parse_constant=constant, parse_float=number)
-    except _NoNumber:
-        raise ValueError("holds a number that is not finite; it was changed") from None
+        value = json.loads(text.removeprefix("\ufeff"))
     except RecursionError:
-        raise _too_deep() from None
+        raise too_deep from None
     except (ValueError, MemoryError):
         if isinstance(data, bytes) and data.startswith(UTF_16):
             raise ValueError(IN_UTF_16) from None
         raise ValueError("is not JSON; it was not written whole or was changed") from None
-    if _is_deep(value):
-        raise _too_deep()
-    return value
-
-
-class _NoNumber(Exception):
-    pass
-
-
-def _too_deep() -> ValueError:
-    return ValueError(f"holds values within values, more than {DEEPEST_JSON} deep; it was changed")
-
-
-def _is_deep(value: Any) -> bool:
-    """Whether values are nested more than DEEPEST_JSON deep."""
     level = [value]
     for _ in range(DEEPEST_JSON):
+        numbers = (each for each in level if type(each) is float and not math.isfinite(each))
+        if any(not infinite or math.isnan(each) for each in numbers):
+            raise ValueError("holds a number that is not finite; it was changed")
         inner = [each for each in level if isinstance(each, (dict, list))]
         if not inner:
-            return False
+            return value
         level = [part for each in inner for part in (each.values() if isinstance(each, dict) else each)]
-    return True
+    raise too_deep
