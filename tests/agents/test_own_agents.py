@@ -267,7 +267,6 @@ def test_only_what_is_typed_is_made_by_make():
                 importers.add(path.name)
     assert importers == {
         "own.py",  # after its check
-        "lazy.py",  # modules of the package
         "openspiel_learners.py",  # modules of OpenSpiel
     }
     assert found == {
