@@ -1,4 +1,16 @@
-"""The turn-based environment with PettingZoo's AEC interface that all games share; each is a small module above."""
+"""The turn-based environment with PettingZoo's AEC interface, which all games share.
+
+From `env.step` to the next observation, in six files:
+
+1. `krypkasino_v0.env()` is a `CardGame` in PettingZoo's three wrappers. Its `step` passes the number to `Game.act`
+   (`krypenv/game/game.py`). A game keeps the record of each state since its start, so that moves can be undone.
+2. `step_game` (`game/stack.py`) copies the last record and calls `act` (`krypenv/kernels/play.py`). Where the card may
+   make one capture only (`kernels/captures.py`), or none, `complete_play` (`kernels/completing.py`) carries the play
+   out, and `pass_turn` goes on to the next seat or deal, or ends the game.
+3. `CardGame` pays by `krypenv/rewards.py`, and `observe` has `write_observation` fill a fresh vector.
+
+An `Engine` has no past: `step_rows` (`krypenv/stepping.py`) calls the same `act` on each of its games.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,19 @@
-"""The decorators that compile kernels: Numba, without the GIL, cached on disk."""
+"""The decorators that compile kernels: Numba, without the GIL, cached on disk.
+
+Kernels are small functions over the record of one game. They allocate nothing: scratch arrays are handed in, and the
+capacity of each has its proof in a comment beside it. Each is compiled once, as intermediate code that its callers
+include (`lean`); `plain` does the same work with Numba's public means, for versions of it that were not tried. To try a
+new one, raise `NEWEST` and the bound in pyproject.toml, and run `make check`.
+
+The cache knows a kernel by a hash of all that goes into it (`hashes`), so stale code is never used. Numba compiles
+again for each type of argument: rules like the main game's are a record of their own type, for which every
+`other_kernel` is left out, and arrays from outside pass through `for_kernels`. A `rare_kernel` is what the main game
+runs seldom.
+
+Kernels trust their rows: observations and masks are checked by `krypenv.kernels.decision_checks` before, states by
+`krypenv.worlds.invariants`. With NUMBA_DISABLE_JIT=1 kernels are plain Python, for debuggers and coverage; an index out
+of bounds is an error then.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""A training run: self-play in a folder, with checkpoints from which it resumes, a learning curve, and a model."""
+"""A training run: settings, folder, checkpoint, resume, curve and evaluation.
+
+From the command line to a model:
+
+1. `training/cli/commands.py` imports `cli/people/train.py`. The options are the fields of `TrainSettings` (`settings`),
+   of which `training/settings/bridge.py` makes a command line.
+2. `train` opens the folder as a `TrainingRun`, new or from a checkpoint. `compile_kernels` compiles what the run needs
+   before the clock starts.
+3. `SelfPlayPPO.collect_rollouts` (`ppo`) plays `LearnerGames` (`krypenv/envs/learner.py`) and fills a buffer, and its
+   `train` learns from it. Now and then the network is measured for the curve, and a checkpoint is written.
+4. `finish` evaluates the network and writes it in the format of `agents/neural/model_file.py`: from then on it plays
+   without torch.
+"""
 
 from __future__ import annotations
 
