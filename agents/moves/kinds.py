@@ -34,17 +34,18 @@ def write_choices(compiled: np.record, game: np.record, card: int, capture: int,
 
     Where captures are optional, choices are left out that another one is sure to equal or beat.
     """
-    moves, once, twice, left = listing.moves, np.int64(0), np.int64(0), np.int64(capture)
+    moves, table, optional = listing.moves, np.int64(game.table_ranks), compiled.optional
+    once, twice, left = np.int64(0), np.int64(0), np.int64(capture)
     if game.pending != NO_CARD:
         once, twice = bits_of_counts(game.taken)
         left -= game.taken_ranks
     write_move(moves, start, card, capture, once, twice)
     end = start + 1
     while left != 0:
-        rank = highest(left) if compiled.optional else trailing_zeros(left) // NIBBLE
+        rank = highest(left) if optional else trailing_zeros(left) // NIBBLE
         wanted = left >> NIBBLE * rank & 15
         left -= wanted << NIBBLE * rank
-        if capture >> NIBBLE * rank & 15 == game.table_ranks >> NIBBLE * rank & 15:  # all cards of the rank
+        if (capture ^ table) >> NIBBLE * rank & 15 == 0:  # all cards of the rank
             once, twice = np.int64(0), np.int64(0)
             for suit in range(NUM_SUITS):
                 kind = suit * NUM_RANKS + rank
@@ -55,7 +56,7 @@ def write_choices(compiled: np.record, game: np.record, card: int, capture: int,
                 moves[at].twice |= twice
             continue
         end = _split_kinds(compiled, game, card, rank, wanted, start, end, listing)
-        if compiled.optional and end - start > MANY_CHOICES:
+        if optional and end - start > MANY_CHOICES:
             end = keep_cheapest(compiled, start, end, np.int64(-1), listing)
     return end
 

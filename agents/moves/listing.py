@@ -39,11 +39,11 @@ def list_moves(compiled: np.record, game: np.record, start: int, listing: np.rec
 @kernel
 def _list_card(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
     """Write the moves of a card of the hand, or what the pending one may still do."""
+    if not compiled.optional:
+        return list_maximal(compiled, game, card, start, listing)
     if compiled.building:
         return list_builds(compiled, game, card, start, listing)
-    if compiled.optional:
-        return list_optional(compiled, game, card, start, listing)
-    return list_maximal(compiled, game, card, start, listing)
+    return list_optional(compiled, game, card, start, listing)
 
 
 @kernel

@@ -26,7 +26,8 @@ GAINS = np.dtype(
     [
         ("forced", np.int8, (NUM_KINDS,)),  # copies that the capture must contain
         ("free", np.int8, (NUM_KINDS,)),  # copies that it may contain beside them
-        ("worth", np.float64, (NUM_RANKS, MAX_COPIES + 1)),  # of the best so many free cards of a rank
+        ("ordered", np.int8, (NUM_RANKS, MAX_COPIES)),  # the kinds of the free cards of a rank, the best first
+        ("worth", np.float64, (NUM_RANKS, MAX_COPIES + 1)),  # of the first so many of them
         ("least", np.int64),  # the former, packed
         ("most", np.int64),  # both, packed
         ("start", np.float64),  # what the forced cards and the card played are worth
@@ -96,33 +97,21 @@ def find_best(
 
 @kernel
 def _add_up(rank: int, gains: np.record) -> None:
-    """Write what the best free cards of a rank are worth together, for each number of them."""
-    count, worth = 0, 0.0
-    gains.worth[rank, 0] = 0.0
-    used = 0  # bits of the suits that are used up
-    for _ in range(NUM_SUITS):
-        best = best_suit(rank, used, gains)
-        if best < 0:
-            return
-        used |= 1 << best
-        kind = best * NUM_RANKS + rank
-        for _ in range(gains.free[kind]):
-            count += 1
-            worth += gains.prices[kind]
-            gains.worth[rank, count] = worth
-
-
-@kernel
-def best_suit(rank: int, used: int, gains: np.record) -> int:
-    """Return the suit of the free card of a rank that is worth most, apart from some suits as bits, or -1."""
-    best, most = -1, 0.0
+    """Sort the free cards of a rank, the best first, and write what the first of them are worth together."""
+    ordered, worth = gains.ordered[rank], gains.worth[rank]
+    count = 0
     for suit in range(NUM_SUITS):
         kind = suit * NUM_RANKS + rank
-        if gains.free[kind] > 0 and used >> suit & 1 == 0:
-            price = gains.prices[kind]
-            if best < 0 or price > most:
-                best, most = suit, price
-    return best
+        for _ in range(gains.free[kind]):
+            at = count
+            while at > 0 and gains.prices[ordered[at - 1]] < gains.prices[kind]:
+                ordered[at] = ordered[at - 1]
+                at -= 1
+            ordered[at] = kind
+            count += 1
+    worth[0] = 0.0
+    for at in range(count):
+        worth[at + 1] = worth[at] + gains.prices[ordered[at]]
 
 
 @kernel
@@ -249,11 +238,5 @@ def choose_cards(compiled: np.record, card: int, capture: int, gains: np.record)
         rank = highest(left)
         count = left >> NIBBLE * rank & 15
         left -= count << NIBBLE * rank
-        used = 0
-        while count > 0:
-            suit = best_suit(rank, used, gains)
-            used |= 1 << suit
-            kind = suit * NUM_RANKS + rank
-            some = min(count, np.int64(gains.free[kind]))
-            gains.chosen[kind] += some
-            count -= some
+        for at in range(count):
+            gains.chosen[gains.ordered[rank, at]] += 1

@@ -126,7 +126,7 @@ def is_coverable(least: int, most: int, num_groups: int, limit: int, scratch: np
     return found > 0
 
 
-@rare_kernel
+@kernel
 def search_cover(least: int, most: int, num_groups: int, scarce: bool, limit: int, scratch: np.record) -> int:
     """Return 1 if a search for `is_coverable` finds a union, 0 if there is none, -1 if it comes to its limit.
 
