@@ -115,27 +115,51 @@ def may_be_multiple(compiled: np.record, value: int, ranks: int) -> bool:
 def is_coverable(least: int, most: int, num_groups: int, limit: int, scratch: np.record) -> bool:
     """Return whether a union of the groups listed contains one multiset and is contained in another (K2).
 
-    Writes the union found to `scratch.union`. A search that takes more than `limit` steps back finds none.
+    Goes for the highest rank of which cards are still missing, the groups with the highest ranks first.
     """
+    spare = most - least  # what may be left over
     if least == 0:
         return True
     scratch.searches += 1
-    found = search_cover(least, most, num_groups, False, MANY_NODES, scratch)
-    if found < 0:
-        found = search_cover(least, most, num_groups, True, limit, scratch)
-    return found > 0
+    left = most
+    shift = NIBBLE * highest_beyond(left, spare)
+    at = num_groups
+    depth, nodes = 0, 0
+    while True:
+        if at > 0:
+            at -= 1
+            group = scratch.groups[at]
+            if group >> shift & 15 != 0 and fits(group, left):
+                rest = left - group
+                if fits(rest, spare):
+                    scratch.union = most - rest
+                    return True
+                if nodes <= FEW_NODES or not _is_hopeless(rest, scratch):
+                    scratch.stack[depth] = left
+                    scratch.index[depth] = at
+                    depth += 1
+                    left = rest
+                    shift = NIBBLE * highest_beyond(left, spare)
+                    at = num_groups
+        elif depth == 0:
+            return False
+        else:
+            nodes += 1
+            if nodes > MANY_NODES:
+                return _is_coverable_slowly(spare, most, num_groups, limit, scratch)
+            _remember_hopeless(left, scratch)
+            depth -= 1
+            left = scratch.stack[depth]
+            at = scratch.index[depth]
+            shift = NIBBLE * highest_beyond(left, spare)
 
 
-@kernel
-def search_cover(least: int, most: int, num_groups: int, scarce: bool, limit: int, scratch: np.record) -> int:
-    """Return 1 if a search for `is_coverable` finds a union, 0 if there is none, -1 if it comes to its limit.
-
-    It goes for the highest rank of which cards are still missing, or with `scarce` for the one whose cards fit the
-    fewest groups, the groups with the highest ranks first.
-    """
-    spare = most - least  # what may be left over
-    left, at = most, num_groups
-    shift = _find_scarcest(left, spare, num_groups, scratch) if scarce else NIBBLE * highest_beyond(left, spare)
+@rare_kernel
+def _is_coverable_slowly(spare: int, most: int, num_groups: int, limit: int, scratch: np.record) -> bool:
+    """Do what `is_coverable` does, but go for the missing rank whose cards fit the fewest groups."""
+    left = most
+    shift = _find_scarcest(left, spare, num_groups, scratch)
+    at = num_groups
     depth, nodes = 0, 0
     while True:
         if shift >= 0 and at > 0:
@@ -145,20 +169,16 @@ def search_cover(least: int, most: int, num_groups: int, scarce: bool, limit: in
                 rest = left - group
                 if fits(rest, spare):
                     scratch.union = most - rest
-                    return 1
-                if (nodes <= FEW_NODES and not scarce) or not _is_hopeless(rest, scratch):
+                    return True
+                if not _is_hopeless(rest, scratch):
                     scratch.stack[depth] = left
                     scratch.index[depth] = at << 8 | shift
                     depth += 1
-                    left, at = rest, num_groups
-                    if scarce:
-                        shift = _find_scarcest(left, spare, num_groups, scratch)
-                    else:
-                        shift = NIBBLE * highest_beyond(left, spare)
-        elif depth == 0:
-            return 0
-        elif nodes == limit:
-            return -1
+                    left = rest
+                    shift = _find_scarcest(left, spare, num_groups, scratch)
+                    at = num_groups
+        elif depth == 0 or nodes == limit:
+            return False
         else:
             nodes += 1
             _remember_hopeless(left, scratch)
@@ -180,7 +200,7 @@ def _find_scarcest(left: int, spare: int, num_groups: int, scratch: np.record) -
             while ranks != 0:
                 scratch.ways[trailing_zeros(np.int64(ranks))] += 1
                 ranks &= ranks - 1
-    scarcest, fewest = np.int64(-1), num_groups + 1
+    scarcest, fewest = -1, num_groups + 1
     for rank in range(NUM_RANKS):
         is_missing = left >> NIBBLE * rank & 15 > spare >> NIBBLE * rank & 15
         if is_missing and scratch.ways[rank] < fewest:

@@ -14,7 +14,7 @@ from krypenv.cards import card_name
 from krypenv.families.bounds import FIRST_LONER, capture_values
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import compile_rules, pack_ranks
-from krypenv.kernels.unions import NO_LIMIT, list_groups as list_packed, search_cover
+from krypenv.kernels.unions import NO_LIMIT, _is_coverable_slowly, list_groups as list_packed
 from krypenv.runtime.jit import kernel
 
 SWEDISH = [(1, 14), *((rank,) for rank in range(2, 14))]
@@ -136,7 +136,7 @@ def _sweeps(compiled, table, total, scratch):
 def _covers(compiled, value, least, most, scratch):
     scratch[0].searches += 1
     groups = list_packed(compiled[0], value, most, scratch[0])
-    return search_cover(least, most, groups, True, NO_LIMIT, scratch[0])
+    return _is_coverable_slowly(most - least, most, groups, NO_LIMIT, scratch[0])
 
 
 ODD = Rules.parse(  # a five on the table is 12 and needs an eight, which is 1: there are too few of those
