@@ -43,7 +43,7 @@ from krypenv.training.solving.pairs import MOST_KINDS, Ranges, make_pairs
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 MOST_HISTORIES = 50_000_000  # of the deals with one number
-BYTES = 250  # of memory for each, about
+BYTES = 250  # of memory for a history, about
 SOLVED = (  # presets that are solved within a minute
     "mini-sweep", "mini-choice", "mini-copies", "mini-last", "mini-hidden", "mini-count", "mini-kasino", "mini-mulle",
 )  # fmt: skip
@@ -51,33 +51,33 @@ SOLVED = (  # presets that are solved within a minute
 
 @dataclass
 class Trees:
-    """A game as trees: those of the deals of each number."""
+    """A game as trees, one forest for each deal number."""
 
     rules: Rules
-    chances: FloatArray  # (S,) of the first deals
-    roots: list[State]  # of each number, (S,) positions at the beginning of its deals, without the hands
-    forests: list[Forest]  # of each number
-    first_deal: int = 1  # the number of the first ones
-    ending: FloatArray = field(default_factory=lambda: np.zeros(0))  # (S',) margins of seat 0 after the last ones
+    chances: FloatArray  # (S,) probabilities of the first positions
+    roots: list[State]  # for each deal number, (S,) positions in which its deals begin, without hands
+    forests: list[Forest]  # one for each deal number
+    first_deal: int = 1  # the number of the first forest's deals
+    ending: FloatArray = field(default_factory=lambda: np.zeros(0))  # (S',) margins of seat 0 after the last forest
 
 
 def grow(rules: Rules, keeps_all: bool = False, keeps_points: bool = False, sees: bool = False) -> Trees:
-    """Return the trees of a two-player game; see `grow_forest`.
+    """Grow the trees of a two-player game; see `grow_forest`.
 
     Raises ValueError for rules that can't be solved.
     """
     check_solvable(rules)
     roots, chances = first_positions(rules)
-    found = Trees(rules, chances, [], [])
+    trees = Trees(rules, chances, [], [])
     while len(roots):
-        found.roots.append(roots)
+        trees.roots.append(roots)
         forest, roots = grow_forest(rules, roots, keeps_all, keeps_points, sees)
-        found.forests.append(forest)
-    return found
+        trees.forests.append(forest)
+    return trees
 
 
 def check_solvable(rules: Rules) -> None:
-    """Raise ValueError for rules that can't be solved deal by deal, and for too large a game, with its size."""
+    """Raise ValueError for rules that can't be solved deal by deal, and for a game that is too large."""
     if rules.players != 2:
         raise ValueError(f"an equilibrium is computed for two players, and these rules have {rules.players}")
     if rules.games != 1:
@@ -100,7 +100,7 @@ def check_solvable(rules: Rules) -> None:
 
 
 def is_solvable(rules: Rules) -> bool:
-    """Return whether a game can be solved as a whole."""
+    """Tell whether a whole game can be solved."""
     try:
         check_solvable(rules)
     except ValueError:
@@ -109,7 +109,7 @@ def is_solvable(rules: Rules) -> bool:
 
 
 def estimate_first_deal(rules: Rules, games: int = 256) -> float:
-    """Return about how many histories the first deal of a game has, by the choices in random games (Knuth 1975)."""
+    """Estimate the number of histories in a game's first deal from the choices in random games (Knuth 1975)."""
     engine = Engine(rules, games, seed=0)
     width, total = np.ones(games), np.zeros(games)
     playing = np.ones(games, bool)
@@ -122,21 +122,21 @@ def estimate_first_deal(rules: Rules, games: int = 256) -> float:
 
 
 def _count_deals(rules: Rules) -> int:
-    """Return how many pairs of hands and tables the first deal has."""
+    """Count the combinations of two hands and a table in the first deal."""
     hands, table = rules.deal_sizes()[0]
     sizes: tuple[int, ...] = (*hands, table)
-    ways: Counter[tuple[int, ...]] = Counter({(0, 0, 0): 1})
+    counts: Counter[tuple[int, ...]] = Counter({(0, 0, 0): 1})
     for copies in rules.deck_counts[rules.deck_counts > 0].tolist():
-        before, ways = ways, Counter()
+        before, counts = counts, Counter()
         for dealt, taken in product(before, product(range(copies + 1), repeat=3)):
             after = tuple(map(sum, zip(dealt, taken, strict=True)))
             if sum(taken) <= copies and all(map(le, after, sizes)):
-                ways[after] += before[dealt]
-    return ways[sizes]
+                counts[after] += before[dealt]
+    return counts[sizes]
 
 
 def first_positions(rules: Rules) -> tuple[State, FloatArray]:
-    """Return the positions after the first deal, without the hands, and how likely each is: (S,) of `GAME`, (S,).
+    """List the positions after the first deal, without hands, and their probabilities: (S,) of `GAME`, (S,).
 
     They differ in the cards on the table.
     """
@@ -156,13 +156,13 @@ def first_positions(rules: Rules) -> tuple[State, FloatArray]:
 
 
 def without_hands(games: State) -> State:
-    """Return positions with all cards taken out of the hands; how many there were stays."""
+    """Take all cards out of the hands of positions, and return the same array; the sizes of the hands stay."""
     games.hands, games.hand_kinds = 0, 0
     return games
 
 
 def _multisets(copies: list[int], size: int) -> Iterator[tuple[int, ...]]:
-    """Yield every way to take `size` cards, as counts of each kind."""
+    """Yield every multiset of `size` cards, as counts of each kind."""
     if not copies:
         if size == 0:
             yield ()
@@ -174,7 +174,7 @@ def _multisets(copies: list[int], size: int) -> Iterator[tuple[int, ...]]:
 
 # ---------------------------------------------------------------------- the trees
 
-_ARRAYS = {  # of a forest: what each holds one entry of, and its type
+_ARRAYS = {  # of a forest: what an entry stands for, and its type
     "infoset": ("nodes", np.int32), "edge": ("nodes", np.int64), "arrives": ("nodes", np.bool_),
     "children": ("edges", np.int64), "seat": ("infosets", np.int8), "depth": ("infosets", np.int16),
     "choice": ("infosets", np.int64), "before": ("infosets", np.int64), "actions": ("choices", np.int16),
@@ -187,11 +187,11 @@ def grow_forest(
     rules: Rules, roots: State, keeps_all: bool = False, keeps_points: bool = False, sees: bool = False,
     ranges: Ranges | None = None,
 ) -> tuple[Forest, State]:  # fmt: skip
-    """Return the trees of all deals that begin in some positions, and the positions that follow: (S',) of `GAME`.
+    """Grow the trees of the deals that begin in `roots`, and list the positions that follow: (S',) of `GAME`.
 
     Args:
-        keeps_all: whether decisions without a choice are nodes too.
-        keeps_points: whether positions that differ only in the points so far are told apart.
+        keeps_all: whether decisions with one legal action are nodes too.
+        keeps_points: whether positions that differ only in the points so far are distinguished.
         sees: whether to keep the observations of the information sets.
         ranges: the hands that the seats may hold, all by default; only for a single position.
     """
@@ -215,7 +215,7 @@ def grow_forest(
         if len(positions) < 4 * len(followers):
             positions, smaller = np.full((4 * len(followers), 3), -1), positions
             copy_table(smaller, positions)
-        tables = [  # a table is full at the half
+        tables = [  # a table is full when half of its entries are in use
             np.full((max(len(table), 1 << int(4 * of_deal[number]).bit_length()), 3), -1)
             for table, number in zip(tables, (PUBLICS, INFOSETS, NODES), strict=True)
         ]
@@ -255,18 +255,18 @@ def _enlarged(array: np.ndarray, size: int) -> np.ndarray:
 
 
 class Size(NamedTuple):
-    """The size of a game; a decision without a choice is a history and an information set too."""
+    """The size of a game; a decision with one legal action is a history and an information set too."""
 
-    histories: float  # sequences of chance's deals and of plays that lead to a decision or to the end
-    terminals: float  # those that end the game
-    infosets: tuple[float, float]  # information sets of each seat: its hand, and all that is public
+    histories: float  # sequences of deals and plays that lead to a decision or to the end
+    terminals: float  # histories that end the game
+    infosets: tuple[float, float]  # information sets of each seat: its hand and the public history
 
 
 def size_of(trees: Trees) -> Size:
-    """Return the size of a game whose trees were grown with `keeps_all`.
+    """Count the histories and information sets of a game whose trees were grown with `keeps_all`.
 
-    A deal that several histories lead to is stored once and counted for each of them. The order in which the cards of a
-    capture are named is no part of an information set.
+    A deal that several histories lead to is stored once, and counted once for each of these histories. Information sets
+    ignore the order in which the cards of a capture are named.
     """
     after = np.zeros((0, 4))
     for forest in reversed(trees.forests):
@@ -279,11 +279,11 @@ def size_of(trees: Trees) -> Size:
         counts[:, 0] = np.diff(forest.starts[:, NODES]) + counts[:, 1]
         for seat in range(2):
             counts[:, 2 + seat] = np.bincount(deal_of_infoset[forest.seat == seat], minlength=deals)
-        is_first = np.zeros(len(forest.public))  # of its public history: all ends of one have the same information sets
+        is_first = np.zeros(len(forest.public))  # leaves with one public history share their information sets
         is_first[np.unique(forest.public, return_index=True)[1]] = 1.0
         for column in range(4):
-            found = after[forest.follower[goes_on], column] * (is_first[goes_on] if column > 1 else 1.0)
-            counts[:, column] += np.bincount(deal_of_leaf[goes_on], found, minlength=deals)
+            following = after[forest.follower[goes_on], column] * (is_first[goes_on] if column > 1 else 1.0)
+            counts[:, column] += np.bincount(deal_of_leaf[goes_on], following, minlength=deals)
         after = counts
     histories, terminals, own, other = after.sum(axis=0).tolist()
     return Size(histories, terminals, (own, other))

@@ -1,8 +1,8 @@
 """The end of a large game, solved from a position: the rest of its deal as a tree, and the last deal by minimax.
 
 Between two players who count cards nothing is hidden in the last deal, so its value is that of minimax with open hands.
-In the deal before it all hands count alike that the seats may hold: what was played earlier in that deal is public, but
-tells nothing about them. Where there are too many, the seats hold hands of bounded ranges (`pairs`).
+In the deal before it, all hands that the seats may hold are equally likely: earlier plays of that deal are public, but
+are not evidence about the hands. Where there are too many hands, ranges bound them (`pairs`).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ MOST_CARDS, MOST_BOUNDED = 6, 8  # in both hands, in the deal before the last on
 
 
 def grow_late(game: Game, bounds: Bounds = UNBOUNDED, threads: int = 0) -> Trees:
-    """Return the tree of what is left of a game's deal, with observations, and what the last deal is worth after it.
+    """Grow the tree of the rest of a game's deal, with observations and the values of the last deal.
 
-    All hands that the seats may hold count alike, or all in their ranges (`pairs`).
+    All hands that the seats may hold, or those in their ranges (`pairs`), are equally likely.
 
     Raises ValueError for a game that can't be solved from there.
     """
@@ -55,7 +55,7 @@ def grow_late(game: Game, bounds: Bounds = UNBOUNDED, threads: int = 0) -> Trees
 
 
 def grow_rest(rules: Rules, state: np.ndarray, ranges: Ranges, samples: int = 0, threads: int = 0) -> Trees:
-    """Return the tree of what is left of a deal from a record of `GAME`, for ranges of hands; see `grow_late`."""
+    """Grow the tree of the rest of a deal from a record of `GAME`, for ranges of hands; see `grow_late`."""
     roots = records(GAME, 1)
     roots[0] = state
     forest, followers = grow_forest(rules, without_hands(roots), sees=True, ranges=ranges)
@@ -66,17 +66,17 @@ def grow_rest(rules: Rules, state: np.ndarray, ranges: Ranges, samples: int = 0,
 def solve_late(
     game: Game, gap: float = 1e-4, most: int = 20_000, threads: int = 0, bounds: Bounds = UNBOUNDED
 ) -> Solved:
-    """Return an equilibrium of what is left of a game in its last two deals; see `grow_late` and `solving.solve`."""
+    """Compute an equilibrium of the rest of a game in its last two deals; see `grow_late` and `solving.solve`."""
     return solve_trees(grow_late(game, bounds, threads), gap, most, threads)
 
 
 def measure_late(
     agent: str | Agent, trees: Trees, seeds: int = 1, threads: int = 0, sees_plays: bool = False
 ) -> Solved:
-    """Return an agent's policy in a tree of `grow_late`, its value, and the best responses to it; see `measure`.
+    """Compute an agent's policy in a tree of `grow_late`, its value, and the best responses to it; see `measure`.
 
-    The tree lacks the plays before its position. So the agent sees none at all, but with `sees_plays`, for a position
-    that begins a deal.
+    The tree lacks the plays before its position, so the agent sees no plays. Pass `sees_plays` for a position that
+    begins a deal: the agent then sees them all.
     """
     seen = trees
     if not sees_plays:
@@ -119,7 +119,7 @@ def check_late(game: Game, bounds: Bounds = UNBOUNDED) -> None:
 
 
 def count_pairs(unseen: int, sizes: list[int], bounds: Bounds) -> float:
-    """Return about how many pairs of hands there are to be dealt, without cards of one kind."""
+    """Estimate the number of pairs of hands, as if all unseen cards were of different kinds."""
     if bounds.responder is not None:
         beside = math.comb(unseen - sizes[bounds.responder], sizes[1 - bounds.responder])
         return min(bounds.hands or beside, beside)
@@ -129,11 +129,11 @@ def count_pairs(unseen: int, sizes: list[int], bounds: Bounds) -> float:
 
 
 def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 0) -> FloatArray:
-    """Return the margin of seat 0 that the last deal adds, (S,), for positions (S,) of `GAME` in which it begins.
+    """Compute the margin of seat 0 that the last deal adds, (S,), for positions (S,) of `GAME` in which it begins.
 
-    It is the mean over all pairs of hands, each with the value of minimax. With `samples` it is an unbiased estimate
-    from so many pairs. A hash of the unseen cards draws them, so all ends of a deal are compared by the same ones. On
-    average the error of the estimate can only raise what a best response gains.
+    It is the mean minimax value over all pairs of hands, or an unbiased estimate from `samples` pairs. These are drawn
+    by a hash of the unseen cards, so all leaves of a deal are compared by the same pairs. On average the error of the
+    estimate can only raise what a best response gains.
     """
     values, threads = np.zeros(len(positions)), count_threads(threads)
     compiled, model, games = compile_rules(rules), make_model("sweep"), handle(positions)

@@ -26,22 +26,22 @@ from krypenv.training.solving.pairs import Ranges, choose_hands, list_hands, uns
 from krypenv.training.solving.solving import Solved, solve_trees
 
 GAP = 0.02  # points of exploitability at which a solution is good enough
-KEPT = 4  # solved deals
+KEPT = 4  # solved deals in the cache
 _HAND_SIZE = LAYOUT["hand_size"].start
 
 
 class Equilibrium(Policy):
     """Solves the deal before the last one as a game of its own, and plays `Champion` elsewhere.
 
-    That game begins with the deal, as far as the history block tells its plays. Each seat holds one of some hands,
-    drawn at random, that both know: the own hand is among them, and half of the other seat's hands agree with the own
-    one and with its plays. CFR+ solves it, with the last deal by minimax. The agent draws its card from the average
-    strategy, and leaves it to `Champion` how to go on with a capture.
+    That game begins with the deal, if the history block holds all plays of it. Each seat holds a hand of a range drawn
+    at random, which both seats know. The own range contains the own hand; half of the other range agrees with the own
+    hand and with the plays. CFR+ solves this game, with the last deal by minimax. The agent draws its card from the
+    average strategy; `Champion` chooses the rest of a capture.
 
     Args:
-        hands: hands in each range; with all hands that there are, and all last deals, the choice of a card is exact.
-        samples: last deals, drawn at random, by which a position after the deal is valued; 0 for all.
-        iterations: iterations of CFR+, at most.
+        hands: hands in each range; with all possible hands and all last deals the choice of a card is exact.
+        samples: last deals, drawn at random, that value a position after the deal; 0 for all.
+        iterations: most iterations of CFR+.
 
     Raises ValueError if `hands` or `iterations` is below 1 or `samples` below 0, and for rules whose deal before the
     last one can't be solved.
@@ -73,43 +73,43 @@ class Equilibrium(Policy):
         self._solved = lru_cache(KEPT)(self._solve)
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
+        """Choose an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         rising = self.probabilities(observations, action_masks).cumsum(axis=1)
         luck = self._rng.random((len(rising), 1)) * rising[:, -1:]
         actions: IntArray = (rising > luck).argmax(axis=1)
         return actions
 
     def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
-        found = np.eye(self.rules.num_actions)[self._elsewhere.act(observations, action_masks)]
+        probabilities = np.eye(self.rules.num_actions)[self._elsewhere.act(observations, action_masks)]
         is_late = observations[:, LAYOUT["deals_left"]].ravel() == 1
         is_whole = observations[:, LAYOUT["pending"]].max(axis=1) == 0
         for row in np.flatnonzero(is_late & is_whole & (np.asarray(action_masks).sum(axis=1) > 1)):
-            found[row] = self._policy(observations[row])
-        return found
+            probabilities[row] = self._policy(observations[row])
+        return probabilities
 
     def _policy(self, observation: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
-        """Return the probability of each action of the seat to act, (A,)."""
+        """Compute the probability of each action of the seat to act, (A,)."""
         seen = for_kernels(observation[None])
         plays = for_kernels(history_in(self.rules, seen)[0])
         knows_plays = go_back(self._compiled, seen[0], plays, handle(self._beliefs), self._workspace)
         starts = self._beliefs["start"].copy().view(np.recarray)
         ranges = self._ranges(starts[0], self._beliefs["ahead"][0]["cannot_hold"])
-        solved = self._solved(without_hands(starts).tobytes(), *(each.tobytes() for each in ranges))
+        solved = self._solved(without_hands(starts).tobytes(), *(hands.tobytes() for hands in ranges))
         forest, policy = solved.trees.forests[0], solved.solutions[0].policy
         row = observation[: self.rules.observation_size]
         if knows_plays:
             row = np.concatenate([row, plays.ravel()])
         infoset = infosets_of(self.rules, forest, row, knows_plays)[0]
         choices = slice(forest.choice[infoset], forest.choice[infoset + 1])
-        found = np.zeros(self.rules.num_actions)
-        found[forest.actions[choices]] = policy[choices]
-        return found / found.sum()
+        probabilities = np.zeros(self.rules.num_actions)
+        probabilities[forest.actions[choices]] = policy[choices]
+        return probabilities / probabilities.sum()
 
     def _ranges(self, root: np.ndarray, cannot_hold: IntArray) -> Ranges:
-        """Return the hands that both seats may hold; the same ones for a deal as long as they agree with its plays.
+        """Choose the ranges of both seats; those of a deal stay the same while they agree with its plays.
 
-        Half of them agree: beyond the known cards of its seat, such a hand has only cards that nobody is known to hold,
-        and none that the seat would have had to sweep with (R10).
+        Half of a range agrees. Such a hand holds the known cards of its seat, others that nobody is known to hold, and
+        no card with which the seat would have had to sweep (R10).
         """
         kinds, copies, codes = unseen_kinds(self.rules, root)
         known = root["hands"][:2, kinds].astype(np.int64)
@@ -118,14 +118,14 @@ class Equilibrium(Policy):
         for seat, held in enumerate(list_hands(self.rules, root)):
             random = np.random.default_rng([self._seed, seat, deal])
             hands = random.permutation(held)
-            more = (hands[:, None] // codes & 3) - known[seat]
-            most = np.where(cannot_hold[seat] >> classes & 1, 0, copies - known.sum(axis=0))
-            agree = ((more >= 0) & (more <= most)).all(axis=1)
+            surplus = (hands[:, None] // codes & 3) - known[seat]
+            limit = np.where(cannot_hold[seat] >> classes & 1, 0, copies - known.sum(axis=0))
+            agree = ((surplus >= 0) & (surplus <= limit)).all(axis=1)
             ranges.append(choose_hands(hands, hands[agree][: -(-self._hands // 2)], self._hands, random))
         return Ranges(*ranges)
 
     def _solve(self, root: bytes, own: bytes, other: bytes) -> Solved:
-        """Return an equilibrium of the deal that begins in a position, for two ranges of hands."""
+        """Compute an equilibrium of the deal that begins in a position, for two ranges of hands."""
         state = np.frombuffer(root, GAME)[0]
         ranges = Ranges(np.frombuffer(own, np.int64), np.frombuffer(other, np.int64))
         return solve_trees(grow_rest(self.rules, state, ranges, self._samples, 1), GAP, self._iterations, 1)

@@ -1,4 +1,4 @@
-"""What a strategy does in one information set, and why: its moves, what they lead to, and what it believes."""
+"""What a strategy does in one information set, and why: the probabilities and margins of its moves, and its beliefs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class MoveLook(NamedTuple):
 
     move: str
     probability: float
-    margin: float  # of the seat, expected from the beginning of this deal on if both play the strategy after it
+    margin: float  # expected for the seat from the beginning of this deal, if both play the strategy after the move
 
 
 class Belief(NamedTuple):
-    """A hand that the other seat may hold, and how likely it is to whom the strategy is known."""
+    """A hand that the other seat may hold, with its probability given that the strategy is known."""
 
     hand: tuple[str, ...]
     probability: float
@@ -37,20 +37,20 @@ class Look(NamedTuple):
     """What a strategy does at a position."""
 
     seat: int  # to act
-    moves: list[MoveLook]  # the most probable one first; a single one where there is no choice, with margin nan
-    beliefs: list[Belief]  # the most probable one first; none where there is no choice
-    histories: int  # sequences of plays in this deal that lead to the position; the likeliest is looked at
-    comes_here: bool  # whether the seat's own strategy ever leads here
-    is_explained: bool  # whether the other's strategy does; if not, all deals that fit count alike
+    moves: list[MoveLook]  # the most probable first; where only one move is legal, that one, with margin nan
+    beliefs: list[Belief]  # the most probable first; empty where only one move is legal
+    histories: int  # sequences of plays in this deal that lead to the position; the likeliest is shown
+    comes_here: bool  # whether the seat's own strategy can lead here
+    is_explained: bool  # whether the other seat's strategy can; if not, all consistent deals are equally likely
 
     @property
     def margin(self) -> float:
-        """What the seat can expect from the beginning of this deal on."""
-        return sum(each.probability * each.margin for each in self.moves)
+        """The margin that the seat can expect from the beginning of this deal."""
+        return sum(move.probability * move.margin for move in self.moves)
 
 
 def check_position(rules: Rules, game: Game) -> None:
-    """Raise ValueError for a game of other rules than a strategy's, or one that is over."""
+    """Raise ValueError for a game that is over, or whose rules are not those of the strategy."""
     if game.rules != rules:
         raise ValueError(f"the position is one of '{game.rules}', and the strategy is for '{rules}'")
     if game.is_over:
@@ -58,13 +58,13 @@ def check_position(rules: Rules, game: Game) -> None:
 
 
 def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
-    """Return what a strategy does where a game stands; the trees must have been grown with observations (`sees`).
+    """Explain a strategy's decision in a game's position; the trees must have been grown with observations (`sees`).
 
     Args:
         solved: the strategy, with the values of its deals.
-        game: the game; only what the seat to act sees of it counts.
-        knows_plays: whether the game was played from the beginning of the deal on. If not, the plays that led to its
-            position are unknown, and the likeliest ones are taken.
+        game: the game; only what the seat to act sees of it is used.
+        knows_plays: whether the game holds all plays of the deal. If not, the likeliest plays that lead to its
+            position are assumed.
 
     Raises ValueError for a game that is over, has other rules, or can't be in the trees.
     """
@@ -78,43 +78,43 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
         if game.pending is None:
             return Look(seat, [MoveLook(str(game.last_move), 1.0, np.nan)], [], 1, True, True)
     forest, solution = solved.trees.forests[number], solved.solutions[number]
-    found = infosets_of(rules, forest, game.observation(history=knows_plays), knows_plays)
+    infosets = infosets_of(rules, forest, game.observation(history=knows_plays), knows_plays)
     later = solved.solutions[number + 1 :]
     to_come = later[0].values if later else solved.trees.ending
     work = work_for(forest)
-    views = [_View(forest, solution.policy, to_come, int(infoset), work) for infoset in found]
-    view = max(views, key=lambda each: (each.likelihood, each.reach.sum()))
-    ways: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)  # to name a move's cards
-    for move, *way in view.moves(game, view.nodes, 1.0):
-        ways[move].append((way[0], way[1]))
+    views = [_View(forest, solution.policy, to_come, int(infoset), work) for infoset in infosets]
+    view = max(views, key=lambda candidate: (candidate.likelihood, candidate.reach.sum()))
+    by_name: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)  # to name a move's cards
+    for move, *figures in view.moves(game, view.nodes, 1.0):
+        by_name[move].append((figures[0], figures[1]))
     moves = []
-    for move, found_ways in ways.items():
-        chances, margins = np.array(found_ways).T
+    for move, entries in by_name.items():
+        chances, margins = np.array(entries).T
         weights = chances if chances.any() else None
         moves.append(MoveLook(move, float(chances.sum()), float(np.average(margins, weights=weights))))
     return Look(
         seat,
-        sorted(moves, key=lambda each: (-each.probability, -each.margin)),
+        sorted(moves, key=lambda move: (-move.probability, -move.margin)),
         view.beliefs(rules, solved.trees.roots[number][view.deal]),
-        len(found), view.own > 0, view.is_explained,
+        len(infosets), view.own > 0, view.is_explained,
     )  # fmt: skip
 
 
 def infosets_of(rules: Rules, forest: Forest, observation: np.ndarray, knows_plays: bool) -> IntArray:
-    """Return the information sets that an observation may be of, (N,) int8, with the history block if it is known."""
+    """Find the information sets that match an observation, (N,) int8, which holds the history block if it is known."""
     size = rules.observation_size
     row = np.zeros(forest.seen.shape[1], np.int8)
     row[: len(observation)] = observation
     decides = deciding(rules)
     if not knows_plays:
         decides[size:] = False
-    found = np.arange(len(forest.seen))
+    infosets = np.arange(len(forest.seen))
     for block in (*rules.layout.values(), slice(size, len(row))):
         columns = np.flatnonzero(decides[block]) + block.start
-        found = found[(forest.seen[np.ix_(found, columns)] == row[columns]).all(axis=1)]
-    if not len(found):
+        infosets = infosets[(forest.seen[np.ix_(infosets, columns)] == row[columns]).all(axis=1)]
+    if not len(infosets):
         raise ValueError(f"no game of '{rules}' comes to this position; check its table, its piles and its deal")
-    return found
+    return infosets
 
 
 class _View:
@@ -139,8 +139,8 @@ class _View:
         self.weight[self.nodes] = self.reach / self.reach.sum()
 
     def moves(self, game: Game, nodes: IntArray, probability: float) -> list[tuple[str, float, float]]:
-        """Return the moves that some nodes of one information set allow, each way to name their cards by itself."""
-        forest, work, found = self.forest, self.work, []
+        """List the moves in nodes of one information set; each order of naming captured cards is an entry."""
+        forest, work, moves = self.forest, self.work, []
         infoset = forest.infoset[nodes[0]]
         weights = self.weight[nodes]
         for place, choice in enumerate(range(forest.choice[infoset], forest.choice[infoset + 1])):
@@ -151,14 +151,14 @@ class _View:
             children, chance = forest.children[forest.edge[nodes] + place], probability * float(self.policy[choice])
             if after.pending is None:
                 values = [work.value[child] if child >= 0 else work.leaf[-1 - child] for child in children]
-                found.append((str(after.last_move), chance, self.sign * float(weights @ values)))
+                moves.append((str(after.last_move), chance, self.sign * float(weights @ values)))
             else:
                 self.weight[children] = weights
-                found += self.moves(after, children, chance)
-        return found
+                moves += self.moves(after, children, chance)
+        return moves
 
     def beliefs(self, rules: Rules, root: np.record) -> list[Belief]:
-        """Return the hands that the other seat may hold now."""
+        """Compute the probabilities of the other seat's hands now."""
         kinds = np.flatnonzero(rules.deck_counts.astype(int) - root.seen > 0)
         plays = self.forest.seen[self.infoset, rules.observation_size :].reshape(history_shape(rules))
         theirs = plays[:, HISTORY_COLUMNS["who"]][:, 1] == 1

@@ -1,10 +1,10 @@
 """The pairs of hands that two seats may hold when a deal begins: all, or those of two ranges of candidate hands.
 
-A *range* has few of the hands that a seat may hold, for a deal that is too large with all of them. Chance deals a pair
-of hands, draws others beside each at random, and tells both seats the two ranges. Given these, the pairs of hands in
-them have the proportions of the whole deal. So on average over ranges this is the whole deal, with seats that are told
-more. A policy that makes no use of it earns the same, and a best response to it no less: mean exploitability is an
-upper bound of that in the whole deal. It falls as ranges grow, as larger ones tell less.
+A *range* is a sample of the hands that a seat may hold, for a deal that is too large with all of them. Chance deals a
+pair of hands, adds others to each at random, and shows both seats the two ranges. Within them, pairs of hands keep the
+proportions of the whole deal. So on average over ranges this is the whole deal, but the seats know more. A policy that
+ignores the ranges earns the same, and a best response to it no less: mean exploitability is an upper bound of that in
+the whole deal. The bound falls as ranges grow, since larger ones reveal less.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Ranges(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The hands that two seats may hold, and those that they hold; a place is a kind of which not all copies are seen.
+    """The hands that two seats may hold, and those that they hold, packed: two bits for each place.
 
-    A packed hand has two bits for each place.
+    A place is a kind with unseen copies.
     """
 
     places: np.ndarray  # (1,) int64: how many are in use
     kinds: np.ndarray  # (MOST_KINDS,) int64: the kind at each place
-    limits: np.ndarray  # (MOST_KINDS,) int64: copies that are not seen
+    limits: np.ndarray  # (MOST_KINDS,) int64: unseen copies
     most: np.ndarray  # (MOST_KINDS,) int64: copies that a seat may hold
     rest: np.ndarray  # (MOST_KINDS,) int64: room for counting
     packed: np.ndarray  # (2,) int64: the hands held
@@ -51,15 +51,15 @@ class Pairs(NamedTuple):
 
 
 def make_pairs(rules: Rules, deals: State, ranges: Ranges | None = None) -> Pairs:
-    """Return room for the pairs of hands in deals that begin in some positions, (S,) of `GAME`.
+    """Allocate the pairs of hands for deals that begin in some positions, (S,) of `GAME`.
 
-    All hands of the sizes in the positions count, or those of ranges.
+    They hold all hands of the sizes in the positions, or those of the ranges.
     """
     unseen, sizes = rules.deck_size - deals.seen.sum(axis=1), deals.hand_size[:, :2].max(axis=1)
     most = map(len, ranges) if ranges else map(math.comb, unseen.tolist(), sizes.tolist())
     hands, counts = np.zeros((2, max(most, default=0)), np.int64), np.zeros(2, np.int64)
-    for seat, given in enumerate(ranges or ()):
-        hands[seat, : len(given)], counts[seat] = given, len(given)
+    for seat, hands_given in enumerate(ranges or ()):
+        hands[seat, : len(hands_given)], counts[seat] = hands_given, len(hands_given)
     kinds, limits, held, rest = np.zeros((4, MOST_KINDS), np.int64)
     packed = np.zeros(2, np.int64)
     return Pairs(np.zeros(1, np.int64), kinds, limits, held, rest, packed, hands, counts, ranges is not None)
@@ -182,13 +182,13 @@ def hold(game: np.record, seat: int, pairs: Pairs, hand: int) -> None:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What keeps a deal small that has too many hands."""
+    """Limits on the hands and last deals that are considered."""
 
     hands: int = 0  # in each range; 0 for all
     seed: int = 0  # of the ranges
-    known: int | None = None  # a seat that is dealt the hand which it holds in the game
-    responder: int | None = None  # a seat whose range is the hand that it is dealt, as only its best response counts
-    samples: int = 0  # last deals, drawn at random, by which a position after the deal is valued; 0 for all
+    known: int | None = None  # a seat that is dealt the hand it holds in the game
+    responder: int | None = None  # a seat whose range is the hand it is dealt, as only its best response counts
+    samples: int = 0  # last deals, drawn at random, that value a position after the deal; 0 for all
 
     def __post_init__(self) -> None:
         if min(self.hands, self.samples) < 0:
@@ -196,24 +196,24 @@ class Bounds:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether not all hands count."""
+        """Whether some hands are left out."""
         return self.hands > 0 or self.responder is not None
 
 
 UNBOUNDED = Bounds()
-SAMPLES = 10  # enough: a best response gains at most a few hundredths more
+SAMPLES = 10  # so a best response gains at most a few hundredths of a point too much
 
 
 def draw_ranges(rules: Rules, game: np.ndarray, bounds: Bounds) -> Ranges:
-    """Return the hands that two seats may hold in a record of `GAME`; larger ranges hold the smaller ones of a seed.
+    """Draw the ranges of two seats in a record of `GAME`; with one seed, larger ranges contain the smaller ones.
 
-    A range has fewer hands than `bounds.hands` if its seat can't hold so many. The hands in the game count only by
-    their sizes, apart from the known one.
+    A range has fewer hands than `bounds.hands` if its seat can hold only fewer. Of the hands in the game only the sizes
+    are used, apart from the known hand.
     """
     random = np.random.default_rng(bounds.seed)
     held = list_hands(rules, game)
     dealt = deal_pair(rules, game, bounds.known, random)
-    while not all(hand in each for hand, each in zip(dealt, held, strict=True)):
+    while not all(hand in hands for hand, hands in zip(dealt, held, strict=True)):
         dealt = deal_pair(rules, game, bounds.known, random)
     if bounds.responder is not None:
         own, other = bounds.responder, 1 - bounds.responder
@@ -221,17 +221,17 @@ def draw_ranges(rules: Rules, game: np.ndarray, bounds: Bounds) -> Ranges:
         _, copies, codes = unseen_kinds(rules, game)
         counts = (held[other][:, None] // codes & 3) + (dealt[own] // codes & 3)
         held[other] = held[other][(counts <= copies).all(axis=1)]
-    return Ranges(*(choose_hands(each, [hand], bounds.hands, random) for hand, each in zip(dealt, held, strict=True)))
+    return Ranges(*(choose_hands(hands, [hand], bounds.hands, random) for hand, hands in zip(dealt, held, strict=True)))
 
 
 def choose_hands(hands: IntArray, first: npt.ArrayLike, count: int, random: np.random.Generator) -> IntArray:
-    """Return a range of so many hands, 0 for all: those that come first, and others at random."""
+    """Choose a range of `count` hands, 0 for all: those in `first`, then others at random."""
     others = random.permutation(np.setdiff1d(hands, first))
     return np.sort(np.append(first, others)[: count or None])
 
 
 def deal_pair(rules: Rules, game: np.ndarray, known: int | None, random: np.random.Generator) -> tuple[int, int]:
-    """Return hands, packed, that are dealt from the unseen cards; whether the seats may hold them is not asked."""
+    """Deal two packed hands from the unseen cards, without a check that the seats may hold them."""
     kinds, copies, codes = unseen_kinds(rules, game)
     hands = [0, 0]
     if known is not None:
@@ -245,14 +245,14 @@ def deal_pair(rules: Rules, game: np.ndarray, known: int | None, random: np.rand
 
 
 def unseen_kinds(rules: Rules, game: np.ndarray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the kinds of which not all copies have been seen, how many are left, and one of each, packed."""
+    """List the kinds with unseen copies, the number of these copies, and one card of each kind, packed."""
     left = rules.deck_counts.astype(np.int64) - game["seen"]
     kinds = np.flatnonzero(left)
     return kinds, left[kinds], 1 << 2 * np.arange(len(kinds))
 
 
 def list_hands(rules: Rules, game: np.ndarray) -> list[IntArray]:
-    """Return all hands that each seat may hold in a record of `GAME`, packed as in `Pairs` and ascending."""
+    """List the hands that each seat may hold in a record of `GAME`, packed as in `Pairs` and ascending."""
     games = records(GAME, 1)
     games[0] = game
     pairs = make_pairs(rules, games)

@@ -20,22 +20,22 @@ BATCH = 4096  # decisions in one call of an agent
 
 
 def policies_of(spec: str | Agent, trees: Trees, seeds: int = 1) -> list[FloatArray]:
-    """Return the probabilities of an agent's choices on both seats, (choices,) for the deals of each number.
+    """Compute the probabilities of an agent's choices on both seats, (choices,) for the deals of each number.
 
-    An agent's method `probabilities` is used if it draws by them; an agent given as an object must have it. Any other
-    is made with each of `seeds` seeds, and the probabilities are the shares of their choices. An agent that
-    remembers is made anew for each decision, and first makes its own earlier decisions of the deal.
+    An agent's method `probabilities` is used if the agent draws by it; an agent given as an object must have it. Any
+    other agent is made with each of `seeds` seeds, and the probabilities are the shares of their choices. An agent that
+    remembers is made anew for each decision, and first replays its earlier decisions of the deal.
 
     Raises ValueError for an agent that can't be made, and `Fault`, one too, for an illegal action.
     """
     agent = agents.make_known(spec, trees.rules) if isinstance(spec, str) else spec
     if isinstance(spec, str) and not (hasattr(agent, "probabilities") and getattr(agent, "draws", True)):
         return [_observed_policy(spec, trees.rules, forest, seeds) for forest in trees.forests]
-    return [_told_policy(agent, trees.rules, forest) for forest in trees.forests]
+    return [_stated_policy(agent, trees.rules, forest) for forest in trees.forests]
 
 
 def _observed_policy(spec: str, rules: Rules, forest: Forest, seeds: int) -> FloatArray:
-    """Return the shares of the choices that an agent makes with several seeds."""
+    """Estimate an agent's policy by the shares of its choices with several seeds."""
     policy = np.zeros(len(forest.actions))
     for seat, seed in product(range(2), range(seeds)):
         agent = agents.make_known(spec, rules, seed)
@@ -51,25 +51,25 @@ def _observed_policy(spec: str, rules: Rules, forest: Forest, seeds: int) -> Flo
     return policy
 
 
-def _told_policy(agent: Any, rules: Rules, forest: Forest) -> FloatArray:
-    """Return the policy that an agent's method `probabilities` gives."""
+def _stated_policy(agent: Any, rules: Rules, forest: Forest) -> FloatArray:
+    """Read an agent's policy from its method `probabilities`."""
     policy, owners = np.zeros(len(forest.actions)), owners_of(forest)
     for start in range(0, len(forest.seat), BATCH):
         infosets = np.arange(start, min(start + BATCH, len(forest.seat)))
         masks = _masks(rules, forest, infosets)
-        found = agent.probabilities(observation_for(agent, rules, forest.seen[infosets], masks), masks)
+        probabilities = agent.probabilities(observation_for(agent, rules, forest.seen[infosets], masks), masks)
         choices = slice(forest.choice[start], forest.choice[infosets[-1] + 1])
-        policy[choices] = found[owners[choices] - start, forest.actions[choices]]
+        policy[choices] = probabilities[owners[choices] - start, forest.actions[choices]]
     return policy
 
 
 def owners_of(forest: Forest) -> IntArray:
-    """Return the information set of each choice, (choices,)."""
+    """Map each choice to its information set, (choices,)."""
     return np.repeat(np.arange(len(forest.seat)), np.diff(forest.choice))
 
 
 def _masks(rules: Rules, forest: Forest, infosets: IntArray) -> npt.NDArray[np.int8]:
-    """Return the action masks of some information sets."""
+    """Write the action masks of some information sets."""
     first, stop = forest.choice[infosets], forest.choice[infosets + 1]
     masks = np.zeros((len(infosets), rules.num_actions), np.int8)
     for at in range((stop - first).max()):
@@ -79,7 +79,7 @@ def _masks(rules: Rules, forest: Forest, infosets: IntArray) -> npt.NDArray[np.i
 
 
 def _choices(agent: Agent, rules: Rules, forest: Forest, infosets: IntArray) -> IntArray:
-    """Return the choices that an agent makes in some information sets."""
+    """Ask an agent for its choices in some information sets."""
     first, stop = forest.choice[infosets], forest.choice[infosets + 1]
     actions = legal_answer(agent, forest.seen[infosets], _masks(rules, forest, infosets))
     places = first.copy()
@@ -89,7 +89,7 @@ def _choices(agent: Agent, rules: Rules, forest: Forest, infosets: IntArray) -> 
 
 
 def _paths(forest: Forest, seat: int) -> list[IntArray]:
-    """Return a seat's information sets, each after those before it in the deal: (count, length) for each length."""
+    """List the paths of a seat's information sets through a deal: an array (paths, length) for each length."""
     path, owners = np.flatnonzero(forest.seat == seat)[:, None], owners_of(forest)
     paths = []
     while len(path):

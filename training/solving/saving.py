@@ -1,4 +1,4 @@
-"""Strategies as files: a folder with one is the name of an agent."""
+"""Strategies as files: a folder that holds one names an agent."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def solve_into(
 ) -> Solved:
     """Solve a game, save the strategy in a folder, and return the solution; the arguments are those of `solve`.
 
-    After a kill the same call resumes with the deals that it has not solved. Raises ValueError as `solve` does, and if
-    the folder is that of another solve, or another run is writing to it.
+    After a kill the same call resumes with the deals not yet solved. Raises ValueError as `solve` does, and if the
+    folder belongs to another solve, or another run is writing to it.
     """
     identity = {"rules": str(rules), "gap": gap, "iterations": most, "observation_version": VERSION}
     with open_run(Path(folder), Header("solve", identity, facts)) as run:
@@ -34,13 +34,13 @@ def solve_into(
 
 
 def remove_kept(folder: Path) -> None:
-    """Remove the files of solved deals, once the strategy is saved."""
+    """Remove the files of solved deals after the strategy is saved."""
     for path in folder.glob(FILES):
         path.unlink()
 
 
 def save(folder: str | Path, solved: Solved, best_response: bool = False, **facts: Any) -> Path:
-    """Write the policy of a solved game, or best responses to an agent's, as a folder that names an agent.
+    """Write the policy of a solved game, or best responses to an agent's policy, as a folder that names an agent.
 
     The trees must have been grown with observations: by `solve` with `sees`, or by `measure`, which best responses
     need. Raises ValueError if another run is writing to the folder.
@@ -68,7 +68,7 @@ def _write(folder: str | Path, solved: Solved, best_response: bool, facts: dict[
 
 
 def load(folder: str | Path) -> Solved:
-    """Return the game and the equilibrium that `save` or `solve_into` has written, with the values of its deals.
+    """Read a game and its equilibrium from a folder of `save` or `solve_into`, and compute the values of its deals.
 
     Raises ValueError for a folder that holds none, or best responses to an agent.
     """

@@ -1,6 +1,6 @@
 """Equilibria of small games, best responses to policies, and what policies lose to an equilibrium.
 
-A game is solved deal by deal, from the last one back: the value of a deal is what the deal before it ends with.
+A game is solved deal by deal, from the last one back: the values of a deal are the leaf values of the deal before it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from krypenv.training.solving.growing import FloatArray, Trees, grow
 from krypenv.training.solving.policies import owners_of, policies_of
 
 KIND, FORMAT = "solved deals", 1
-FILES = "solved-deals-*.safetensors"  # what a run keeps until the whole game is solved
+FILES = "solved-deals-*.safetensors"  # kept by a run until the whole game is solved
 KEPT = ("policy", "values")
 
 
@@ -33,7 +33,7 @@ class Solved:
     """A game with a policy for each seat, and the best responses to it."""
 
     trees: Trees
-    solutions: list[Solution]  # of the deals of each number
+    solutions: list[Solution]  # one for each deal number
 
     @property
     def value(self) -> float:
@@ -42,27 +42,27 @@ class Solved:
 
     @property
     def best(self) -> tuple[float, float]:
-        """The margin of each seat, its own, if it plays a best response to the other's policy."""
+        """The own margin of each seat if it plays a best response to the other's policy."""
         own, other = self.solutions[0].best @ self.trees.chances
         return float(own), float(other)
 
     @property
     def gains(self) -> tuple[float, float]:
-        """Points that each seat gains if it plays a best response instead of its own policy."""
+        """Points that each seat gains by a best response instead of its own policy."""
         return self.best[0] - self.value, self.best[1] + self.value
 
     @property
     def exploitability(self) -> float:
-        """Points that a best response gains on the policy, the mean of both seats; 0 for an equilibrium."""
+        """Mean gain of a best response over both seats, in points; 0 for an equilibrium."""
         return sum(self.best) / 2
 
 
 def solve(rules: Rules, gap: float = 1e-4, most: int = 20_000, threads: int = 0, sees: bool = False) -> Solved:
-    """Return an equilibrium of a two-player game.
+    """Compute an equilibrium of a two-player game.
 
     Args:
         gap: exploitability to reach, in points.
-        most: iterations for a deal, at most.
+        most: most iterations for a deal.
         threads: threads, 0 for all processors; the result does not depend on them.
         sees: whether to keep the observations, which `save` and `look` need.
 
@@ -74,10 +74,10 @@ def solve(rules: Rules, gap: float = 1e-4, most: int = 20_000, threads: int = 0,
 def solve_trees(
     trees: Trees, gap: float = 1e-4, most: int = 20_000, threads: int = 0, run: Run | None = None
 ) -> Solved:
-    """Return an equilibrium of a game that is given as trees; see `solve`.
+    """Compute an equilibrium of a game given as trees; see `solve`.
 
-    A run keeps solved deals, for the same game, gap and iterations; deals that it has are not solved again. Raises
-    ValueError for files of the run that are torn or of another game.
+    A run keeps solved deals, for the same game, gap and iterations; these are not solved again. Raises ValueError for
+    files of the run that are torn or of another game.
     """
     solutions: list[Solution] = []
     for number, forest in reversed(list(enumerate(trees.forests))):
@@ -88,14 +88,14 @@ def solve_trees(
 
 
 def _solve_forest(forest: Forest, to_come: FloatArray, gap: float, most: int, threads: int) -> Solution:
-    """Return an equilibrium of the deals with one number; `to_come` are the values of the next ones."""
+    """Compute an equilibrium of the deals with one number; `to_come` holds the values of the next deals."""
     solution = blank(forest)
     run_kernel(solve_deals, forest, threads, to_come, gap, most, solution)
     return solution
 
 
 def _solve_kept(run: Run, number: int, forest: Forest, *arguments: Any) -> Solution:
-    """Return the same as `_solve_forest`, from the run's file; solve the deals first where the run lacks it."""
+    """Read the solution of a forest from the run's file, after `_solve_forest` where the run lacks it."""
 
     def encode() -> bytes:
         solution = _solve_forest(forest, *arguments)
@@ -114,7 +114,7 @@ def _solve_kept(run: Run, number: int, forest: Forest, *arguments: Any) -> Solut
 
 
 def respond(solved: Solved, threads: int = 0) -> Solved:
-    """Compute best responses to a policy and their margins; return the same object."""
+    """Add best responses to a policy and their margins to the object, and return it."""
     best = np.array([solved.trees.ending, -solved.trees.ending])
     for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
         for seat in range(2):
@@ -124,14 +124,14 @@ def respond(solved: Solved, threads: int = 0) -> Solved:
 
 
 def measure(agent: str | Agent, rules: Rules, seeds: int = 1, threads: int = 0, trees: Trees | None = None) -> Solved:
-    """Return an agent's policy on both seats, its value, and the best responses to it, which are exact.
+    """Compute an agent's policy on both seats, its value, and the exact best responses to it.
 
     Args:
         agent: an agent's name with its options, or an agent with a method `probabilities`.
         rules: the game.
-        seeds: seeds with which a named agent is made; its probabilities are the shares of their choices.
+        seeds: number of seeds for a named agent; its probabilities are the shares of their choices.
         threads: threads, 0 for all processors.
-        trees: those of `grow_for_agents` or `grow_late`, which are grown anew otherwise.
+        trees: those of `grow_for_agents` or `grow_late`; by default the former are grown.
 
     Raises ValueError for rules that can't be solved, for an agent that can't be made, and for an illegal choice.
     """
@@ -140,7 +140,7 @@ def measure(agent: str | Agent, rules: Rules, seeds: int = 1, threads: int = 0, 
 
 
 def evaluate(solved: Solved, threads: int = 0) -> Solved:
-    """Compute the values of the policies in each deal; return the same object."""
+    """Add the values of the policies in each deal to the object, and return it."""
     to_come = solved.trees.ending
     for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
         run_kernel(evaluate_deals, forest, threads, to_come, solution)
@@ -149,7 +149,7 @@ def evaluate(solved: Solved, threads: int = 0) -> Solved:
 
 
 def lost_to_equilibrium(equilibrium: Solved, solved: Solved, threads: int = 0) -> float:
-    """Return the points a game that policies lose to an equilibrium of the same trees, on average over both seats."""
+    """Compute the mean loss of policies to an equilibrium of the same trees over both seats, in points a game."""
     leads = []
     for seat in range(2):
         mixed = []
@@ -161,7 +161,7 @@ def lost_to_equilibrium(equilibrium: Solved, solved: Solved, threads: int = 0) -
 
 
 def spread_of(solved: Solved) -> float:
-    """Return the standard deviation of the margin of a game between the two policies, in points."""
+    """Compute the standard deviation of the margin of a game between the two policies, in points."""
     forests: list[Forest] = []
     trees, mean = solved.trees, solved.trees.ending
     for forest, solution in zip(reversed(trees.forests), reversed(solved.solutions), strict=True):
@@ -171,17 +171,17 @@ def spread_of(solved: Solved) -> float:
         forests.insert(0, forest._replace(gain=forest.gain**2 + 2 * forest.gain * after))
         mean = solution.values
     squared = dataclasses.replace(trees, forests=forests, ending=trees.ending**2)
-    square = evaluate(with_policies(squared, [each.policy for each in solved.solutions]), 1).value
+    square = evaluate(with_policies(squared, [solution.policy for solution in solved.solutions]), 1).value
     return math.sqrt(max(square - solved.value**2, 0.0))
 
 
 def grow_for_agents(rules: Rules) -> Trees:
-    """Return the trees for `measure`: all that an agent may look at tells information sets apart."""
+    """Grow the trees for `measure`: their information sets distinguish all that an agent may see."""
     return grow(rules, keeps_all=True, keeps_points=True, sees=True)
 
 
 def with_policies(trees: Trees, policies: Sequence[FloatArray]) -> Solved:
-    """Return a game with the probabilities of both seats' choices in the deals of each number, (choices,)."""
+    """Wrap trees with the probabilities of both seats' choices, (choices,) for the deals of each number."""
     solutions = [blank(forest) for forest in trees.forests]
     for solution, policy in zip(solutions, policies, strict=True):
         solution.policy[:] = policy
@@ -189,7 +189,7 @@ def with_policies(trees: Trees, policies: Sequence[FloatArray]) -> Solved:
 
 
 def blank(forest: Forest) -> Solution:
-    """Return room for the solution of a forest."""
+    """Allocate the solution of a forest."""
     count = len(forest.starts) - 1
     return Solution(
         np.zeros(len(forest.actions)), np.zeros(count), np.zeros((2, count)), np.zeros(len(forest.seat), np.int16)
@@ -203,6 +203,6 @@ def run_kernel(kernel: Any, forest: Forest, threads: int, *arguments: Any) -> No
 
 
 def work_for(forest: Forest) -> Work:
-    """Return room for the kernels over a forest."""
+    """Allocate the work arrays of the kernels over a forest."""
     nodes, choices = len(forest.infoset), np.zeros((5, len(forest.actions)))
     return Work(np.zeros(len(forest.gain)), np.zeros(nodes), np.zeros((2, nodes)), *choices)
