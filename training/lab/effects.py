@@ -18,90 +18,90 @@ from krypenv.training.evaluation.matches.margins import (
     share_interval as share_interval,
 )
 
-LEVEL = 0.05  # of all tests of an answer together
-P, ALONE = "p", "p alone"  # of a figure: adjusted for all tests of its answer, and of this test by itself
+LEVEL = 0.05  # significance level for all tests of an answer together
+P, ALONE = "p", "p alone"  # p values of a figure: adjusted for all tests of its answer, and unadjusted
 Key = TypeVar("Key")
-Figure = Mapping[str, float]  # mean, low and high; P and ALONE too if it is tested
+Figure = Mapping[str, float]  # mean, low and high; also P and ALONE if it is tested
 
 
 def p_value(samples: FloatArray) -> float:
-    """Return the p value of a mean other than zero, by the two-sided t test of independent samples, (n,)."""
+    """Test independent samples, (n,), for a mean other than zero; return the p value of the two-sided t test."""
     if len(samples) < 2:
         return 1.0
     return float(ttest_1samp(samples, 0.0).pvalue) if samples.std() else float(not samples.any())
 
 
 def effects_of(samples: Mapping[Key, FloatArray]) -> dict[Key, dict[str, float]]:
-    """Return the figures of independent samples, (n,) each, that are tested together, by name.
+    """Test independent samples, (n,) each, together, and return their figures by name.
 
-    Each has `mean`, `low` and `high`, its p value by Holm over all of them (`P`), and that of the sample by itself
+    A figure has `mean`, `low` and `high`, its p value by Holm over all samples (`P`), and its unadjusted p value
     (`ALONE`), which `replicated` needs.
     """
-    alone = [p_value(each) for each in samples.values()]
+    alone = [p_value(sample) for sample in samples.values()]
     return {
-        key: {**_plain(interval(each)), P: float(p), ALONE: one}
-        for (key, each), p, one in zip(samples.items(), holm(alone), alone, strict=True)
+        key: {**_plain(interval(sample)), P: float(p), ALONE: own_p}
+        for (key, sample), p, own_p in zip(samples.items(), holm(alone), alone, strict=True)
     }
 
 
 def figures_of(intervals: Mapping[str, Interval]) -> dict[str, dict[str, float]]:
-    """Return intervals as plain JSON values, without those that there are no samples for."""
-    return {name: _plain(each) for name, each in intervals.items() if np.isfinite(each).all()}
+    """Convert intervals to plain JSON values; those without samples are left out."""
+    return {name: _plain(bounds) for name, bounds in intervals.items() if np.isfinite(bounds).all()}
 
 
-def _plain(found: Interval) -> dict[str, float]:
-    return dict(zip(("mean", "low", "high"), map(float, found), strict=True))
+def _plain(bounds: Interval) -> dict[str, float]:
+    return dict(zip(("mean", "low", "high"), map(float, bounds), strict=True))
 
 
 def measured_in(figures: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Figure]]:
-    """Yield the figures with an interval that an answer has, with their places in it."""
-    for name, each in figures.items():
-        if isinstance(each, dict):
-            if {"mean", "low", "high"} <= each.keys():
-                yield (*place, name), each
+    """Yield an answer's figures that have an interval, each after its path of keys."""
+    for name, figure in figures.items():
+        if isinstance(figure, dict):
+            if {"mean", "low", "high"} <= figure.keys():
+                yield (*place, name), figure
             else:
-                yield from measured_in(each, (*place, name))
+                yield from measured_in(figure, (*place, name))
 
 
 def table_of(figures: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the columns and the rows of a table of all figures with an interval; those that are tested are signed."""
-    found = list(measured_in(figures))
-    shown = 4 if any(P in each for _, each in found) else 3
+    """Make the columns and rows of a table of all figures with an interval; tested figures are signed."""
+    measured = list(measured_in(figures))
+    shown = 4 if any(P in figure for _, figure in measured) else 3
     rows: list[tuple[str, ...]] = []
-    for place, each in found:
-        sign = "+" if P in each else ""
-        mean, low, high = (f"{each[name]:{sign}.2f}" for name in ("mean", "low", "high"))
-        p = ("<0.001" if each[P] < 0.001 else f"{each[P]:.3f}") if P in each else ""
+    for place, figure in measured:
+        sign = "+" if P in figure else ""
+        mean, low, high = (f"{figure[name]:{sign}.2f}" for name in ("mean", "low", "high"))
+        p = ("<0.001" if figure[P] < 0.001 else f"{figure[P]:.3f}") if P in figure else ""
         rows.append((": ".join(place), mean, f"{low} to {high}", p)[:shown])
     return ("what", "mean", "95% interval", "p")[:shown], rows
 
 
 def draw_bars(axes: Axes, figures: Mapping[str, Any]) -> None:
     """Draw a horizontal bar with its interval for each figure that has one."""
-    for place, each in measured_in(figures):
-        errors = [[each["mean"] - each["low"]], [each["high"] - each["mean"]]]
-        axes.barh(textwrap.fill(": ".join(place), 40), each["mean"], xerr=errors, capsize=4, color="#6b8fb5")
+    for place, figure in measured_in(figures):
+        errors = [[figure["mean"] - figure["low"]], [figure["high"] - figure["mean"]]]
+        axes.barh(textwrap.fill(": ".join(place), 40), figure["mean"], xerr=errors, capsize=4, color="#6b8fb5")
     axes.axvline(0, color="black", linewidth=0.8)
     axes.invert_yaxis()
     axes.set_xlabel("mean, with its 95% interval")
 
 
 def replicated(pairs: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> dict[tuple[str, ...], float]:
-    """Return the p values of all effects that pairs of answers measure, by Holm over all of them together.
+    """Combine the p values of effects measured on two seeds, adjusted by Holm over all effects together.
 
-    `pairs` has by name the figures of an answer and those of the same study on another seed. The keys are that name
-    and the place in the figures. Two p values make one by Fisher's method for independent tests. It is 1 if the signs
-    differ, or if a seed by itself does not tell the effect apart from zero, which makes errors rarer still. Raises
-    ValueError if the two answers don't test the same effects.
+    `pairs` maps a study's name to the figures of its answers on two seeds. The keys returned are that name and the path
+    of keys in the figures. Fisher's method combines the two p values. The result is 1 if the signs differ, or if the
+    effect is not significant on one of the seeds, which makes false positives rarer still. Raises ValueError if the
+    answers don't test the same effects.
     """
-    found: dict[tuple[str, ...], float] = {}
-    for name, both in pairs.items():
-        first, again = ({place: each for place, each in measured_in(one) if ALONE in each} for one in both)
+    combined: dict[tuple[str, ...], float] = {}
+    for name, answers in pairs.items():
+        first, again = ({path: effect for path, effect in measured_in(seed) if ALONE in effect} for seed in answers)
         if first.keys() != again.keys():
             raise ValueError(f"the two answers of {name} test different effects; both must come from the same study")
         for place, effect in first.items():
             p_values = (effect[ALONE], again[place][ALONE])
             agree = effect["mean"] * again[place]["mean"] > 0 and max(p_values) < LEVEL
             with np.errstate(divide="ignore"):  # a p value of 0 is certain
-                found[(name, *place)] = float(combine_pvalues(p_values).pvalue) if agree else 1.0
-    return dict(zip(found, map(float, holm([*found.values()])), strict=True))
+                combined[(name, *place)] = float(combine_pvalues(p_values).pvalue) if agree else 1.0
+    return dict(zip(combined, map(float, holm([*combined.values()])), strict=True))

@@ -1,4 +1,4 @@
-"""Habits: an agent that plays as another one, but for the cards that it allows itself."""
+"""Habits: an agent that plays as another one, restricted to the cards that a habit allows."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from krypenv.training.lab.matches import Change
 
 BoolArray = npt.NDArray[np.bool_]
 Int8Array = npt.NDArray[np.int8]
-# Which of the legal actions a habit allows, (B, 105) bool, from rules, observations and masks. A row in which it allows
-# none, or all, is one that it does not concern.
+# Which of the legal actions a habit allows, (B, 105) bool, from rules, observations and masks. A row that allows none,
+# or all, is left to the base agent.
 Habit = Callable[[Rules, Int8Array, Int8Array], BoolArray]
-Cards = Callable[[Rules, Int8Array, Int8Array], npt.NDArray[Any]]  # something of each card to play, (B, 52) or (52,)
+Cards = Callable[[Rules, Int8Array, Int8Array], npt.NDArray[Any]]  # a value of each card to play, (B, 52) or (52,)
 
 
 class WithHabit:
-    """Plays as another agent, but where a habit forbids its choice, the action that it values most among those allowed.
+    """Plays as another agent; where a habit forbids its choice, it plays the allowed action that the agent values most.
 
-    A network values actions by its logits, a search by its expected margins. Scripted agents choose as if the actions
-    allowed were the legal ones. Raises ValueError for other agents.
+    A network values actions by logits, a search by expected margins. Scripted agents choose as if only allowed actions
+    were legal. Raises ValueError for other agents.
     """
 
     def __init__(self, base: Agent, habit: Habit) -> None:
@@ -43,7 +43,7 @@ class WithHabit:
             raise ValueError(f"{base.name} does not value its actions; champion, guided, search and networks do")
 
     def act(self, observations: Int8Array, action_masks: Int8Array) -> npt.NDArray[np.int64]:
-        """Return an action for each row, (B,) int64."""
+        """Choose an action for each row, (B,) int64."""
         chosen = self.base.act(observations, action_masks)
         allowed = self.habit(self.rules, observations, action_masks) & (action_masks > 0)
         forbidden = np.flatnonzero(allowed.any(axis=1) & ~allowed[np.arange(len(chosen)), chosen])
@@ -52,18 +52,18 @@ class WithHabit:
         return chosen
 
     def _choose(self, observations: Int8Array, masks: Int8Array, allowed: BoolArray) -> npt.NDArray[np.int64]:
-        """Return the action for each row that it values most among those allowed."""
+        """Choose the allowed action that the agent values most in each row."""
         if isinstance(self.judge, Greedy | Tactician):
             return self.judge.act(observations, allowed.astype(np.int8))
         if isinstance(self.judge, LearnedAgent):
             values = self.judge.evaluate(observations, masks)[0]
         else:
-            values = np.maximum(self.judge.action_values(observations, masks), -1e6)  # pruned ones are last, and there
+            values = np.maximum(self.judge.action_values(observations, masks), -1e6)  # pruned ones rank last, finite
         return np.where(allowed, values, -np.inf).argmax(axis=1)
 
 
 def with_habit(habit: Habit) -> Change:
-    """Return the change of an agent that gives it a habit."""
+    """Make the change of an agent that gives it a habit."""
     return lambda agent, rules, seed: WithHabit(agents.make_known(agent, rules, seed), habit)
 
 
@@ -71,24 +71,24 @@ def with_habit(habit: Habit) -> Change:
 
 
 def column(rules: Rules, observations: Int8Array, masks: Int8Array, name: str) -> Int8Array:
-    """Return an entry of the features block for each card to play, (B, 52) int8; see `krypenv.features.COLUMNS`."""
+    """Read a column of the features block for each card to play, (B, 52) int8; see `krypenv.features.COLUMNS`."""
     block = append_features(rules, observations[:, :SIZE], masks)[:, SIZE:].reshape(len(masks), NUM_KINDS, WIDTH)
     entries: Int8Array = block[:, :, COLUMNS[name].start]
     return entries
 
 
 def playable(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """Return which cards may be played, (B, 52)."""
+    """Mark the cards that may be played, (B, 52)."""
     return masks[:, :NUM_KINDS] > 0
 
 
 def creeping(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """Return which cards may be played and would capture nothing, (B, 52)."""
+    """Mark the playable cards that would capture nothing, (B, 52)."""
     return (column(rules, observations, masks, "creeps") > 0) & playable(rules, observations, masks)
 
 
 def capturing(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """Return which cards may be played and would capture, (B, 52)."""
+    """Mark the playable cards that would capture, (B, 52)."""
     return ~creeping(rules, observations, masks) & playable(rules, observations, masks)
 
 
@@ -96,7 +96,7 @@ def capturing(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolAr
 
 
 def plays_only(cards: Cards) -> Habit:
-    """Return the habit of playing some cards alone, where one of them can be played."""
+    """Make the habit of playing only some cards, where one of them can be played."""
 
     def habit(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
         allowed = masks > 0
@@ -107,7 +107,7 @@ def plays_only(cards: Cards) -> Habit:
 
 
 def plays_first(order: Cards, among: Cards = playable) -> Habit:
-    """Return the habit of playing, of some cards, one that comes first in an order, the lowest; others are free."""
+    """Make the habit of playing, among some cards, only one of the lowest in an order; other cards stay free."""
 
     def allowed(*seen: Any) -> BoolArray:
         cards = among(*seen)

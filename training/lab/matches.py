@@ -1,4 +1,4 @@
-"""Play in chunks of deals: duplicate matches of a changed agent, and one agent watched in every seat."""
+"""Play in chunks of deals: duplicate matches of a changed agent, and games with one agent in every seat."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from krypenv.training.lab.study import Answer, Setup, Study
 from krypenv.training.runs import Task
 
 IntArray = npt.NDArray[np.int64]
-CHUNK = 100  # deals of a task
-Change = Callable[[str, Rules, int], Agent]  # makes a changed agent from the string of one, rules and a seed
+CHUNK = 100  # deals in a task
+Change = Callable[[str, Rules, int], Agent]  # makes a changed agent from an agent's string, rules and a seed
 
 
-def chunk_tasks(key: str, setup: Setup, function: Callable[..., Any], **more: Any) -> list[Task]:
-    """Return tasks over the deals of a setup, in chunks.
+def chunk_tasks(key: str, setup: Setup, function: Callable[..., Any], **options: Any) -> list[Task]:
+    """Split the deals of a setup into tasks.
 
-    Each calls `function(rules, agent, first, deals, seed, **more)`, which returns a list with an item for each deal.
+    A task calls `function(rules, agent, first, deals, seed, **options)`, which returns a list with an item by deal.
     """
-    given = {"rules": str(setup.rules), "agent": setup.agent, "seed": setup.seed, **more}
+    arguments = {"rules": str(setup.rules), "agent": setup.agent, "seed": setup.seed, **options}
     return [
-        Task(f"{key} {first}", function, {**given, "first": first, "deals": min(CHUNK, setup.deals - first)})
+        Task(f"{key} {first}", function, {**arguments, "first": first, "deals": min(CHUNK, setup.deals - first)})
         for first in range(0, setup.deals, CHUNK)
     ]
 
 
 def by_deal(results: dict[str, Any], key: str, setup: Setup) -> list[Any]:
-    """Return the items of all deals from the results of `chunk_tasks`."""
+    """Join the results of `chunk_tasks` to a list with an item for each deal."""
     return [item for first in range(0, setup.deals, CHUNK) for item in results[f"{key} {first}"]]
 
 
 def match_tasks(key: str, setup: Setup, change: Change) -> list[Task]:
-    """Return the tasks of a duplicate match of the setup's agent, changed, against itself as it is.
+    """Make the tasks of a duplicate match of the setup's agent with a change against the unchanged agent.
 
     Raises ValueError for an agent that can't be changed so.
     """
@@ -59,39 +59,39 @@ def match_tasks(key: str, setup: Setup, change: Change) -> list[Task]:
 def play_match(
     rules: str, agent: str, first: int, deals: int, seed: int, change: Change, luck: str = "off", repetition: int = 0
 ) -> FloatArray:
-    """Return the margins of a changed agent against the agent as it is on all other sides, (deals, seatings).
+    """Play a changed agent against the unchanged one on all other sides; return its margins, (deals, seatings).
 
-    If luck is measured, it is taken out. Repetitions of the same deals have other random choices of the agents.
+    Luck is taken out if it is measured. `repetition` seeds the agents' random choices anew on the same deals.
     """
     game = Rules.parse(rules)
     makers: list[Callable[[Rules, int], Agent]] = [partial(change, agent), partial(agents.make_known, agent)]
     players = [make(game, stream(seed, repetition, first // CHUNK, at)) for at, make in enumerate(makers)]
-    choice = "off" if luck == "auto" and is_quick(players[1]) else luck  # changed agents tell nothing
+    choice = "off" if luck == "auto" and is_quick(players[1]) else luck  # changed agents don't tell
     control = control_for(choice, players, game)
     meter = Meter(game, control) if control else None
-    found = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)
-    return found.margins if found.luck is None else found.margins - found.luck
+    duplicates = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)
+    return duplicates.margins if duplicates.luck is None else duplicates.margins - duplicates.luck
 
 
 def play_chunk(
     rules: str, agent: str, first: int, deals: int, seed: int, change: Change, luck: str = "off"
 ) -> list[float]:
-    """Return the margins of a changed agent against the agent as it is on all other sides, by deal."""
+    """Play a changed agent against the unchanged one on all other sides; return its margins by deal."""
     margins: list[float] = play_match(rules, agent, first, deals, seed, change, luck).mean(axis=1).round(9).tolist()
     return margins
 
 
 def instead(other: str) -> Change:
-    """Return the change of an agent that puts another one in its place."""
+    """Make the change that replaces an agent by another one."""
     return lambda agent, rules, seed: agents.make_known(other, rules, seed)
 
 
 def compare(
     name: str, question: str, changes: Mapping[str, Change], pairs: Sequence[tuple[str, str]] = (), deals: int = 2000
 ) -> Study:
-    """Return a study of changes, each in a duplicate match of the changed player against the player as it is.
+    """Make a study of changes, each in a duplicate match of the changed player against the unchanged one.
 
-    `pairs` name changes of which the first is compared with the second, on the same deals. All margins are tested
+    `pairs` name two changes to compare on the same deals, the first against the second. All margins are tested
     together.
     """
 
@@ -100,7 +100,7 @@ def compare(
 
     def answer(setup: Setup, results: dict[str, Any]) -> Answer:
         margins = {label: np.array(by_deal(results, label, setup)) for label in changes}
-        better = {f"{one} rather than {other}": margins[one] - margins[other] for one, other in pairs}
+        better = {f"{first} rather than {second}": margins[first] - margins[second] for first, second in pairs}
         return Answer(effects_of({**margins, **better}))
 
     return Study(name, question, tasks, answer, deals)
@@ -109,11 +109,11 @@ def compare(
 def watch(
     rules: str, agent: str, first: int, deals: int, seed: int
 ) -> Iterator[tuple[Engine, IntArray, State, IntArray, State]]:
-    """Play deals with an agent in every seat, and yield the engine after each round of decisions, one in each game.
+    """Play deals with an agent in every seat, and yield the engine after each round of one decision a game.
 
-    Beside it stand the games that are not over, (M,), and what they were before, (M,); the games that the round has
-    ended, (K,), which are in the engine no more, and what they were before, (K,). Raises ValueError for an agent that
-    fails.
+    Yielded with it are the rows still in play, (M,), their states before the round, (M,), the rows that the round has
+    ended, (K,), whose final states the engine no longer holds, and their states before the round, (K,). Raises
+    ValueError for an agent that fails.
     """
     game = Rules.parse(rules)
     player = agents.make_known(agent, game, stream(seed, first))
@@ -126,11 +126,11 @@ def watch(
         except Exception as error:
             raise ValueError(f"{player.name} {describe_error(error)}") from None
         over = engine.finished[rows]
-        states = (before[which].view(np.recarray) for which in (~over, over))
+        states = (before[mask].view(np.recarray) for mask in (~over, over))
         yield engine, rows[~over], next(states), rows[over], next(states)
         rows = rows[~over]
 
 
 def stream(*numbers: int) -> int:
-    """Return the seed of an agent's random choices in one piece of work."""
+    """Derive the seed of an agent's random choices in one task."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])

@@ -1,4 +1,4 @@
-"""A study: a question, a list of tasks, and an answer folded from their results; its run and its command line."""
+"""A study: a question, a list of tasks, and an answer computed from their results; its run and its command line."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ RESULT, FIGURE = "result.json", "figure.png"
 
 @dataclass(frozen=True)
 class Setup:
-    """What a study is run with: whose play, by which rules, how much, from which seed.
+    """The setup of a study: rules, agent, number of deals and seed.
 
-    Raises ValueError for a number out of bounds, for an agent that can't play by the rules, and for another choice of
-    luck.
+    Raises ValueError for a number out of bounds, for an agent that can't play by the rules, and for an unknown choice
+    of luck.
     """
 
     rules: Rules
     agent: str
     deals: int
     seed: int = 0
-    luck: str = "off"  # in which duplicate matches it is taken out of the margins: auto, on or off
-    sets: tuple[str, ...] = ()  # rule sets, of a study that compares some
+    luck: str = "off"  # whether duplicate matches take it out of the margins: auto, on or off
+    sets: tuple[str, ...] = ()  # rule sets that the study compares, if any
 
     def __post_init__(self) -> None:
         check_number("deals", self.deals, 1, MOST_DEALS)
@@ -63,17 +63,17 @@ class Setup:
         control_for(self.luck, [agents.make_known(self.agent, self.rules)], self.rules)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON values, with a digest of what takes the luck out."""
-        found = {"rules": str(self.rules), "agent": self.agent, "deals": self.deals, "seed": self.seed}
-        sets = [Rules.parse(each) for each in self.sets]
+        """Convert the setup to plain JSON values, with a digest of each control variate."""
+        identity = {"rules": str(self.rules), "agent": self.agent, "deals": self.deals, "seed": self.seed}
+        sets = [Rules.parse(rules) for rules in self.sets]
         if self.luck != "off":
-            found["luck"] = [self.luck, *(control_of(each).digest for each in sets or [self.rules])]
-        return {**found, "sets": [str(each) for each in sets]} if sets else found
+            identity["luck"] = [self.luck, *(control_of(rules).digest for rules in sets or [self.rules])]
+        return {**identity, "sets": [str(rules) for rules in sets]} if sets else identity
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came out, as plain JSON values, with what a table and a picture show of it."""
+    """The figures of an answer as plain JSON values, with its table and its picture."""
 
     figures: Mapping[str, Any]
     columns: Sequence[str] = ()
@@ -88,27 +88,27 @@ class Answer:
 
 @dataclass(frozen=True)
 class Study:
-    """A question, the work that it takes, and how the results answer it."""
+    """A question, its tasks, and how their results answer it."""
 
     name: str
     question: str
-    tasks: Callable[[Setup], Sequence[Task]]  # raises ValueError for what can't be studied
+    tasks: Callable[[Setup], Sequence[Task]]  # raises ValueError for a setup that can't be studied
     answer: Callable[[Setup, dict[str, Any]], Answer]  # from the tasks' results by their keys
     deals: int  # by default
     rules: str = "krypkasino"  # by default
-    agent: str = ""  # whose play is studied by default; empty for a strong agent
-    sets: tuple[str, ...] = ()  # rule sets, of a study that compares some; others can be given
-    fewest: int = 2  # deals; one has no interval
-    any_rules: bool = False  # whether it takes games that are not like Krypkasino
+    agent: str = ""  # by default; empty for a strong agent
+    sets: tuple[str, ...] = ()  # rule sets that the study compares by default, if any
+    fewest: int = 2  # fewest deals; a single one has no interval
+    any_rules: bool = False  # whether the study accepts games that are not like Krypkasino
 
 
 def run_study(
     study: Study, setup: Setup, folder: Path, command: str = "", executor: Executor = HERE,
     progress: Progress = lambda done, of: None,
 ) -> Answer:  # fmt: skip
-    """Run a study, or resume one in the same folder, write its answer and its figure, and return the answer.
+    """Run a study, or resume one in the same folder; write its answer and its figure, and return the answer.
 
-    Raises ValueError, and changes nothing, where the study can't use the setup, or the folder has another setup or is
+    Raises ValueError, and changes nothing, if the study can't use the setup, or the folder holds another setup or is
     being written to.
     """
     if not (study.sets or study.any_rules):
@@ -123,8 +123,8 @@ def run_study(
     with open_run(folder, Header("study", identity, {"command": command}), executor) as run:
         answer = study.answer(setup, run.do_all(tasks, progress))
         columns, rows = answer.table
-        told = {**identity, **run.about, "columns": columns, "rows": rows, "figures": answer.figures}
-        write_json(folder / RESULT, {"question": study.question, "runs": [told]})
+        fields = {**identity, **run.about, "columns": columns, "rows": rows, "figures": answer.figures}
+        write_json(folder / RESULT, {"question": study.question, "runs": [fields]})
         draw_picture(folder / FIGURE, study.question, answer)
     return answer
 
@@ -147,7 +147,7 @@ def draw_picture(path: Path, question: str, answer: Answer) -> None:
 
 
 class StudySettings(Place):
-    """What the command line of a study sets; its defaults are the study's own."""
+    """The options of a study's command line; the study sets their defaults."""
 
     agent: AgentName | None = option(None, "who plays [default: a strong agent]", AGENTS)
     deals: int = option(2, "number of deals", LENGTH, ge=1, le=MOST_DEALS)
@@ -167,42 +167,42 @@ class _OfSets(StudySettings):
 
 
 def main(study: Study, words: Sequence[str] | None = None) -> None:
-    """Run a study by the words of the command line: print its table, and write its answer and figure.
+    """Run a study from the command line: print its table, and write its answer and figure.
 
     Call it at the end of the script that defines the study. The same command resumes a study that was stopped. An error
-    is one sentence, and the exit code then is 2.
+    is one sentence, with exit code 2.
     """
-    given = sys.argv[1:] if words is None else words
-    usual: dict[str, Any] = {"agent": study.agent or None, "deals": study.deals, "out": Path("runs") / study.name}
-    usual |= {"sets": study.sets} if study.sets else {"rules": study.rules}
-    own = {"defaults": classmethod(lambda cls, given: usual), "__module__": __name__}
-    kind = type("StudySettings", (_OfSets if study.sets else _OfOneGame,), own)
+    arguments = sys.argv[1:] if words is None else words
+    defaults: dict[str, Any] = {"agent": study.agent or None, "deals": study.deals, "out": Path("runs") / study.name}
+    defaults |= {"sets": study.sets} if study.sets else {"rules": study.rules}
+    members = {"defaults": classmethod(lambda cls, arguments: defaults), "__module__": __name__}
+    settings_class = type("StudySettings", (_OfSets if study.sets else _OfOneGame,), members)
 
     def run(settings: Any) -> None:
-        _run(study, settings, command_line(["python", sys.argv[0], *given]))
+        _run(study, settings, command_line(["python", sys.argv[0], *arguments]))
 
     run.__doc__ = study.question
     try:
-        app_of(kind, run)(list(given), prog_name=Path(sys.argv[0]).name)
+        app_of(settings_class, run)(list(arguments), prog_name=Path(sys.argv[0]).name)
     except SystemExit as end:
         if end.code:
             raise
 
 
-def _run(study: Study, it: Any, command: str) -> None:
-    """Run a study with what the command line says, and print its answer."""
-    sets = tuple(str(Rules.parse(text)) for text in it.sets) if study.sets else ()
-    rules = Rules.parse(sets[0]) if sets else it.game_rules()
-    setup = Setup(rules, it.agent or strong_agent(rules), it.deals, it.seed, it.luck, sets)
+def _run(study: Study, settings: Any, command: str) -> None:
+    """Run a study with the settings of the command line, and print its answer."""
+    sets = tuple(str(Rules.parse(text)) for text in settings.sets) if study.sets else ()
+    rules = Rules.parse(sets[0]) if sets else settings.game_rules()
+    setup = Setup(rules, settings.agent or strong_agent(rules), settings.deals, settings.seed, settings.luck, sets)
     with progress(Console(stderr=True)) as show:
         answer = run_study(
-            study, setup, it.out, command, it.executor, lambda done, of: show(done / max(of, 1), study.name)
+            study, setup, settings.out, command, settings.executor, lambda done, of: show(done / max(of, 1), study.name)
         )
     print(f"{study.question} ({', '.join(sets) or rules}, {label_of(setup.agent, rules)}, {setup.deals:,} deals)")
     print_table(*answer.table)
-    print(f"wrote {it.out / RESULT} and {it.out / FIGURE}")
+    print(f"wrote {settings.out / RESULT} and {settings.out / FIGURE}")
 
 
 def strong_agent(rules: Rules) -> str:
-    """Return the string of a strong agent that is quick: the package's network for the rules, or a small search."""
+    """Choose a strong and quick agent's string: the package's network for the rules, or a small search."""
     return "champion(worlds=0)" if shipped_model(rules) else "search(worlds=10, plies=0)"
