@@ -19,10 +19,10 @@ AHEAD = 4  # items submitted per processor
 def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]]:
     """Yield a map of a function over items as tasks of a Ray cluster, each on one processor.
 
-    `address` is that of the cluster. None stands for the cluster that this process is connected to or that RAY_ADDRESS
-    names, or else for a new one on this machine. Ray must be able to import krypenv on every node, and folders that a
-    task names must be at the same path there. Raises ValueError if Ray is not installed or there is no cluster, and
-    ChildProcessError if the workers of one item keep dying.
+    `address` is that of the cluster. None means the cluster of this process or of RAY_ADDRESS, or else a new one on
+    this machine. Ray must be able to import krypenv on every node, and folders that a task names must have the same
+    path on all nodes. Raises ValueError if Ray is not installed or there is no cluster, and ChildProcessError if the
+    workers of one item keep dying.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # use the cluster's Python, and upload nothing
@@ -30,14 +30,14 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
     is_ours = not ray.is_initialized()
     if is_ours:
         ray.init(address, include_dashboard=False, logging_level=logging.ERROR)
-    task, here = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone), os.getcwd()
-    most = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    task, folder = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone), os.getcwd()
+    limit = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         running: list[Any] = []
         for item in items:
-            running.append(task.remote(function, item, here))
-            if len(running) >= most:
+            running.append(task.remote(function, item, folder))
+            if len(running) >= limit:
                 done, running = ray.wait(running)
                 yield from ray.get(done)
         while running:
@@ -58,9 +58,9 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
 
 
 def check_cluster(address: str | None = None) -> Any:
-    """Return Ray; raise ValueError if it is not installed, or nothing answers where the cluster should be.
+    """Import Ray; raises ValueError if it is not installed, or no cluster answers at the address.
 
-    Ray itself would try for many minutes to reach a cluster that is not there.
+    Ray itself would try for many minutes to reach a missing cluster.
     """
     try:
         import ray
@@ -77,8 +77,8 @@ def check_cluster(address: str | None = None) -> Any:
 
 
 def _alone(function: Callable[[Any], Any], item: Any, folder: str) -> Any:
-    """Do an item on one thread; relative paths mean on every node what they mean where the work was begun."""
+    """Process an item on one thread, in the folder that relative paths refer to."""
     use_one_thread()
-    with contextlib.suppress(FileNotFoundError):  # a node may lack it, and only some items name files
+    with contextlib.suppress(FileNotFoundError):  # a node may lack the folder, and only some items name files
         os.chdir(folder)
     return function(item)

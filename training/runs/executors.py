@@ -1,4 +1,4 @@
-"""Where tasks are done: in this process, in worker processes, or on a Ray cluster. Results are the same in all."""
+"""Executors of tasks: this process, worker processes, or a Ray cluster. The results are the same in all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]  # yields r
 
 @dataclass(frozen=True)
 class Executor:
-    """Where tasks are done, and how many at a time."""
+    """Where tasks run, and how many at a time."""
 
     workers: int = 1  # processes of this machine; 1 for this process
     ray: bool = False  # on a Ray cluster instead
@@ -21,17 +21,17 @@ class Executor:
 
     @property
     def sends(self) -> bool:
-        """Whether tasks are sent to other processes."""
+        """Whether tasks run in other processes."""
         return self.ray or self.workers > 1
 
     def check(self, names: Any = None) -> None:
-        """Raise ValueError where there is no Ray or no cluster, or an agent's name means nothing to other processes.
+        """Raise ValueError without Ray or a cluster, or for an agent's class that other processes can't import.
 
-        `names` are plain values with the names of the agents.
+        `names` are plain values that contain the names of the agents.
         """
-        if self.sends and (found := re.search(r"__main__:[\w.]+", str(names))):
+        if self.sends and (name := re.search(r"__main__:[\w.]+", str(names))):
             raise ValueError(
-                f"{found[0]} is a class of the main module, which other processes can't import; put it into a module "
+                f"{name[0]} is a class of the main module, which other processes can't import; put it into a module "
                 "of its own, or take one worker"
             )
         if self.ray:
@@ -40,9 +40,9 @@ class Executor:
             check_cluster(self.address)
 
     def open(self) -> AbstractContextManager[Map]:
-        """Yield a map of a function over items. Results come as they are ready; a dead worker's items are done again.
+        """Yield a map of a function over items. Results come as they are ready; a dead worker's items are retried.
 
-        Raises ValueError where there is no Ray or no cluster, and ChildProcessError if one item's workers keep dying.
+        Raises ValueError without Ray or a cluster, and ChildProcessError if one item's workers keep dying.
         """
         if self.ray:
             from krypenv.training.runs.cluster import ray_map
@@ -59,7 +59,7 @@ HERE = Executor()  # one task after another, in this process
 
 
 def executor_of(workers: int = 1, ray: bool = False, ray_address: str | None = None) -> Executor:
-    """Return the executor that a command's options ask for; an address implies Ray."""
+    """Make the executor of a command's options; an address implies Ray."""
     if workers < 1:
         raise ValueError(f"workers is at least 1, not {workers}")
     address = str(ray_address) if ray_address else None  # Ray takes no subclass of str, such as `typed` makes

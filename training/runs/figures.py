@@ -13,7 +13,7 @@ DPI = 120
 
 
 def save_figure(path: Path, figure: Figure, dpi: int = DPI) -> None:
-    """Write a figure as a PNG file, which names no version of any software; so equal figures give equal files."""
+    """Write a figure as a PNG file without software versions, so that equal figures give equal files."""
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=dpi, metadata={"Software": None})
     write_whole(path, data.getvalue())

@@ -15,11 +15,11 @@ LOCK = ".lock"
 def writing_to(folder: Path, file: str = "") -> Iterator[None]:
     """Lock a folder against other writers, of any process or thread, for the block; create it if necessary.
 
-    Whatever writes several files to a folder, or appends to one, does it in such a block, in the function that writes.
+    A function that writes several files to a folder, or appends to one, does so in such a block.
 
     With `file` only that file of the folder is locked. The operating system holds the lock and releases it when the
-    process ends, however it ends. The file `.lock`, or `.FILE.lock`, stays and means nothing. Raises ValueError at
-    once if another block holds the lock, be it an enclosing one.
+    process ends, even if killed. The file `.lock`, or `.FILE.lock`, stays, without a meaning. Raises ValueError at once
+    if another block holds the lock, even an enclosing one.
     """
     from filelock import FileLock, Timeout
 
@@ -41,6 +41,6 @@ def writing_to(folder: Path, file: str = "") -> Iterator[None]:
 
 
 def is_empty(folder: Path) -> bool:
-    """Return whether a folder is missing or empty apart from a lock; raises OSError if it is a file."""
+    """Tell whether a folder is missing or empty apart from a lock; raises OSError if it is a file."""
     with naming(folder):
         return not folder.exists() or all(path.name == LOCK for path in folder.iterdir())

@@ -16,10 +16,10 @@ PACKAGES = ("numpy", "numba", "torch")
 
 
 def machine() -> dict[str, Any]:
-    """Return the processor, the cores, their load in the last minute, the system and the versions."""
+    """Read the processor, the cores, their load in the last minute, the system and the versions."""
     info = Path("/proc/cpuinfo")
     models = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
-    found = {
+    facts = {
         "cpu": models[0].partition(":")[2].strip() if models else platform.processor(),
         "cores": count_threads(0),
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
@@ -28,5 +28,5 @@ def machine() -> dict[str, Any]:
     }
     for name in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return {**found, "krypenv": krypenv.__version__}
+            facts[name] = metadata.version(name)
+    return {**facts, "krypenv": krypenv.__version__}

@@ -26,8 +26,8 @@ RETRIES = 5  # times in a row that workers may die without a result
 def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
     """Yield a map of a function over items in `workers` new processes; results come as they are ready.
 
-    Where a worker dies, the items without a result are given to new workers. Raises ChildProcessError if workers die
-    again and again without a result. Workers ignore Ctrl-C; this process ends them then, as for any other exception.
+    If a worker dies, the items without a result go to new workers. Raises ChildProcessError if workers keep dying
+    without a result. Workers ignore Ctrl-C; this process terminates them then, as for any other exception.
     """
     pools = [ProcessPoolExecutor(workers, WORKERS, _begin_worker)]
 
@@ -62,13 +62,13 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
 
 
 class _Sent:
-    """A function and its argument, pickled with the code of whatever the main module or a notebook defines."""
+    """A function and its argument, pickled with the code that the main module or a notebook defines."""
 
     def __init__(self, function: Callable[[Any], Any], item: Any) -> None:
         self.parts = function, item
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return pickle.loads, (cloudpickle.dumps(self.parts),)  # a pair, on the other side
+        return pickle.loads, (cloudpickle.dumps(self.parts),)  # unpickled as a pair
 
 
 def _do(sent: Any) -> Any:

@@ -50,23 +50,23 @@ def progress(console: Console) -> Iterator[Show]:
 
 
 @contextlib.contextmanager
-def bar_of(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function that moves a bar in the terminal, called with how many are done and how many there are."""
+def bar_of(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that moves a bar in the terminal, called with the numbers done and in all."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextlib.contextmanager
 def compiling(console: Console) -> Iterator[None]:
-    """Print a notice if the block compiles kernels, and nothing if all of them are cached."""
-    told: list[str] = []
+    """Print a notice if the block compiles kernels that are not cached."""
+    notices: list[str] = []
 
-    def tell() -> None:
-        if not told:
-            told.append(COMPILING)
+    def notify() -> None:
+        if not notices:
+            notices.append(COMPILING)
             console.print(COMPILING)
 
-    with compilations(tell):
+    with compilations(notify):
         yield

@@ -16,15 +16,15 @@ from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import printable
 
 NAME_COLUMNS = ("agent", "against", "points a game", "what", "budget", "move", "played", "best", "training")
-NARROWEST = 12  # characters of a heading that is never folded, and of names that are
-INTERVAL = "95% interval"  # a column that goes below the figure before it where the table is too wide
+NARROWEST = 12  # least width to which headings and names are folded, in characters
+INTERVAL = "95% interval"  # a column that moves below the figure before it if the table is too wide
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table with all columns but the first right-aligned. Names and headings may wrap; figures don't.
 
-    Where the figures don't fit beside the names, intervals go below their figures, and the last figures to a further
-    table below.
+    If the figures don't fit beside the names, intervals move below their figures, and then the last columns into a
+    second table.
     """
     console = Console()
     wanted = [_longest([column[:NARROWEST], *cells]) for column, *cells in zip(columns, *rows, strict=True)]
@@ -38,10 +38,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     ]
     widths = [max(width, _longest([heading])) for width, heading in zip(widths, headings, strict=True)]
     least = [min(NARROWEST, width) if at in names else width for at, width in enumerate(widths)]
-    first = next((at for at in range(len(columns)) if at not in names), len(columns))  # names stand in each table
+    first = next((at for at in range(len(columns)) if at not in names), len(columns))  # columns of all tables
     parts = [list(range(first))]
     for at in range(first, len(columns)):
-        if len(parts[-1]) > first and _width(least[each] for each in (*parts[-1], at)) > console.width:
+        if len(parts[-1]) > first and _width(least[column] for column in (*parts[-1], at)) > console.width:
             parts.append(list(range(first)))
         parts[-1].append(at)
     for part in parts:
@@ -61,12 +61,12 @@ def _longest(cells: Iterable[str]) -> int:
 
 
 def _width(widths: Iterable[int]) -> int:
-    """Return the characters of a line of a table, with its border."""
+    """Compute the width of a table with its border, in characters."""
     return 1 + sum(3 + width for width in widths)
 
 
 def _with_intervals_below(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """Return the table with each interval below the figure before it."""
+    """Move each interval of a table below the figure before it."""
     kept = [at for at, column in enumerate(columns) if column != INTERVAL]
     ends = [at for at, column in enumerate(columns) if column == INTERVAL]
     below = [

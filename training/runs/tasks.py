@@ -1,8 +1,8 @@
-"""Runs: independent tasks, done anywhere in any order, whose results are kept as they come.
+"""Runs: independent tasks, executed anywhere in any order, whose results are kept as they come.
 
 A task has a key and a pure function of plain values, so that its result is the same in this process, in another one, on
-a cluster, and after a kill. The runner does the tasks that the folder's journal lacks. What a run is for follows from
-all results by a *fold*, whatever the order in which they came.
+a cluster, and after a kill. The runner executes the tasks that the folder's journal lacks. The outcome of a run is a
+*fold* of all results, which does not depend on their order.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ Progress = Callable[[int, int], None]  # work done, of how much
 
 @dataclass(frozen=True)
 class Task:
-    """A piece of work: `function(**arguments)` returns plain JSON values, or the bytes of a file of the folder."""
+    """A task: `function(**arguments)` returns plain JSON values, or the bytes of a file of the folder."""
 
     key: str  # unique in a run, and the same for the same work
-    function: Callable[..., Any]  # of a module, so that other processes find it
+    function: Callable[..., Any]  # of a module, so that other processes can import it
     arguments: dict[str, Any] = field(default_factory=dict)
-    size: int = 1  # how much work it is, for progress
-    file: str = ""  # name of the file that takes the bytes; the result is then their SHA-256
+    size: int = 1  # its share of the progress
+    file: str = ""  # name of the file for the bytes; the result is then their SHA-256
 
 
 @dataclass
 class Run:
-    """A run whose folder is locked for writing; from `open_run`."""
+    """A run whose folder is locked for writing; made by `open_run`."""
 
     folder: Path
     results: dict[str, Any]  # of the finished tasks, by key
-    about: dict[str, Any]  # for readers, as the journal has it
+    about: dict[str, Any]  # facts for readers, as in the journal's header
     file: FileIO
     executor: Executor
     stack: ExitStack
 
     def has(self, task: Task) -> bool:
-        """Return whether a task is finished."""
+        """Tell whether a task is finished."""
         return task.key in self.results and (not task.file or (self.folder / task.file).is_file())
 
     def do(self, tasks: Sequence[Task]) -> Iterator[Task]:
-        """Do the tasks that are not finished yet; yield each once its result is on the disk, in any order."""
+        """Execute the unfinished tasks; yield each task after its result is on the disk, in any order."""
         left = {task.key: task for task in tasks if not self.has(task)}
         for key, result in self._map(_do, left.values()) if left else ():
             if left[key].file:
@@ -62,14 +62,14 @@ class Run:
             self.results[key] = result
             yield left[key]
 
-    def do_all(self, tasks: Sequence[Task], progress: Progress = lambda done, of: None) -> dict[str, Any]:
-        """Do the tasks that are not finished yet, and return the results of all of them by key."""
-        of = sum(task.size for task in tasks)
+    def do_all(self, tasks: Sequence[Task], progress: Progress = lambda done, total: None) -> dict[str, Any]:
+        """Execute the unfinished tasks, and return the results of all tasks by key."""
+        total = sum(task.size for task in tasks)
         done = sum(task.size for task in tasks if self.has(task))
-        progress(done, of)
+        progress(done, total)
         for task in self.do(tasks):
             done += task.size
-            progress(done, of)
+            progress(done, total)
         return {task.key: self.results[task.key] for task in tasks}
 
     @cached_property
@@ -82,8 +82,8 @@ class Run:
 def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterator[Run]:
     """Open a folder for a run: a new folder, or one in which the same run was begun.
 
-    Raises ValueError with one sentence, and changes nothing, where the folder holds another run, was changed, or
-    another process is writing to it; and before it makes the folder, where the executor can't do the work.
+    Raises ValueError with one sentence, and changes nothing, if the folder holds another run, was changed, or another
+    process is writing to it; and before it makes the folder, if the executor can't run the tasks.
     """
     executor.check(header.identity)
     with writing_to(folder), ExitStack() as stack:
