@@ -25,7 +25,7 @@ from pydantic_core import PydanticCustomError
 from krypenv.inputs.words import command_line, did_you_mean, shown
 
 Of = TypeVar("Of", bound="Settings")
-FROM_FILE = {"is_from_file": True}  # validation context: nobody has typed these values
+FROM_FILE = {"is_from_file": True}  # validation context: these values are not trusted
 
 
 def option(
@@ -45,9 +45,9 @@ def option(
         default: its default, `...` if it must be given. None stands for "not given".
         text: its sentence in `--help`.
         group: its panel in `--help`; that of its class if empty.
-        flag: its name on the command line, where that can't be the field's.
-        metavar: what `--help` calls its value.
-        is_argument: it is a word at its place, without a name.
+        flag: its name on the command line, if different from the field's.
+        metavar: the name of its value in `--help`.
+        is_argument: it is a positional argument, without a name.
         decides: it decides the results, and not only where they are computed and shown.
         bounds: `ge`, `gt`, `le` and the like, as in `pydantic.Field`.
     """
@@ -61,9 +61,9 @@ def option(
     return Field(default, description=text, json_schema_extra=extra, **bounds)
 
 
-def output(default: Any, text: str, metavar: str = "", **more: Any) -> Any:
-    """Declare an option that says where or how results are written."""
-    return option(default, text, "Output", metavar=metavar, decides=False, **more)
+def output(default: Any, text: str, metavar: str = "", **extra: Any) -> Any:
+    """Declare an option for where or how results are written."""
+    return option(default, text, "Output", metavar=metavar, decides=False, **extra)
 
 
 def _check_agent(value: Any, info: ValidationInfo) -> Any:
@@ -84,21 +84,21 @@ def _refuse_empty(value: Any) -> Any:
     return value
 
 
-AgentName = Annotated[str, PlainValidator(_check_agent)]  # typed by a person, unless the settings come from a file
+AgentName = Annotated[str, PlainValidator(_check_agent)]  # trusted, unless the settings come from a file
 AnyAgent = Annotated[Any, PlainValidator(_as_typed)]  # a name, a pair of a name and maker(rules, seed), or an agent
 File = Annotated[Path, Field(strict=False), BeforeValidator(_refuse_empty)]
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of NumPy as one of Python, a list as a tuple, and any other value as it is."""
+    """Convert a number of NumPy to one of Python, and a list to a tuple; other values stay."""
     return value.item() if isinstance(value, np.generic) else tuple(value) if isinstance(value, list) else value
 
 
 class Settings(BaseModel):
-    """The settings of a command, or a group of settings that several commands inherit. They can't be changed.
+    """The settings of a command, or a group of settings that several commands inherit; immutable.
 
-    A field with a sentence is an option; others are for Python only. Raises ValueError with one sentence for a value
-    that is invalid, and TypeError for an unknown name.
+    A field with a sentence is an option; others are for Python only. Raises ValueError with one sentence for an
+    invalid value, and TypeError for an unknown name.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, str_min_length=1, allow_inf_nan=False)
@@ -106,112 +106,112 @@ class Settings(BaseModel):
     command: ClassVar[str] = ""  # its name
     group: ClassVar[str] = ""  # the panel of the options declared in this class
 
-    def __init__(self, **given: Any) -> None:
-        for name in given:
+    def __init__(self, **values: Any) -> None:
+        for name in values:
             if name not in type(self).model_fields:
                 near = did_you_mean(name, list(type(self).model_fields))
                 raise TypeError(f"{type(self).__name__} has no setting {shown(name)}{near}")
-        self._take(given)
+        self._take(values)
 
-    def _take(self, given: Mapping[str, Any], context: dict[str, Any] | None = None) -> None:
-        values = {name: _plain(value) for name, value in {**self.defaults(given), **given}.items()}
+    def _take(self, values: Mapping[str, Any], context: dict[str, Any] | None = None) -> None:
+        complete = {name: _plain(value) for name, value in {**self.defaults(values), **values}.items()}
         try:
-            self.__pydantic_validator__.validate_python(values, self_instance=self, context=context)
+            self.__pydantic_validator__.validate_python(complete, self_instance=self, context=context)
         except ValidationError as error:
             flags = {name: about(field)["flag"] or name for name, field in options_of(type(self)).items()}
             raise ValueError(sentence_of(error, flags=flags)) from None
 
     @classmethod
     def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return values for settings that are not given, where others than the fields' defaults fit what is given."""
+        """Choose values for settings that are not given, if those given call for other defaults than the fields'."""
         return {}
 
     @classmethod
     def from_file(cls: type[Of], fields: Mapping[str, Any]) -> Of:
-        """Return settings from the JSON values of a file, whose agents nobody has typed."""
+        """Make settings from the JSON values of a file, whose agents are not trusted."""
         made = cls.__new__(cls)
         made._take(fields, FROM_FILE)
         return made
 
-    def changed(self: Of, **given: Any) -> Of:
-        """Return these settings with some values changed."""
-        kept = {name: getattr(self, name) for name in type(self).model_fields if name not in given}
-        return type(self)(**{**kept, **given}).model_copy(update=kept)  # agents that nobody has typed stay so
+    def changed(self: Of, **changes: Any) -> Of:
+        """Copy these settings with some values changed."""
+        kept = {name: getattr(self, name) for name in type(self).model_fields if name not in changes}
+        return type(self)(**{**kept, **changes}).model_copy(update=kept)  # untrusted agents stay so
 
     def identity(self) -> dict[str, Any]:
-        """Return the values that decide the results, by name."""
+        """Select the values that decide the results, by name."""
         return {name: getattr(self, name) for name, field in options_of(type(self)).items() if about(field)["decides"]}
 
     @property
     def line(self) -> str:
-        """The command line that makes these settings."""
+        """The command line of these settings."""
         fields = options_of(type(self))
-        own = {name: getattr(self, name) for name in fields}
-        usual = {name: field.default for name, field in fields.items()}
-        usual |= self.defaults({name: own[name] for name in fields if own[name] != usual[name]})
-        given = [name for name, field in fields.items() if own[name] != usual[name] or field.is_required()]
-        given.sort(key=lambda name: not about(fields[name])["is_argument"])
-        return command_line(["krypenv", self.command, *(w for name in given for w in words_of(self, name))])
+        values = {name: getattr(self, name) for name in fields}
+        defaults = {name: field.default for name, field in fields.items()}
+        defaults |= self.defaults({name: values[name] for name in fields if values[name] != defaults[name]})
+        named = [name for name, field in fields.items() if values[name] != defaults[name] or field.is_required()]
+        named.sort(key=lambda name: not about(fields[name])["is_argument"])
+        return command_line(["krypenv", self.command, *(w for name in named for w in words_of(self, name))])
 
 
 def options_of(command: type[Settings]) -> dict[str, FieldInfo]:
-    """Return the fields of a command that are options, by name."""
+    """Select the fields of a command that are options, by name."""
     return {name: field for name, field in command.model_fields.items() if field.description}
 
 
 def about(field: FieldInfo) -> dict[str, Any]:
-    """Return what `option` says of a field beside its type, default, bounds and text."""
+    """Read the facts of `option` on a field beside its type, default, bounds and text."""
     return typing.cast("dict[str, Any]", field.json_schema_extra)
 
 
 def flag_of(name: str, field: FieldInfo) -> str:
-    """Return the name of an option on the command line."""
+    """Derive the name of an option on the command line."""
     return "--" + (about(field)["flag"] or name).replace("_", "-")
 
 
 def group_of(command: type[Settings], name: str) -> str:
-    """Return the panel of an option: its own, or that of the class that declares it."""
-    holder = next(each for each in command.__mro__ if name in vars(each).get("__annotations__", {}))
+    """Find the panel of an option: its own, or that of the class that declares it."""
+    holder = next(base for base in command.__mro__ if name in vars(base).get("__annotations__", {}))
     return str(about(command.model_fields[name])["group"] or getattr(holder, "group", ""))
 
 
 def kind_of(field: FieldInfo) -> tuple[type, bool]:
-    """Return the type of an option's value as a word of the command line, and whether it can be repeated."""
+    """Find the type of an option's value on the command line, and whether the option can be repeated."""
     is_repeated = typing.get_origin(field.annotation) is tuple
     kinds = _parts(field.annotation)
     return next((kind for kind in (bool, Path, str, int, float) if kind in kinds), str), is_repeated
 
 
 def choices_of(kind: Any) -> list[str]:
-    """Return the words that are the only values of an option; an empty list if it may have others."""
+    """List the only values of an option that has fixed choices; an empty list for any other option."""
     return [value for value in _parts(kind) if isinstance(value, str)]
 
 
 def _parts(kind: Any) -> list[Any]:
-    """Return the plain types in an annotation, and the values of its literals."""
-    inner = [each for each in typing.get_args(kind) if each is not Ellipsis]
+    """List the plain types in an annotation, and the values of its literals."""
+    inner = [part for part in typing.get_args(kind) if part is not Ellipsis]
     if typing.get_origin(kind) is Annotated:
         inner = inner[:1]
-    return [found for each in inner for found in _parts(each)] or [kind]
+    return [inner_part for part in inner for inner_part in _parts(part)] or [kind]
 
 
 def words_of(settings: Settings, name: str) -> list[str]:
-    """Return the words of a command line that give an option the value it has."""
+    """Write the words of a command line that set an option to its value."""
     field, value = type(settings).model_fields[name], getattr(settings, name)
     kind, is_repeated = kind_of(field)
-    values = [str(each) for each in (value if is_repeated else (value,)) if each is not None]
+    values = [str(item) for item in (value if is_repeated else (value,)) if item is not None]
     if about(field)["is_argument"]:
         return values
     flag = flag_of(name, field)
     if kind is bool:
         return [flag if value else f"--no-{flag[2:]}"]
-    return [word for each in values for word in (flag, each)]
+    return [word for item in values for word in (flag, item)]
 
 
 def bounds_of(field: FieldInfo) -> str:
-    """Return the bounds of a number, as in "0 to 1" or "above 0"; an empty text if it has none."""
+    """Format the bounds of a number, as in "0 to 1" or "above 0"; an empty text without bounds."""
     limits = {
-        name: getattr(each, name) for each in field.metadata for name in ("ge", "gt", "le") if hasattr(each, name)
+        name: getattr(limit, name) for limit in field.metadata for name in ("ge", "gt", "le") if hasattr(limit, name)
     }
     low = f"{limits['ge']:,g}" if "ge" in limits else f"above {limits['gt']:,g}" if "gt" in limits else ""
     high = f"{limits['le']:,}" if limits.get("le", 10**9) < 10**9 else ""
@@ -219,7 +219,7 @@ def bounds_of(field: FieldInfo) -> str:
 
 
 def check_number(name: str, value: Any, low: float, high: float) -> None:
-    """Raise ValueError with one sentence unless a value is a number within bounds; whole, if its bounds are."""
+    """Raise ValueError with one sentence unless a value is a number within bounds, whole if `high` is whole."""
     kind: Any = Annotated[int if isinstance(high, int) else float, Field(strict=True, ge=low, le=high)]
     try:
         TypeAdapter(kind).validate_python(_plain(value))
@@ -228,7 +228,7 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
 
 
 def sentence_of(error: ValidationError, name: str = "the settings", flags: Mapping[str, str] | None = None) -> str:
-    """Return the first thing that is wrong, as a sentence; fields may have other names on the command line."""
+    """Describe the first error as a sentence; `flags` maps fields to other names on the command line."""
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else name
     name = (flags or {}).get(name, name)

@@ -27,9 +27,9 @@ from krypenv.training.settings.groups import ORDER
 
 
 def command_of(settings: type[Settings], run: Callable[[Any], None]) -> Callable[..., None]:
-    """Return a function for typer whose options are those of some settings; it calls `run` with an instance."""
+    """Make a function for typer with the options of a settings class, which calls `run` with an instance."""
     fields = options_of(settings)
-    usual = {name: field.default for name, field in fields.items()} | settings.defaults({})
+    defaults = {name: field.default for name, field in fields.items()} | settings.defaults({})
 
     def command(ctx: typer.Context, **values: Any) -> None:
         is_given = {name: getattr(ctx.get_parameter_source(name), "name", "") != "DEFAULT" for name in values}
@@ -38,16 +38,16 @@ def command_of(settings: type[Settings], run: Callable[[Any], None]) -> Callable
     command.__doc__ = run.__doc__
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     names = sorted(fields, key=lambda name: _place(settings, name))
-    parameters = [context, *(_parameter(settings, name, usual[name]) for name in names)]
+    parameters = [context, *(_parameter(settings, name, defaults[name]) for name in names)]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 
 def _typed(field: FieldInfo, word: Any) -> Any:
-    """Return the value of a field for a word or words; one that is no number stays a word, which the field refuses."""
+    """Convert a word or words to a field's value; a word that should be a number stays one, which the field refuses."""
     if isinstance(word, list):
-        return tuple(_typed(field, each) for each in word)
+        return tuple(_typed(field, item) for item in word)
     kind = kind_of(field)[0]
     if kind in (int, float):
         with contextlib.suppress(ValueError):
@@ -56,39 +56,39 @@ def _typed(field: FieldInfo, word: Any) -> Any:
 
 
 def _place(settings: type[Settings], name: str) -> int:
-    """Return where an option stands on the page: arguments first, then panel by panel."""
+    """Compute the rank of an option on the page: arguments first, then panel by panel."""
     return (
         -1 if about(settings.model_fields[name])["is_argument"] else ORDER.index(group_of(settings, name) or ORDER[0])
     )
 
 
 def _parameter(settings: type[Settings], name: str, default: Any) -> inspect.Parameter:
-    """Return the parameter from which typer makes an option or argument."""
+    """Make the parameter from which typer makes an option or argument."""
     field = settings.model_fields[name]
-    more, (kind, is_repeated) = about(field), kind_of(field)
+    facts, (kind, is_repeated) = about(field), kind_of(field)
     text, has_default = str(field.description), " [default: " not in str(field.description)
-    usual = "PATH" if kind is Path else f"<{kind.__name__}>"
-    metavar = more["metavar"] or "|".join(choices_of(field.annotation)) or usual
+    value_name = "PATH" if kind is Path else f"<{kind.__name__}>"
+    metavar = facts["metavar"] or "|".join(choices_of(field.annotation)) or value_name
     word: Any = bool if kind is bool else str
-    if more["is_argument"]:
-        metavar = more["metavar"] or flag_of(name, field)[2:].upper()
+    if facts["is_argument"]:
+        metavar = facts["metavar"] or flag_of(name, field)[2:].upper()
     if is_repeated:
         word, default = list[str], [] if field.is_required() else list(map(str, default))
-        if not more["is_argument"]:
-            words, marker, rest = text.partition(" [default: ")
+        if not facts["is_argument"]:
+            words, marker, default_text = text.partition(" [default: ")
             text = words if "repeat" in words else f"{words}; repeatable"
-            text += marker + rest
+            text += marker + default_text
     if name != "seed" and (bounds := bounds_of(field)):
-        words, marker, rest = text.partition(" [default: ")
-        text = f"{words} ({bounds}){marker}{rest}"
-    flags = [] if more["is_argument"] else [flag_of(name, field)]
+        words, marker, default_text = text.partition(" [default: ")
+        text = f"{words} ({bounds}){marker}{default_text}"
+    flags = [] if facts["is_argument"] else [flag_of(name, field)]
     if kind is bool and default:
         flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
-    make = typer.Argument if more["is_argument"] else typer.Option
-    told = make(
+    make = typer.Argument if facts["is_argument"] else typer.Option
+    declaration = make(
         *flags,
         help=escape(text),
-        rich_help_panel=None if more["is_argument"] else group_of(settings, name) or None,
+        rich_help_panel=None if facts["is_argument"] else group_of(settings, name) or None,
         show_default=has_default,
         metavar="" if kind is bool else metavar,
     )
@@ -96,12 +96,12 @@ def _parameter(settings: type[Settings], name: str, default: Any) -> inspect.Par
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if field.is_required() else default,
-        annotation=Annotated[word | None if default is None else word, told],
+        annotation=Annotated[word | None if default is None else word, declaration],
     )
 
 
 def app_of(settings: type[Settings], run: Callable[[Any], None]) -> typer.Typer:
-    """Return a program that is one command."""
+    """Make a program of a single command."""
     app = typer.Typer(cls=OneSentence, add_completion=False)
     app.callback(invoke_without_command=True, subcommand_metavar="")(command_of(settings, run))
     return app

@@ -1,4 +1,4 @@
-"""Commands as typer runs them: loaded when they are called, with one sentence and an exit code for an error."""
+"""Commands for typer: loaded when they are called; an error becomes one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from krypenv.inputs.words import one_line, to_install
 from krypenv.runtime import stopping
 
 LONGEST_MESSAGE = 1000  # characters
-OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")  # what [train] installs
-OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # what [render] installs
-OF_TABLE = ("starlette", "uvicorn", "websockets")  # what [table] installs
+OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")  # packages of the extra [train]
+OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # packages of [render]
+OF_TABLE = ("starlette", "uvicorn", "websockets")  # packages of [table]
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 HELP = "Help"  # the panel of `--help`
-UsageError: type[Any] = typer.BadParameter.__mro__[1]  # typer has its own click or another one's, by its version
+UsageError: type[Any] = typer.BadParameter.__mro__[1]  # of click, which some versions of typer bundle
 
 
 class HelpPanel:
     """A command or group with `--help` in a panel of its own."""
 
     def get_help_option(self, ctx: Any) -> Any:
-        """Return the option `--help`."""
-        found = super().get_help_option(ctx)  # type: ignore[misc]  # of typer's class
-        if found is not None:
-            found.metavar, found.rich_help_panel = "", HELP
-        return found
+        """Make the option `--help`, in its own panel."""
+        help_option = super().get_help_option(ctx)  # type: ignore[misc]  # of typer's class
+        if help_option is not None:
+            help_option.metavar, help_option.rich_help_panel = "", HELP
+        return help_option
 
 
 class Page(HelpPanel, TyperCommand):
@@ -41,9 +41,9 @@ class Page(HelpPanel, TyperCommand):
 
 
 def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:
-    """Run a command through another function, with the words of the command line; that function also gives its help.
+    """Run a command through another function, with the arguments of the command line and that function's help.
 
-    So a command imports what defines its options only when it is called.
+    So a command imports the definitions of its options only when it is called.
     """
     app = typer.Typer(add_completion=False)
     app.command(cls=Page, epilog=epilog)(function)
@@ -55,20 +55,20 @@ def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) ->
 class OneSentence(HelpPanel, TyperGroup):
     """Commands that report an error as one sentence. Exit codes: 2, 130 for an interruption, 1 for a broken pipe.
 
-    A broken pipe is not reported: the reader, such as `head`, has seen enough.
+    A broken pipe is not reported, since its reader, such as `head`, has closed it.
     """
 
-    def main(self, *given: Any, **more: Any) -> Any:
-        """Run the command line. What is written outside of a command, as a help is, may fail as well."""
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line; errors of output outside of a command, such as help, are reported too."""
         try:
             try:
-                return super().main(*given, **more)
+                return super().main(*args, **options)
             finally:
                 _flush()
         except OSError as error:
             _drop_output()
             is_broken = isinstance(error, BrokenPipeError)
-            raise SystemExit(1 if is_broken else _tell(f"krypenv: {_reason(error)}")) from None
+            raise SystemExit(1 if is_broken else _print_error(f"krypenv: {_reason(error)}")) from None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words before the command's name."""
@@ -77,7 +77,7 @@ class OneSentence(HelpPanel, TyperGroup):
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
-            raise typer.Exit(_tell(_usage(error))) from None
+            raise typer.Exit(_print_error(_usage(error))) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Invoke a command; an exception becomes a sentence and an exit code."""
@@ -109,12 +109,12 @@ class OneSentence(HelpPanel, TyperGroup):
         except OSError as error:
             message = f"krypenv: {_reason(error)}"
         if message:
-            _tell(message)
+            _print_error(message)
         raise typer.Exit(code)
 
 
-def _tell(message: str) -> int:
-    """Write a sentence to the standard error, if it takes it; return the exit code of an error."""
+def _print_error(message: str) -> int:
+    """Write a sentence to the standard error, if that is open; return the exit code of an error."""
     with contextlib.suppress(OSError):
         typer.echo(one_line(message, LONGEST_MESSAGE), err=True)
     return 2
@@ -126,15 +126,15 @@ def _flush() -> None:
 
 
 def _usage(error: Any) -> str:
-    """Return what is wrong with a command line, and where its words are explained."""
-    what = one_line(error.format_message(), LONGEST_MESSAGE).rstrip(".")
-    what = re.sub(r"\.? \(?(?:Did you mean (?:one of: )?|Possible options: )(.+?)\??\)?$", r" (did you mean \1?)", what)
+    """Describe the error in a command line, with a pointer to its help."""
+    text = one_line(error.format_message(), LONGEST_MESSAGE).rstrip(".")
+    text = re.sub(r"\.? \(?(?:Did you mean (?:one of: )?|Possible options: )(.+?)\??\)?$", r" (did you mean \1?)", text)
     command = error.ctx.command_path if error.ctx else "krypenv"
-    return f"krypenv: {what[:1].lower()}{what[1:]}; see {command} --help"
+    return f"krypenv: {text[:1].lower()}{text[1:]}; see {command} --help"
 
 
 def _reason(error: OSError) -> str:
-    """Return the file and the reason. Errors of files carry a name, so a write error without one is of the output."""
+    """Describe an error by its file and reason. A write error without a file name is one of the standard output."""
     reason = error.strerror or str(error)
     if error.filename is not None:
         return f"{error.filename if error.filename2 is None else error.filename2}: {reason}"

@@ -25,7 +25,7 @@ ORDER = (
 )  # fmt: skip
 
 KRYPKASINO = "krypkasino"
-MOST_DEALS = 1_000_000  # whose scores fit into memory and resolve a hundredth of a point
+MOST_DEALS = 1_000_000  # their scores fit into memory and resolve a hundredth of a point
 LARGEST_SEED = 2**64 - 2
 LARGEST_SMALL_SEED = 2**32 - 1  # NumPy's older generators take no larger one
 MOST_WORKERS = 1024
@@ -35,14 +35,14 @@ Language = Literal["en", "sv"] | None
 
 
 def fields_option() -> Any:
-    """Declare the fields of the rules that differ from the preset's."""
+    """Declare the option for fields of the rules that differ from the preset's."""
     return option(
         (), "change a field of the rules, as in forced_sweep=False", RULES, metavar="KEY=VALUE", decides=False
     )
 
 
 def rules_with(preset: str, fields: Sequence[str]) -> Rules:
-    """Return the rules of a preset, whose text may change fields too; raises ValueError if they are invalid."""
+    """Parse the rules of a preset with changed fields; raises ValueError if they are invalid."""
     return Rules.parse(" ".join([preset, *(word.replace(" ", "") for word in fields)]))
 
 
@@ -69,11 +69,11 @@ class GameSettings(Settings):
 
     @property
     def has_rules(self) -> bool:
-        """Whether any of these options is given, where the default is to give none."""
+        """Whether any of these options is given."""
         return self.rules is not None or bool(self.changes)
 
     def game_rules(self) -> Rules:
-        """Return the rules; raises ValueError if they are invalid."""
+        """Parse the rules; raises ValueError if they are invalid."""
         return rules_with(self.rules or KRYPKASINO, self.changes)
 
 
@@ -85,7 +85,7 @@ class RulesOfAgents(GameSettings):
     )
 
     def rules_for(self, agents: Sequence[Any]) -> Rules:
-        """Return the rules; if none are given, those of the first model among the agents, or Krypkasino's."""
+        """Choose the rules: those given, or those of the first model among the agents, or Krypkasino's."""
         from krypenv.agents import rules_of
 
         named = [] if self.has_rules else [agent for agent in agents if isinstance(agent, str)]
@@ -93,14 +93,14 @@ class RulesOfAgents(GameSettings):
 
 
 def rules_given(kind: type[GameSettings], given: Mapping[str, Any]) -> Rules:
-    """Return the rules of settings that are not made yet."""
+    """Parse the rules from the values of settings before the settings are made."""
     return kind.model_construct(
         **{name: given[name] for name in GameSettings.model_fields if name in given}
     ).game_rules()
 
 
 class Place(Settings):
-    """Where tasks are done, on which their results do not depend."""
+    """Where tasks run, which does not change their results."""
 
     group: ClassVar[str] = RAY
 
@@ -117,12 +117,12 @@ class Place(Settings):
 
     @property
     def executor(self) -> Executor:
-        """The executor that is asked for."""
+        """The executor of these options."""
         return executor_of(count_threads(self.workers), self.ray, self.ray_address)
 
 
 class Length(Settings):
-    """How long training lasts."""
+    """The length of training."""
 
     group: ClassVar[str] = LENGTH
 
@@ -150,12 +150,12 @@ class NetworkSettings(Settings):
 
 
 def language_option() -> Any:
-    """Declare the language of what people read; a `Language`."""
+    """Declare the language of texts; a `Language`."""
     return output(None, "language of the texts [default: that of the locale, or en]")
 
 
 class AtTable(GameSettings):
-    """Who plays with a person at a table, and the file of the game."""
+    """The players at a person's table, and the file of the game."""
 
     group: ClassVar[str] = AGENTS
 
@@ -181,7 +181,7 @@ def seed_option(text: str = "seed; the same seed gives the same figures", most: 
 
 
 def luck_option() -> Any:
-    """Declare in which matches luck is taken out of the margins; a `Luck`."""
+    """Declare whether luck is taken out of the margins of matches; a `Luck`."""
     return option(
         "auto", "take luck out of the margins by a control variate; auto: if an agent takes long to decide", LENGTH
     )
