@@ -12,10 +12,13 @@ a cache that knows the sources of callees, this file could go. `dependencies` of
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import glob
 import hashlib
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -34,7 +37,7 @@ from numba.extending import lower_cast
 from krypenv.runtime.hashes import kernel_hash
 from krypenv.runtime.plain import SPARES
 
-NAMING = "short names by contents"  # how code in the cache is named: none that was named otherwise is used
+NAMING = "names of code and files by contents"  # how code in the cache is named: none that was named otherwise is used
 _CODE: dict[str, Any] = {}  # the intermediate code of each kernel alone, by symbols, which tell apart all code
 _INTEGERS = types.integer_domain - {types.uint64}  # int64 holds them all
 # What is called, overridden or unpacked here, with its parameters. `_rebuild` takes what `_reduce` returns.
@@ -65,7 +68,11 @@ _USED: tuple[tuple[Any, str, str], ...] = (
     (CompileResultCacheImpl, "rebuild", "self target_context payload"),
     (FunctionCache, "_index_key", "self sig codegen"),
     (FunctionCache, "load_overload", "self sig target_context"),
+    (IndexDataCacheFile, "__init__", "self cache_path filename_base source_stamp"),
+    (IndexDataCacheFile, "save", "self key data"),
     (IndexDataCacheFile, "_load_index", "self"),
+    (IndexDataCacheFile, "_save_index", "self overloads"),
+    (IndexDataCacheFile, "_save_data", "self name data"),
 )
 
 
@@ -337,6 +344,29 @@ def _trap_for(function: Callable[..., Any]) -> Callable[..., Any]:
     return trap
 
 
+class _CacheFiles(IndexDataCacheFile):
+    """An index and files of code, which are named by what they hold.
+
+    Numba numbers them. So two processes that fill a cache at once write two kernels to one file, and the next process
+    takes one for the other.
+    """
+
+    _index_name: str
+    _cache_path: str
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write the code of a key, and its entry in the index unless there is one; drop code of earlier sources."""
+        names, base = self._load_index(), self._index_name.removesuffix(".nbi")
+        if not names:
+            for stale in Path(self._cache_path).glob(f"{glob.escape(base)}.*.nbc"):
+                with contextlib.suppress(OSError):
+                    stale.unlink()
+        if key not in names:
+            names[key] = f"{base}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+            self._save_index(names)
+        self._save_data(names[key], data)
+
+
 class _PackageCache(FunctionCache):
     """A cache under `kernel_hash`: Numba's own looks at one file only, and keeps kernels whose callees have changed.
 
@@ -345,6 +375,8 @@ class _PackageCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _CacheFiles(self._cache_path, self._impl.filename_base, stamp)
         self.options = sorted(options.items())  # of the compilation
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:

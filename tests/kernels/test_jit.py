@@ -18,6 +18,7 @@ from krypenv.agents.search.sampling import Job
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels import captures, observing, weighing
 from krypenv.kernels.compiled import compile_rules
+from krypenv.runtime import lean
 from krypenv.runtime.hashes import kernel_hash
 from krypenv.runtime.jit import JIT_IS_OFF, SPARES, handle, is_compiled, kernel, rare_kernel, records
 
@@ -363,3 +364,16 @@ def test_kernels_that_close_over_others_are_kept(tmp_path, monkeypatch, is_plain
     (tmp_path / "closed.py").write_text(CLOSED)
     code = "import krypenv; krypenv.__path__.append('.'); import krypenv.closed"  # the plain way keeps the package's
     assert [printed(tmp_path, "-c", code) for _ in range(2)] == [["6", "0", "14", "0"], ["6", "1", "14", "1"]]
+
+
+def test_two_processes_that_fill_a_cache_at_once_write_two_files(tmp_path, monkeypatch):
+    """Each has read the index before the other writes it; one entry is lost, and none leads to the other's code."""
+    ours, theirs = (lean._CacheFiles(str(tmp_path), "kernel", "stamp") for _ in range(2))
+    monkeypatch.setattr(theirs, "_load_index", dict)
+    ours.save("main rules", "main code")
+    theirs.save("other rules", "other code")
+    found = {key: lean._CacheFiles(str(tmp_path), "kernel", "stamp").load(key) for key in ("main rules", "other rules")}
+    assert found == {"main rules": None, "other rules": "other code"}
+    ours.save("main rules", "main code")
+    again = lean._CacheFiles(str(tmp_path), "kernel", "stamp")
+    assert [again.load(key) for key in ("main rules", "other rules")] == ["main code", "other code"]
