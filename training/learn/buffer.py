@@ -15,7 +15,7 @@ from krypenv.training.learn.policy import Position
 
 
 class Decisions(NamedTuple):
-    """What the seats to act in B games decide on."""
+    """The inputs of B decisions, one in each game."""
 
     observations: np.ndarray  # (B, N) int8
     features: ActionFeatures  # of their legal actions
@@ -23,8 +23,8 @@ class Decisions(NamedTuple):
     seats: np.ndarray  # (B,) ints, the seat to act
 
     def tensors(self, device: torch.device | str) -> Position:
-        """Return the policy's input as tensors."""
-        observations, hidden = (torch.as_tensor(each, device=device) for each in (self.observations, self.hidden))
+        """Convert the policy's input to tensors."""
+        observations, hidden = (torch.as_tensor(array, device=device) for array in (self.observations, self.hidden))
         return Position(observations, Choices.of(self.features, device), hidden)
 
 
@@ -42,14 +42,14 @@ class Minibatch(NamedTuple):
 class SeatRolloutBuffer(MaskableRolloutBuffer):
     """T steps of B games; in each step of a game one of P seats decides.
 
-    Each seat has its own stream: a decision is followed by the same seat's next decision in the game, and what the seat
-    earns until then is the decision's reward. The streams never mix. Advantages are estimated along them as in Schulman
-    et al. 2016. The last decision of a seat that is not to act when the rollout ends has no successor yet and is left
-    out of training.
+    Each seat has its own stream: a decision is followed by the same seat's next decision in the game, and its reward is
+    the sum of the seat's rewards until then. Advantages are estimated along these streams, which never mix, as in
+    Schulman et al. 2016. The last decision of a seat that is not to act when the rollout ends has no successor yet and
+    is left out of training.
 
-    Extra arrays: `hidden` (T, B, H) int8, the others' hands; `features`, those of each step; `seats` (T, B) ints, who
-    decided; `earned` (T, B, P) float32, what each seat earned from that step on to the next; `ends` (T, B) bool,
-    whether the step ended the episode; `other` (L,) float32, the logits of another policy, or None.
+    Extra arrays: `hidden` (T, B, H) int8, the others' hands; `features`, those of each step; `seats` (T, B) ints, the
+    seat that decided; `earned` (T, B, P) float32, the reward of each seat from that step to the next; `ends` (T, B)
+    bool, whether the step ended the episode; `other` (L,) float32, the logits of another policy, or None.
     """
 
     def __init__(self, *args: Any, seats: int = 2, hidden: int = 0, **kwargs: Any) -> None:
@@ -84,11 +84,11 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         self.full = self.pos == self.buffer_size
 
     def compute_seat_advantages(self, last_seats: np.ndarray, last_values: np.ndarray) -> None:
-        """Fill `advantages` and `returns`, given the seat to act in each game now, (B,), and its state value, (B,)."""
+        """Fill `advantages` and `returns`, given the seat to act in each game, (B,), and its state value, (B,)."""
         rows = np.arange(self.n_envs)
         shape = (self.n_envs, self.num_seats)
         reward, next_value, next_advantage = (np.zeros(shape, np.float32) for _ in range(3))
-        known = np.zeros(shape, np.bool_)  # the seat's next decision, or the end, is in sight
+        known = np.zeros(shape, np.bool_)  # the seat's next decision, or the end, is in the rollout
         next_value[rows, last_seats] = last_values
         known[rows, last_seats] = True
         for at in reversed(range(self.buffer_size)):
@@ -116,25 +116,25 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         for start in range(0, max(len(indices) - size // 2, 1), size):
             chosen = indices[start : start + size]
             at = places(features.counts, starts, chosen)
-            its = ActionFeatures(features.counts[chosen], features.actions[at], features.features[at])
+            batch_features = ActionFeatures(features.counts[chosen], features.actions[at], features.features[at])
             actions, log_probs, advantages, returns, observations, hidden = (
                 torch.as_tensor(array[chosen], device=self.device) for array in flat
             )
-            position = Position(observations, Choices.of(its, self.device), hidden)
+            position = Position(observations, Choices.of(batch_features, self.device), hidden)
             other = None if self.other is None else torch.as_tensor(self.other[at], device=self.device)
             yield Minibatch(position, actions, log_probs, advantages, returns, other)
 
     def all_features(self) -> ActionFeatures:
-        """Return the features of all decisions, step after step."""
+        """Join the features of all decisions, step after step."""
         return ActionFeatures(*(np.concatenate(parts) for parts in zip(*self.features, strict=True)))
 
 
 def places(counts: np.ndarray, starts: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return where the legal actions of some rows lie, in the order of the rows.
+    """Compute the indices of the legal actions of some rows, in the order of the rows.
 
-    `counts` and `starts`, (B,), say how many actions each row has and where they begin.
+    `counts` and `starts`, (B,), are the number of actions of each row and the index of the first.
     """
     chosen = counts[rows]
     ends = np.cumsum(chosen)
-    found: np.ndarray = np.repeat(starts[rows] - ends + chosen, chosen) + np.arange(ends[-1] if len(ends) else 0)
-    return found
+    actions_at: np.ndarray = np.repeat(starts[rows] - ends + chosen, chosen) + np.arange(ends[-1] if len(ends) else 0)
+    return actions_at

@@ -24,21 +24,21 @@ class Choices(NamedTuple):
     """The legal actions of B decisions as tensors, L in all, at most K in a row; see `ActionFeatures`."""
 
     row: Tensor  # (L,) int64: the decision that an action belongs to
-    place: Tensor  # (L,) int64: which of its actions it is
+    place: Tensor  # (L,) int64: the rank of the action within its row
     actions: Tensor  # (L,) int64
     features: Tensor  # (L, W) int8
 
     @classmethod
     def of(cls, features: ActionFeatures, device: torch.device | str = "cpu") -> Choices:
-        """Return features as tensors."""
+        """Convert features to tensors."""
         counts = torch.from_numpy(features.counts)
         row = torch.repeat_interleave(counts)
         place = torch.arange(len(row)) - (torch.cumsum(counts, 0) - counts)[row]
         actions, values = torch.from_numpy(features.actions), torch.from_numpy(features.features)
-        return cls(*(each.to(device) for each in (row, place, actions, values)))
+        return cls(*(tensor.to(device) for tensor in (row, place, actions, values)))
 
     def spread(self, values: Tensor, rows: int, filling: float) -> Tensor:
-        """Return values of the legal actions, (L,), as a row for each decision, (B, K)."""
+        """Arrange values of the legal actions, (L,), in a row for each decision, (B, K)."""
         most = int(self.place.max()) + 1
         table = torch.full((rows, most), filling, dtype=values.dtype, device=values.device)
         return table.index_put((self.row, self.place), values)
@@ -98,12 +98,12 @@ class CardNetwork(nn.Module):
         return Scores(logits, self.value(torch.relu(self.judge(summary))).squeeze(1), summary)
 
     def arrays(self) -> Arrays:
-        """Return the weights as `neural.model_file` saves them and `neural.inference` plays them."""
+        """Convert the weights to arrays for `neural.model_file` and `neural.inference`."""
         return arrays_of(self.state_dict())
 
     @classmethod
     def of(cls, arrays: Arrays, inputs: Inputs = MAIN) -> CardNetwork:
-        """Return the network of some weights, which reads these inputs."""
+        """Make the network of some weights, which reads these inputs."""
         network = cls(shape_of(arrays), inputs).eval()
         network.load_state_dict(tensors_of(arrays))
         return network
@@ -111,7 +111,7 @@ class CardNetwork(nn.Module):
 
 @contextlib.contextmanager
 def torch_threads_kept() -> Iterator[None]:
-    """Give torch at the end of the block as many threads as it had before."""
+    """Restore torch's number of threads at the end of the block."""
     threads = torch.get_num_threads()
     try:
         yield
@@ -122,8 +122,8 @@ def torch_threads_kept() -> Iterator[None]:
 class NetworkAgent(NetworkPlayer):
     """Plays the choices of a network in training, with its current weights and on its device.
 
-    `krypenv.agents.neural.LearnedAgent` plays without torch. This one samples with torch's generator, so that a seeded
-    run can be repeated.
+    `krypenv.agents.neural.LearnedAgent` plays without torch. This agent samples with torch's generator, so that a
+    seeded run is reproducible.
 
     Args:
         network: the network that scores the actions.
@@ -153,10 +153,10 @@ class NetworkAgent(NetworkPlayer):
 
     def _score(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         choices, logits = self._logits(observations, masks)
-        found = np.zeros(masks.shape)
-        row, place, actions = (each.cpu().numpy() for each in (choices.row, choices.place, choices.actions))
-        found[row, actions] = logits.double().cpu().numpy()[row, place]
-        return found
+        scores = np.zeros(masks.shape)
+        row, place, actions = (tensor.cpu().numpy() for tensor in (choices.row, choices.place, choices.actions))
+        scores[row, actions] = logits.double().cpu().numpy()[row, place]
+        return scores
 
     @torch.no_grad()
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
@@ -170,10 +170,10 @@ class NetworkAgent(NetworkPlayer):
 
 
 def arrays_of(tensors: Mapping[str, Tensor]) -> Arrays:
-    """Return tensors as arrays."""
+    """Convert tensors to arrays."""
     return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
 
 
 def tensors_of(arrays: Arrays) -> dict[str, Tensor]:
-    """Return arrays as tensors, which share their memory."""
+    """Convert arrays to tensors that share their memory."""
     return {name: torch.from_numpy(array) for name, array in arrays.items()}

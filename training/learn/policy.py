@@ -29,7 +29,7 @@ class Position(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What a policy says of B decisions and the actions taken in them, each (B,) with gradients."""
+    """A policy's evaluation of B decisions and the actions taken in them, each (B,) with gradients."""
 
     log_probs: Tensor  # of the actions
     entropies: Tensor  # of the policy
@@ -88,11 +88,11 @@ class CardPolicy(MaskableActorCriticPolicy):
         )
 
     def has_critic(self, position: Position) -> bool:
-        """Return whether the critic values these decisions: there is one, and the hidden hands are given."""
+        """Tell whether the critic values these decisions: there is one, and the hidden hands are given."""
         return bool(self._settings["hidden"]) and position.hidden.numel() > 0
 
     def state_value(self, position: Position, scores: Scores) -> Tensor:
-        """Return the state values, (B,), by the critic, or by the network without one.
+        """Compute the state values, (B,), by the critic, or by the network without one.
 
         `position.hidden` may lack the hands of players that its games don't have.
         """
@@ -106,7 +106,7 @@ class CardPolicy(MaskableActorCriticPolicy):
     def forward(
         self, obs: Any, deterministic: bool = False, action_masks: np.ndarray | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return actions (B,), values (B,) and log probabilities (B,) of the actions."""
+        """Choose actions (B,); return them, state values (B,) and the actions' log probabilities (B,)."""
         position = self._position(obs, action_masks)
         scores: Scores = self.network(position.observations, position.choices)
         logits = scores.logits
@@ -118,9 +118,9 @@ class CardPolicy(MaskableActorCriticPolicy):
         return actions.gather(1, place).squeeze(1), self.state_value(position, scores), log_prob
 
     def evaluate(self, position: Position, actions: Tensor, other: Tensor | None = None) -> Evaluation:
-        """Return what the policy says of the actions taken in some decisions.
+        """Evaluate the actions taken in some decisions.
 
-        `other`, (L,), has the logits of another policy, for the divergence from it.
+        `other`, (L,), holds the logits of another policy, for the divergence from it.
         """
         scores: Scores = self.network(position.observations, position.choices)
         log_probs = torch.log_softmax(scores.logits, 1)
@@ -136,12 +136,12 @@ class CardPolicy(MaskableActorCriticPolicy):
     def evaluate_actions(
         self, obs: Any, actions: Tensor, action_masks: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return values, log probabilities of the actions, and entropies, (B,) each."""
-        found = self.evaluate(self._position(obs, action_masks), actions)
-        return found.values, found.log_probs, found.entropies
+        """Compute values, log probabilities of the actions, and entropies, (B,) each."""
+        evaluation = self.evaluate(self._position(obs, action_masks), actions)
+        return evaluation.values, evaluation.log_probs, evaluation.entropies
 
     def get_distribution(self, obs: Any, action_masks: np.ndarray | None = None) -> MaskableDistribution:
-        """Return the distribution over all actions."""
+        """Make the distribution over all actions."""
         position = self._position(obs, action_masks)
         scores: Scores = self.network(position.observations, position.choices)
         choices = position.choices
@@ -154,7 +154,7 @@ class CardPolicy(MaskableActorCriticPolicy):
         return distribution
 
     def predict_values(self, obs: Any) -> Tensor:
-        """Return the values alone, (B,). Observations come without masks here, so it works out the legal actions."""
+        """Compute the values alone, (B,). Observations have no masks here, so the legal actions are recomputed."""
         masks = None
         if not isinstance(obs, Position):
             rules = self._settings["rules"]

@@ -26,14 +26,14 @@ from krypenv.training.learn.buffer import Decisions, SeatRolloutBuffer
 from krypenv.training.learn.network import CardNetwork, Choices
 from krypenv.training.learn.policy import CardPolicy
 
-FIRST, TOO_NEW = Version("2.9.2"), Version("3")  # of the packages whose classes are extended here
+FIRST, TOO_NEW = Version("2.9.2"), Version("3")  # versions of the packages whose classes are extended here
 OPPONENT_GAMES = 1000  # games whose mean return is reported
 OWN_VALUE_COEF = 0.5  # weight of the network's own value head in the loss
 LAST_RATE = 0.05  # share of the learning rate at the end
 
 
 def check_versions(versions: dict[str, str]) -> None:
-    """Raise ValueError unless the packages have versions that the learner is written for."""
+    """Raise ValueError unless the versions of the packages are supported."""
     for package, version in versions.items():
         if not FIRST <= Version(version) < TOO_NEW:
             raise ValueError(
@@ -110,11 +110,11 @@ class SelfPlayPPO(MaskablePPO):
         return self.policy.network
 
     def set_done(self, done: float) -> None:
-        """Set the part of the training that is over, 0 to 1, for the schedules."""
+        """Set the fraction of the training that is done, 0 to 1, for the schedules."""
         self._current_progress_remaining = 1 - done
 
     def decisions(self) -> Decisions:
-        """Return what the seats to act in all games decide on."""
+        """Gather the decisions of the seats to act in all games."""
         features = [gather_action_features(part.rules, part.observation, part.action_mask) for part in self.parts]
         return Decisions(
             np.concatenate([part.observation for part in self.parts]),
@@ -124,13 +124,13 @@ class SelfPlayPPO(MaskablePPO):
         )
 
     def _hidden(self, part: LearnerGames) -> np.ndarray:
-        """Return the hands of the others, the seat to the left first, (B, H) int8."""
+        """Read the hands of the others, the seat to the left first, (B, H) int8."""
         hands = np.zeros((part.num_games, self.num_hidden), np.int8)
         if self.num_hidden:
             players = part.rules.players
             others = (part.seats[:, None] + np.arange(1, players)) % players
-            seen = part.engine.state.hands[np.arange(part.num_games)[:, None], others]
-            hands[:, : (players - 1) * NUM_KINDS] = seen.reshape(part.num_games, -1)
+            other_hands = part.engine.state.hands[np.arange(part.num_games)[:, None], others]
+            hands[:, : (players - 1) * NUM_KINDS] = other_hands.reshape(part.num_games, -1)
         return hands
 
     @torch.no_grad()
@@ -180,15 +180,15 @@ class SelfPlayPPO(MaskablePPO):
         logged: defaultdict[str, list[Tensor]] = defaultdict(list)
         for _ in range(self.n_epochs):
             for batch in self.rollout_buffer.minibatches(int(self.batch_size or 1)):
-                found = self.policy.evaluate(batch.position, batch.actions, batch.other)
+                judged = self.policy.evaluate(batch.position, batch.actions, batch.other)
                 advantages = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
-                log_ratios = found.log_probs - batch.log_probs
+                log_ratios = judged.log_probs - batch.log_probs
                 ratios = log_ratios.exp()
                 policy_loss = -torch.min(advantages * ratios, advantages * ratios.clamp(1 - clip, 1 + clip)).mean()
-                entropy = found.entropies.mean()
-                divergence = found.divergences.mean()
-                value_loss = ((found.values - batch.returns) ** 2).mean()
-                own_value_loss = ((found.own_values - found.values.detach()) ** 2).mean()  # 0 without a critic
+                entropy = judged.entropies.mean()
+                divergence = judged.divergences.mean()
+                value_loss = ((judged.values - batch.returns) ** 2).mean()
+                own_value_loss = ((judged.own_values - judged.values.detach()) ** 2).mean()  # 0 without a critic
                 loss = (
                     policy_loss
                     - self.ent_coef * entropy
@@ -218,12 +218,12 @@ class SelfPlayPPO(MaskablePPO):
 
     @torch.no_grad()
     def _ema_logits(self) -> np.ndarray:
-        """Return the EMA policy's logits of all legal actions in the buffer, (L,) float32."""
+        """Compute the EMA policy's logits of all legal actions in the buffer, (L,) float32."""
         logits = []
-        for seen, features in zip(self.rollout_buffer.observations, self.rollout_buffer.features, strict=True):
+        for observations, features in zip(self.rollout_buffer.observations, self.rollout_buffer.features, strict=True):
             choices = Choices.of(features, self.device)
-            found = self.ema(torch.as_tensor(seen, device=self.device), choices).logits
-            logits.append(found[choices.row, choices.place].cpu().numpy())
+            scores = self.ema(torch.as_tensor(observations, device=self.device), choices).logits
+            logits.append(scores[choices.row, choices.place].cpu().numpy())
         return np.concatenate(logits)
 
     @torch.no_grad()
@@ -232,5 +232,5 @@ class SelfPlayPPO(MaskablePPO):
             ema.lerp_(now, 1 - self.ema_decay)
 
     def opponent_margin(self) -> float:
-        """Return the learner's mean return in its last games against opponents, nan before the first."""
+        """Compute the learner's mean return in its last games against opponents, nan before the first."""
         return float(np.mean(self.opponent_returns)) if self.opponent_returns else float("nan")

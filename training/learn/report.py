@@ -1,4 +1,4 @@
-"""What a training leaves for readers: its learning curve as a picture, and the card of its model."""
+"""The reports of a training: its learning curve as a picture, and the card of its model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from krypenv.training.runs.tables import write_json
 
 README = "README.md"
 LONGEST = 2000  # characters of a command, and of the text of rules
-SHORT = 300.0  # seconds of a run whose curve has its time in seconds
+SHORT = 300.0  # seconds of training below which the curve is in seconds
 LIMITS = (
     "It plays these rules and no others, for points and not for the place. "
     "It was trained and measured against programs, not against people."
@@ -77,7 +77,7 @@ def write_model_card(folder: Path, results: Sequence[MatchResult]) -> None:
 
 
 def model_card(facts: Mapping[str, Any], results: Sequence[MatchResult]) -> str:
-    """Return the card as Markdown, from the contents of model.json and the matches at the end of the training."""
+    """Format the card as Markdown, from the contents of model.json and the matches at the end of the training."""
     about = {
         "rules": ", ".join(as_code(rules, LONGEST) for rules in (facts["rules"], *facts["also"])),
         "command": as_code(facts["command"], LONGEST),
@@ -100,15 +100,15 @@ def model_card(facts: Mapping[str, Any], results: Sequence[MatchResult]) -> str:
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table in Markdown."""
+    """Format a table in Markdown."""
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (columns, ["---"] * len(columns), *rows))
 
 
 def commit() -> str | None:
-    """Return the commit of the checkout that the package runs from, if it runs from one; "-dirty" if it was changed."""
+    """Read the commit of the package's checkout, with "-dirty" if it was changed; None without a checkout."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
-        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+        process = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     except OSError:
         return None
-    return found.stdout.strip() or None
+    return process.stdout.strip() or None

@@ -49,8 +49,8 @@ from krypenv.training.runs.tables import write_json
 
 CHECKPOINT, KIND, VERSION = "checkpoint.safetensors", "checkpoint", 5
 PAST_SELVES = 10  # in a run, evenly spread
-GROWTH = 0.4  # of the pause between two points of the curve, for each second of the run
-SMALL: dict[str, Any] = {  # what decides no kernel, in the run that compiles them
+GROWTH = 0.4  # growth of the pause between two points of the curve, in seconds for each second of the run
+SMALL: dict[str, Any] = {  # settings that need no other kernels, for the run that compiles them
     "envs": 8, "steps": 16, "batch": 64, "epochs": 1, "context": 8, "card": 8, "embedding": 2, "curve_deals": 2,
     "curve_every": 1e9, "checkpoint_every": 1e9, "minutes": None, "init_from": None, "out": None, "resume": None,
     "seed": 0,
@@ -58,7 +58,7 @@ SMALL: dict[str, Any] = {  # what decides no kernel, in the run that compiles th
 
 
 class Kept(NamedTuple):
-    """What a checkpoint holds."""
+    """The contents of a checkpoint."""
 
     settings: TrainSettings
     progress: dict[str, Any]  # plain values
@@ -68,15 +68,14 @@ class Kept(NamedTuple):
 class TrainingRun:
     """A run in a folder: new, or resumed from its last checkpoint, `kept`.
 
-    Each update draws its random numbers from its own stream, which follows from the seed and the number of the update.
-    So with a length in frames, and on one thread, a resumed run ends with the same weights, bit by bit, as an unbroken
-    one.
+    Each update draws its random numbers from its own stream, derived from the seed and the number of the update. So
+    with a length in frames, and on one thread, a resumed run ends with exactly the weights of an uninterrupted one.
     """
 
     def __init__(self, settings: TrainSettings, folder: Path, kept: Kept | None = None) -> None:
         self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
         for name in settings.named_agents():
-            agents.make_known(name, self.rules)  # refuse unknown ones now, not after the training
+            agents.make_known(name, self.rules)  # refuse unknown agents before the training
         torch.set_num_threads(settings.threads)
         past: dict[str, Any] = kept.progress if kept else {}
         self.seconds: float = past.get("seconds", 0.0)  # of training in earlier processes
@@ -90,28 +89,29 @@ class TrainingRun:
         if kept:
             self._load(kept)
         self._seat_opponents()
-        if kept:  # who sits where in the games under way
+        if kept:  # the players of the games under way
             for place, games in enumerate(self.model.parts):
                 games.load(_part_of(kept.arrays, f"games.{place}."))
         self._start = self.model.num_timesteps, self.seconds  # of this process
 
     def _make_model(self) -> SelfPlayPPO:
-        """Return a fresh learner with its games."""
-        it = self.settings
+        """Make a fresh learner with its games."""
+        settings = self.settings
         model = SelfPlayPPO(
-            [self._make_games(part, seed_of(it.seed, 0, place)) for place, part in enumerate(it.parts)],
-            it.shape, it.critic, it.learning_rate, it.kl_coef, it.ema_decay, ent_coef=it.ent_coef, n_steps=it.steps,
-            batch_size=it.batch, n_epochs=it.epochs, gamma=it.gamma, gae_lambda=it.gae_lambda, clip_range=it.clip,
-            vf_coef=it.vf_coef, seed=it.seed, device=it.device,
+            [self._make_games(part, seed_of(settings.seed, 0, place)) for place, part in enumerate(settings.parts)],
+            settings.shape, settings.critic, settings.learning_rate, settings.kl_coef, settings.ema_decay,
+            ent_coef=settings.ent_coef, n_steps=settings.steps, batch_size=settings.batch, n_epochs=settings.epochs,
+            gamma=settings.gamma, gae_lambda=settings.gae_lambda, clip_range=settings.clip, vf_coef=settings.vf_coef,
+            seed=settings.seed, device=settings.device,
         )  # fmt: skip
-        if it.device not in ("auto", model.device.type):  # Stable-Baselines3 falls back to the CPU
-            raise ValueError(f"device is {it.device}, and torch finds no CUDA here; give cpu, or auto for either")
+        if settings.device not in ("auto", model.device.type):  # Stable-Baselines3 falls back to the CPU
+            raise ValueError(f"device is {settings.device}, and torch finds no CUDA here; give cpu, or auto for either")
         return model
 
     def _make_games(self, part: GamesPart, seed: int) -> LearnerGames:
         kind, seat = (SideGames, "random") if part.is_against else (LearnerGames, "all")
-        it = self.settings
-        return kind(part.rules, part.num_games, seat, reward=it.reward, dense=it.dense, seed=seed)
+        reward, dense = self.settings.reward, self.settings.dense
+        return kind(part.rules, part.num_games, seat, reward=reward, dense=dense, seed=seed)
 
     # ------------------------------------------------------------------ the loop
 
@@ -122,13 +122,13 @@ class TrainingRun:
 
     @property
     def done(self) -> float:
-        """The part of the training that is over, 0 to 1."""
+        """The fraction of the training that is done, 0 to 1."""
         if self.settings.minutes:
             return min(self.elapsed / (60 * self.settings.minutes), 1.0)
         return min(self.model.num_timesteps / self.settings.frames, 1.0)
 
     def train(self, console: Console) -> None:
-        """Compile what the run needs, then train to its end.
+        """Compile the kernels of the run, then train to its end.
 
         Raises FloatingPointError if the learner diverges.
         """
@@ -187,18 +187,18 @@ class TrainingRun:
         model.logger.dump(model.num_timesteps)
 
     def _opponents(self) -> list[tuple[Opponent, float]]:
-        """Return the opponents of the next update and how often each is drawn; all past selves share one place."""
-        found: list[tuple[Opponent, float]] = []
+        """Make the opponents of the next update with their weights; all past selves share one opponent's weight."""
+        opponents: list[tuple[Opponent, float]] = []
         for name in self.settings.opponents:
             selves = list(self.past_selves.items()) or [("learner", self.model.network)]
             for label, network in selves if name == PAST else [(name, None)]:
-                seed = seed_of(self.settings.seed, self.updates, 2 + len(found))
+                seed = seed_of(self.settings.seed, self.updates, 2 + len(opponents))
                 if network is None:
-                    found.append((agents.make_known(name, self.rules, seed=seed), 1.0))
+                    opponents.append((agents.make_known(name, self.rules, seed=seed), 1.0))
                 else:
                     player = NetworkAgent(network, self.rules, label, seed, temperature=1.0)
-                    found.append((player, 1.0 / len(selves)))
-        return found
+                    opponents.append((player, 1.0 / len(selves)))
+        return opponents
 
     def _seat_opponents(self) -> None:
         for games in self.model.parts:
@@ -208,26 +208,26 @@ class TrainingRun:
     # ------------------------------------------------------------------ the curve
 
     def _next_point(self) -> float:
-        """Return when the next point of the curve is due, in seconds: the pauses grow to `curve_every`."""
+        """Compute when the next point of the curve is due, in seconds: the pauses grow to `curve_every`."""
         last = self.curve[-1].seconds
         every = self.settings.curve_every
         return last + min(every, every / 10 + GROWTH * last)
 
     def _add_point(self) -> None:
-        """Measure the learner as it is now, while the clock of the training stands still."""
-        began, it = time.perf_counter(), self.settings
-        player = agents.make_known(it.yardstick, self.rules, it.seed + 1)
+        """Measure the current learner, while the clock of the training is stopped."""
+        began, settings = time.perf_counter(), self.settings
+        player = agents.make_known(settings.yardstick, self.rules, settings.seed + 1)
         seconds, frames = self.elapsed, self.model.num_timesteps
-        result = duplicate_match(self.agent(), player, self.rules, it.curve_deals, seed=it.seed)
+        result = duplicate_match(self.agent(), player, self.rules, settings.curve_deals, seed=settings.seed)
         margin = result.adjusted or result
         self.curve.append(CurvePoint(seconds, frames, margin.margin, margin.low, margin.high))
-        self.model.logger.record(f"margin/{it.yardstick}", margin.margin)
+        self.model.logger.record(f"margin/{settings.yardstick}", margin.margin)
         self.model.logger.dump(frames)
         assert self._began is not None
         self._began += time.perf_counter() - began
 
     def agent(self) -> NetworkAgent:
-        """Return the learner as it is now, playing its best actions."""
+        """Make an agent of the current learner that plays its best actions."""
         return NetworkAgent(self.model.network, self.rules, "learner", seed=self.settings.seed)
 
     def _status(self) -> str:
@@ -265,7 +265,7 @@ class TrainingRun:
         write_artifact(self.folder / CHECKPOINT, KIND, VERSION, arrays, {"progress": state})
 
     def _load(self, kept: Kept) -> None:
-        """Take over a checkpoint of the same settings, but for the games, which need their opponents first."""
+        """Load a checkpoint of the same settings, except the games, which need their opponents first."""
         model, past = self.model, kept.progress
         model.policy.load_state_dict(tensors_of(_part_of(kept.arrays, "policy.")))
         model.ema.load_state_dict(tensors_of(_part_of(kept.arrays, "ema.")))
@@ -286,7 +286,7 @@ class TrainingRun:
         }
 
     def _load_weights(self, folder: Path) -> None:
-        """Start from the network of a model; raises ValueError if it reads or has something else."""
+        """Start from the network of a model; raises ValueError if its inputs or sizes differ."""
         arrays, card = load_model(folder)
         network = CardNetwork.of(arrays, inputs_of(rules_in(card)))
         if network.inputs != self.model.network.inputs:
@@ -322,17 +322,17 @@ class TrainingRun:
     def finish(self) -> list[MatchResult]:
         """Write the model, its card, the curve and the final evaluation, and return the evaluation."""
         self.write_model(self.settings.line)
-        it = self.settings
-        opponents = [agents.make_known(name, self.rules, it.seed + 2) for name in it.against]
+        settings = self.settings
+        opponents = [agents.make_known(name, self.rules, settings.seed + 2) for name in settings.against]
         learner = NetworkAgent(self.model.network, self.rules, "model")
-        results = evaluate(learner, opponents, self.rules, it.deals, seed=it.seed + 1)
+        results = evaluate(learner, opponents, self.rules, settings.deals, seed=settings.seed + 1)
         write_model_card(self.folder / "model", results)
         write_json(self.folder / "evaluation.json", {"matches": [result.to_json() for result in results]})
         return results
 
 
 class _Board(KVWriter):
-    """The log for TensorBoard, in which nothing that an earlier process logged from a step on is shown."""
+    """The log for TensorBoard, which hides the steps that an earlier process logged from `first` on."""
 
     def __init__(self, folder: str, first: int) -> None:
         self.writer = SummaryWriter(folder, purge_step=first)
@@ -349,17 +349,17 @@ class _Board(KVWriter):
 
 
 def seed_of(seed: int, update: int, use: int) -> int:
-    """Return a seed for one use in one update of a run."""
+    """Derive a seed for one use in one update of a run."""
     return int(np.random.SeedSequence([seed, update, use]).generate_state(1)[0])
 
 
 def _part_of(arrays: Arrays, prefix: str) -> Arrays:
-    """Return the arrays whose names begin with a prefix, without it."""
+    """Select the arrays whose names begin with a prefix, which is removed."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def compile_kernels(settings: TrainSettings, console: Console) -> None:
-    """Train a small throwaway run, once per process, so that no kernel is left to compile; say so if one is."""
+    """Compile all kernels by a small throwaway run, once per process; print a notice if any is not cached."""
     small = settings.changed(**SMALL)
     with compiling(console):
         _train_small(small.changed(frames=2 * small.decisions))
@@ -372,7 +372,7 @@ def _train_small(settings: TrainSettings) -> None:
 
 
 def read_checkpoint(folder: Path) -> Kept:
-    """Return a run's checkpoint; raises ValueError if there is none, or it is torn, changed or of another version."""
+    """Read a run's checkpoint; raises ValueError if there is none, or it is torn, changed or of another version."""
     path = folder / CHECKPOINT
     if not path.is_file():
         raise ValueError(f"there is no run to resume in {folder}: {CHECKPOINT} is missing")
@@ -382,7 +382,7 @@ def read_checkpoint(folder: Path) -> Kept:
 
 @contextlib.contextmanager
 def open_training(settings: TrainSettings) -> Iterator[TrainingRun]:
-    """Yield a new run, or the one to resume, with its folder locked; a run that is refused has written nothing.
+    """Yield a new run, or the one to resume, with its folder locked; nothing is written before all checks pass.
 
     Raises ValueError if the folder does not fit, or another run is writing to it.
     """
@@ -408,7 +408,7 @@ def _check_empty(folder: Path) -> None:
 
 @torch_threads_kept()
 def train(settings: TrainSettings, quiet: bool = False) -> list[MatchResult]:
-    """Train as the settings say, print the evaluation and the paths of the results, and return the evaluation.
+    """Train by settings, print the evaluation and the paths of the results, and return the evaluation.
 
     Raises ValueError if the folder does not fit, another run is writing to it, or training stops early.
     """
@@ -429,6 +429,6 @@ def train(settings: TrainSettings, quiet: bool = False) -> list[MatchResult]:
         results = run.finish()
     if not quiet:
         print_matches(results)
-        for name, what in (("model", "model"), ("tensorboard", "TensorBoard log"), ("curve.png", "learning curve")):
-            console.print(f"{what:>15}: {run.folder / name}", highlight=False, markup=False, soft_wrap=True)
+        for name, title in (("model", "model"), ("tensorboard", "TensorBoard log"), ("curve.png", "learning curve")):
+            console.print(f"{title:>15}: {run.folder / name}", highlight=False, markup=False, soft_wrap=True)
     return results

@@ -32,14 +32,14 @@ from krypenv.training.settings.groups import (
 )
 
 PAST = "past"  # names a past version of the learner among its opponents
-MOST_AT_ONCE = 10_000_000  # decisions between updates, which fit into memory
+MOST_AT_ONCE = 10_000_000  # most decisions between updates; they fit into memory
 
 
 class Family(NamedTuple):
-    """What suits the games of a family."""
+    """Defaults of training for a family of games."""
 
     gamma: float  # discount per decision of a seat; 1 where majorities are paid at the end
-    against: tuple[str, ...]  # who measures a learner, from the weakest to the strongest
+    against: tuple[str, ...]  # opponents of the final evaluation, from the weakest to the strongest
 
 
 KRYPKASINO = Family(0.95, ("tactician", "tactician(shed=True)", "search"))
@@ -47,12 +47,12 @@ RELATIVES = Family(1.0, ("greedy", "tactician", "search"))
 
 
 def family_of(rules: Rules) -> Family:
-    """Return the family of some rules."""
+    """Find the family of some rules."""
     return KRYPKASINO if knows_krypkasino(rules) else RELATIVES
 
 
 class Opponents(Settings):
-    """Who plays against the learner, beside itself."""
+    """The learner's opponents, beside itself."""
 
     group: ClassVar[str] = OPPONENTS
 
@@ -65,7 +65,7 @@ class Opponents(Settings):
 
 
 class Ppo(Settings):
-    """How the learner learns from what it has played."""
+    """The options of PPO."""
 
     group: ClassVar[str] = PPO
 
@@ -87,7 +87,7 @@ class Ppo(Settings):
 
 
 class Records(Settings):
-    """What a run records on the way."""
+    """The checkpoints and the learning curve of a run."""
 
     group: ClassVar[str] = RECORDS
 
@@ -100,7 +100,7 @@ class Records(Settings):
 
 
 class GamesPart(NamedTuple):
-    """Games of a training that are alike."""
+    """Games of a training with the same rules and the same learning seats."""
 
     rules: Rules
     num_games: int
@@ -108,7 +108,7 @@ class GamesPart(NamedTuple):
 
 
 class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
-    """All that decides a training; raises ValueError with one sentence for what is invalid.
+    """All settings of a training; raises ValueError with one sentence for invalid ones.
 
     >>> TrainSettings(players=4, frames=100_000).line
     'krypenv train --players 4 --frames 100000'
@@ -139,8 +139,8 @@ class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
 
     @classmethod
     def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the discount and the opponents that suit the rules."""
-        with contextlib.suppress(ValueError):  # of rules that the settings refuse below
+        """Choose the discount and the opponents of the rules' family."""
+        with contextlib.suppress(ValueError):  # invalid rules are refused below
             return family_of(rules_given(cls, given))._asdict()
         return {}
 
@@ -156,12 +156,12 @@ class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
 
     @property
     def parts(self) -> list[GamesPart]:
-        """The games that are alike: those in which every seat learns, those against opponents, those of other rules."""
+        """The kinds of games: those in which every seat learns, those against opponents, and those of other rules."""
         main, *others = self.all_rules()
         share = self.opponent_share if self.opponents else 0.0
-        against = max(1, round(self.envs * share)) if share else 0  # few games, too, have what was asked for
+        against = max(1, round(self.envs * share)) if share else 0  # at least one game
         parts = [GamesPart(main, self.envs - against, False), GamesPart(main, against, True)]
-        return [each for each in parts if each.num_games] + [GamesPart(rules, self.envs, False) for rules in others]
+        return [part for part in parts if part.num_games] + [GamesPart(variant, self.envs, False) for variant in others]
 
     @property
     def decisions(self) -> int:
@@ -169,7 +169,7 @@ class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
         return self.envs * (1 + len(self.also)) * self.steps
 
     def all_rules(self) -> tuple[Rules, ...]:
-        """Return all rules that the network learns, the main ones first; raises ValueError if it can't play one."""
+        """List the rules that the network learns, the main ones first; raises ValueError if it can't play one."""
         main, others = self.game_rules(), tuple(map(Rules.parse, self.also))
         for rules in others:
             if inputs_of(rules) != inputs_of(main):
@@ -180,13 +180,13 @@ class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
         return main, *others
 
     def named_agents(self) -> list[str]:
-        """Return all agents that a training meets."""
+        """List all agents of a training."""
         return [*(name for name in self.opponents if name != PAST), *self.against, self.yardstick]
 
     def typed_by(self, person: TrainSettings) -> TrainSettings:
-        """Return these settings, read from a file, with the agents that a person has named again marked as typed.
+        """Mark as trusted the agents of these settings, read from a file, that a person has named again.
 
-        Raises ValueError for a custom agent that nobody has named: nothing that only a file names is imported.
+        Raises ValueError for a custom agent that is not named again: nothing that only a file names is imported.
         """
         theirs: Sequence[str] = [name for name in person.named_agents() if isinstance(name, Typed)]
         for option_name in ("opponents", "against", "yardstick"):
