@@ -51,26 +51,26 @@ _SCHEMA = a_record(
 
 
 def write_card(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Write the card of a data set, with what every card holds."""
+    """Write the card of a data set: its facts, with the kind and the versions."""
     card = {"kind": KIND, "format": FORMAT, "observation": observation.VERSION, **facts}
     write_whole(folder / CARD, (json.dumps(card, indent=1) + "\n").encode())
 
 
-def told(columns: Iterable[Column]) -> list[dict[str, str]]:
-    """Return columns as a card tells them."""
-    return [{"name": each.name, "type": each.type, "text": each.text} for each in columns]
+def describe_columns(columns: Iterable[Column]) -> list[dict[str, str]]:
+    """Describe columns as a card holds them."""
+    return [{"name": column.name, "type": column.type, "text": column.text} for column in columns]
 
 
 def card_columns(card: Mapping[str, Any]) -> list[Column]:
-    """Return the columns that the rules and options of a card ask for."""
+    """List the columns for the rules and options of a card."""
     return columns_of(Rules.parse(card["rules"]), bool(card["analysts"]), card["luck"] is not None)
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """Return the card of a data set.
+    """Read the card of a data set.
 
-    Raises OSError if it can't be read, and ValueError with one sentence where there is none, or none of this version,
-    or it was changed.
+    Raises OSError if it can't be read, and ValueError with one sentence if it is missing, changed or of another
+    version.
     """
     path = folder / CARD
     if not path.exists():
@@ -90,7 +90,7 @@ def _check_card(card: Any) -> None:
                 raise ValueError(f"its {key} is {shown(card.get(key))}, and this version of krypenv reads {known}")
     check(_SCHEMA, card)
     files = card["files"]
-    if card["columns"] != told(card_columns(card)):
+    if card["columns"] != describe_columns(card_columns(card)):
         raise ValueError("its columns are not those of this version of krypenv")
     if sum(file["rows"] for file in files) != card["rows"] or len({file["name"] for file in files}) != len(files):
         raise ValueError("its files are named twice, or have other rows than it says")

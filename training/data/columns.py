@@ -1,4 +1,4 @@
-"""What a row of a data set holds, and rows as the bytes of a Parquet file."""
+"""The columns of a data set, and rows as the bytes of a Parquet file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ COMPRESSION, PARQUET = "zstd", "2.6"
 
 
 class Column(NamedTuple):
-    """A column: its name, its type, and what it holds. N is the size of an observation, and A that of a mask."""
+    """A column: its name, type and meaning. N is the size of an observation, and A that of a mask."""
 
     name: str
     type: str
     text: str
-    option: str = ""  # that asks for it
+    option: str = ""  # the option that adds it
 
 
 COLUMNS = (
@@ -46,7 +46,7 @@ COLUMNS = (
 
 
 def arrow() -> ModuleType:
-    """Return pyarrow; raises ValueError where it is not installed."""
+    """Import pyarrow; raises ValueError if it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -56,20 +56,20 @@ def arrow() -> ModuleType:
 
 
 def columns_of(rules: Rules, values: bool, luck: bool) -> list[Column]:
-    """Return the columns of a data set, with the sizes that its rules have."""
-    asked = {"": True, "values": values, "luck": luck}
+    """List the columns of a data set, with the sizes of its rules."""
+    is_chosen = {"": True, "values": values, "luck": luck}
     sizes = ("[N]", f"[{rules.observation_size}]"), ("[A]", f"[{rules.num_actions}]")
     return [
         column._replace(type=reduce(lambda text, size: text.replace(*size), sizes, column.type))
         for column in COLUMNS
-        if asked[column.option]
+        if is_chosen[column.option]
     ]
 
 
 def schema_of(columns: Sequence[Column]) -> Any:
-    """Return the schema of the files. Only what is asked for by an option may be null."""
+    """Make the schema of the files. Only columns of an option may be null."""
     pa = arrow()
-    return pa.schema([pa.field(each.name, _type_of(pa, each.type), bool(each.option)) for each in columns])
+    return pa.schema([pa.field(column.name, _type_of(pa, column.type), bool(column.option)) for column in columns])
 
 
 def _type_of(pa: ModuleType, name: str) -> Any:
@@ -82,7 +82,7 @@ def _type_of(pa: ModuleType, name: str) -> Any:
 
 
 def encode_rows(rows: Mapping[str, Sequence[Any]], columns: Sequence[Column]) -> bytes:
-    """Return rows, by column, as the bytes of a Parquet file: the same bytes for the same rows."""
+    """Encode rows, by column, as a Parquet file: the same bytes for the same rows."""
     pa, schema = arrow(), schema_of(columns)
     arrays = [
         pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate(rows[field.name])), type=field.type)
@@ -96,12 +96,12 @@ def encode_rows(rows: Mapping[str, Sequence[Any]], columns: Sequence[Column]) ->
 
 
 def as_arrays(table: Any) -> dict[str, np.ndarray]:
-    """Return the columns of a table as arrays: lists of one length as (rows, length), others and texts as objects."""
-    pa, found = arrow(), {}
+    """Convert a table to arrays by column: lists of fixed length as (rows, length), others and texts as objects."""
+    pa, arrays = arrow(), {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_fixed_size_list(column.type):
             flat = np.concatenate([chunk.flatten().to_numpy() for chunk in column.chunks] or [np.zeros(0, np.int8)])
-            found[name] = flat.reshape(-1, column.type.list_size)
+            arrays[name] = flat.reshape(-1, column.type.list_size)
         else:
-            found[name] = column.to_numpy()
-    return found
+            arrays[name] = column.to_numpy()
+    return arrays

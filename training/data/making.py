@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import krypenv
 from krypenv.agents import label_of
 from krypenv.rules import Rules
-from krypenv.training.data.card import KIND, told, write_card
+from krypenv.training.data.card import KIND, describe_columns, write_card
 from krypenv.training.data.columns import arrow, columns_of
 from krypenv.training.data.reading import DataSet, load, read_rows
 from krypenv.training.data.rows import Games, play_rows
@@ -54,19 +54,19 @@ class DataSettings(RulesOfAgents, Place):
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """All agents, of which the seatings have numbers."""
+        """All agents, to whose numbers the seatings refer."""
         return self.agent, *self.against
 
     def game_rules(self) -> Rules:
-        """Return the rules; by default those of the first model among the agents."""
+        """Choose the rules: by default those of the first model among the agents."""
         return self.rules_for(self.agents)
 
     @property
     def seatings(self) -> tuple[Seating, ...]:
-        """The seatings that the games go through in turn: the agent on one side, any of the others on each other one.
+        """The seatings that the games cycle through: the agent on one side, and any of the others on each other side.
 
         Each agent of a table sits in every place, and after every other one, equally often. Raises ValueError for more
-        tables than an arena has matches.
+        than `MOST_MATCHES` tables.
         """
         sides, others = self.game_rules().num_teams, len(self.against)
         if not others:
@@ -81,7 +81,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
     """Play the games that a folder lacks, write its card, and return the data set.
 
     The rows depend only on `agent`, `against`, `rules`, `games`, `seed`, `values`, `analyst` and `luck`. If the process
-    is killed, each worker loses the games of one file at most. Raises ValueError with one sentence, and writes nothing,
+    is killed, each worker loses the games of at most one file. Raises ValueError with one sentence, and writes nothing,
     for agents that can't be made or value no moves, without pyarrow, and for a folder that holds another data set.
     """
     arrow()
@@ -104,7 +104,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
                 "rows": sum(file["rows"] for file in files),
                 **{name: header.identity[name] for name in ("agents", "seatings", "analysts")},
                 "luck": header.identity["control"],
-                "columns": told(columns),
+                "columns": describe_columns(columns),
                 "files": files,
             },
         )
@@ -112,7 +112,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
 
 
 def _header(settings: DataSettings) -> Header:
-    """Return the header of the journal; raises ValueError for agents that can't play or value moves."""
+    """Make the header of the journal; raises ValueError for agents that can't play or value moves."""
     rules = settings.game_rules()
     made = [make_agent(source, rules, settings.seed) for source in settings.agents]
     agents = []
@@ -122,19 +122,19 @@ def _header(settings: DataSettings) -> Header:
         agents.append({"name": name, "label": label, "cheats": cheats, "weights_sha256": weights_of(source, agent)})
     analysts: list[str] = []
     if settings.values or settings.analyst:
-        asked = [settings.analyst or source for source in settings.agents]
-        analysts = [str(choose_agent(each, rules, None, False)[0]) for each in asked]
+        sources = [settings.analyst or source for source in settings.agents]
+        analysts = [str(choose_agent(name, rules, None, False)[0]) for name in sources]
     identity: dict[str, Any] = settings.identity() | {
         "against": [*settings.against], "rules": str(rules), "agents": agents,
-        "seatings": [list(each) for each in settings.seatings], "analysts": analysts,
+        "seatings": [list(seating) for seating in settings.seatings], "analysts": analysts,
         "control": str(control_of(rules, REDEALS)) if settings.luck else None, "chunk": CHUNK,
     }  # fmt: skip
     return Header(KIND, identity, {"command": settings.line})
 
 
 def _tasks(settings: DataSettings, identity: dict[str, Any]) -> Iterator[Task]:
-    """Yield the tasks: a file of games each."""
-    seeds, names = deal_seeds(settings.seed, settings.games), tuple(each["name"] for each in identity["agents"])
+    """Yield the tasks, each of which writes a file of games."""
+    seeds, names = deal_seeds(settings.seed, settings.games), tuple(agent["name"] for agent in identity["agents"])
     rules, seated = settings.game_rules(), settings.seatings
     for number, first in enumerate(range(0, settings.games, CHUNK)):
         games = Games(

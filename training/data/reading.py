@@ -1,4 +1,4 @@
-"""A data set as arrays. Its files are checked by their digests before they are parsed, and nothing in them is run."""
+"""A data set as arrays. Files are checked by their digests before they are parsed, and nothing in them is executed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Arrays = dict[str, np.ndarray]  # by column
 
 
 class DataSet:
-    """The rows of a data set, read file by file; from `load`.
+    """The rows of a data set, read file by file; made by `load`.
 
     Attributes:
-        card: what the data set is, as in its `card.json`.
+        card: the contents of `card.json`.
         rules: the rules of its games.
     """
 
@@ -31,11 +31,11 @@ class DataSet:
         self._columns = card_columns(card)
 
     def __len__(self) -> int:
-        """Return the number of rows."""
+        """Count the rows."""
         return int(self.card["rows"])
 
     def arrays(self, *columns: str) -> Arrays:
-        """Return all rows of some columns, by default of all.
+        """Read all rows of some columns, by default of all.
 
         Observations and masks are (rows, size) int8. Texts and lists are objects, and a null number is nan. Raises
         ValueError for an unknown column, and for a file that is torn or was changed.
@@ -45,9 +45,9 @@ class DataSet:
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
     def batches(self, size: int, *columns: str, seed: int | None = None) -> Iterator[Arrays]:
-        """Yield the rows of some columns, by default of all, `size` at a time; the last ones of a file may be fewer.
+        """Yield the rows of some columns, by default of all, `size` at a time; the last batch of a file may be smaller.
 
-        With a seed, the files come in a random order, and so do the rows within each. Errors are those of `arrays`.
+        A seed shuffles the files, and the rows within each file. Errors are those of `arrays`.
         """
         if size < 1:
             raise ValueError(f"a batch has at least 1 row, not {shown(size)}")
@@ -62,7 +62,7 @@ class DataSet:
                 yield {name: array[order[begin : begin + size]] for name, array in rows.items()}
 
     def read_file(self, number: int, names: list[str]) -> Any:
-        """Return some columns of a file as a table of pyarrow; raises ValueError as `arrays` does."""
+        """Read some columns of a file as a table of pyarrow; raises ValueError as `arrays` does."""
         file = self.card["files"][number]
         table = read_rows(self.folder / file["name"], self._columns, file["sha256"], names)
         if table.num_rows != file["rows"]:
@@ -72,8 +72,8 @@ class DataSet:
         return table
 
     def _names(self, columns: tuple[str, ...]) -> list[str]:
-        """Return the names of the columns that are asked for."""
-        names = [each.name for each in self._columns]
+        """Check the names of columns; by default, list all names."""
+        names = [column.name for column in self._columns]
         for name in columns:
             if name not in names:
                 known = listed(names, 400)
@@ -84,24 +84,24 @@ class DataSet:
 
 
 def load(folder: Path | str) -> DataSet:
-    """Return the data set in a folder, all of whose files agree with its card.
+    """Open the data set in a folder, and check all its files against its card.
 
-    Raises ValueError with one sentence where there is no data set, or where a file is missing, torn, changed or not
-    named by the card, and where pyarrow is not installed; OSError for a file that can't be read.
+    Raises ValueError with one sentence if there is no data set, a file is missing, torn, changed or not named by the
+    card, or pyarrow is not installed; OSError for a file that can't be read.
     """
     arrow()
     data = DataSet(Path(folder), read_card(Path(folder)))
-    there, named = {path.name for path in data.folder.glob("*.parquet")}, {each["name"] for each in data.card["files"]}
-    for name in sorted(there ^ named):
-        told = "is not there; the command on the card makes it anew" if name in named else "is not named by the card"
-        raise ValueError(f"{data.folder / name} {told}")
+    stored, named = {path.name for path in data.folder.glob("*.parquet")}, {row["name"] for row in data.card["files"]}
+    for name in sorted(stored ^ named):
+        fault = "is not there; the command on the card makes it anew" if name in named else "is not named by the card"
+        raise ValueError(f"{data.folder / name} {fault}")
     for number in range(len(named)):
         data.read_file(number, ["game"])
     return data
 
 
 def read_rows(path: Path, columns: list[Column], sha256: str, names: list[str]) -> Any:
-    """Return some columns of a file as a table of pyarrow.
+    """Read some columns of a file as a table of pyarrow.
 
     Raises ValueError with its name if it does not agree with its digest, or has other columns.
     """

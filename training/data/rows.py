@@ -27,7 +27,7 @@ Rows = dict[str, list[Any]]  # by column
 
 @dataclass(frozen=True)
 class Games:
-    """All that determines the rows of n games, played one beside the other."""
+    """All that determines the rows of n games, which are played in parallel."""
 
     rules: Rules
     first: int  # number of the first game
@@ -36,31 +36,31 @@ class Games:
     names: tuple[str, ...]  # of the agents
     seatings: tuple[Seating, ...]  # in turn
     seed: int  # of the agents' random choices
-    analysts: tuple[str, ...] = ()  # who values the moves of each agent; without them, nobody does
+    analysts: tuple[str, ...] = ()  # the agent that values the moves of each agent; empty for no values
     luck: bool = False
 
 
 def play_rows(games: Games) -> bytes:
-    """Play some games with fresh agents, and return the file of their rows."""
+    """Play games with fresh agents, and return the bytes of the file of their rows."""
     rules, sides = games.rules, games.rules.num_teams
     lineup = np.array(
-        [games.seatings[each % len(games.seatings)] for each in games.first + np.arange(len(games.seeds))]
+        [games.seatings[number % len(games.seatings)] for number in games.first + np.arange(len(games.seeds))]
     )
     made = [make_agent(source, rules, _agent_seed(games, number)) for number, source in enumerate(games.agents)]
     actions: list[list[int]] = [[] for _ in games.seeds]
 
-    def hear(rows: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64]) -> None:
+    def note_actions(rows: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64]) -> None:
         for row, action in zip(rows.tolist(), chosen.tolist(), strict=True):
             actions[row].append(action)
 
     engine = Engine(rules, len(games.seeds), games.seeds, history=want_history(made))
-    scores = by_side(play_table(engine, made, lineup, hear=hear).scores, sides)
+    scores = by_side(play_table(engine, made, lineup, on_step=note_actions).scores, sides)
     margins = leads_over_others(rules, scores)
     columns = columns_of(rules, bool(games.analysts), games.luck)
     rows: Rows = {column.name: [] for column in columns}
-    for row, its_actions in enumerate(actions):
+    for row, game_actions in enumerate(actions):
         begin = len(rows["ply"])
-        _replay(rows, games, int(games.seeds[row]), its_actions, lineup[row])
+        _replay(rows, games, int(games.seeds[row]), game_actions, lineup[row])
         seats = np.array(rows["seat"][begin:]) % sides
         rows["game"] += [games.first + row] * len(seats)
         rows["score"] += scores[row, seats].tolist()
@@ -74,13 +74,13 @@ def _agent_seed(games: Games, number: int) -> int:
 
 
 def _replay(rows: Rows, games: Games, seed: int, actions: list[int], lineup: npt.NDArray[np.int64]) -> None:
-    """Add the decisions of one game, or of all games of a session, to some rows, without what its end tells."""
+    """Add the decisions of one game, or of all games of a session, to some rows, without the columns of its result."""
     game = Game(games.rules, seed=seed)
-    before, begun = game, 0  # the game before the move that is being made, and how many actions it has so far
+    before, count = game, 0  # the game before the current move, and the number of the move's actions so far
     for ply, action in enumerate(actions):
         if game.is_over:
             game = game.next_game()
-        if begun == 0 and games.analysts:
+        if count == 0 and games.analysts:
             before = game.copy()
         for name, value in (
             ("seed", seed), ("ply", ply), ("deal", game.deal_number), ("seat", game.turn), ("action", action),
@@ -88,22 +88,22 @@ def _replay(rows: Rows, games: Games, seed: int, actions: list[int], lineup: npt
         ):  # fmt: skip
             rows[name].append(value)
         game.act(action)
-        begun += 1
+        count += 1
         move = None if game.pending else game.last_move
         if move:
-            rows["move"] += [str(move)] * begun
+            rows["move"] += [str(move)] * count
             if games.analysts:
                 analyst = games.analysts[lineup[before.turn % games.rules.num_teams]]
-                _add_values(rows, before, move, analyst, games.seed, begun)
-            begun = 0
+                _add_values(rows, before, move, analyst, games.seed, count)
+            count = 0
         if game.is_over and games.luck:
             _add_luck(rows, game)
 
 
 def _add_values(rows: Rows, game: Game, move: Move, analyst: str, seed: int, actions: int) -> None:
-    """Add what the open moves are worth to the first row of a move, as an analysis of the game has it."""
-    moves, found = examined(game, make_player(analyst, game.rules, seed), played=move)
-    margins = found.margins
+    """Add the values of the open moves, as in an analysis of the game, to the first row of a move."""
+    moves, evaluation = examined(game, make_player(analyst, game.rules, seed), played=move)
+    margins = evaluation.margins
     order = np.argsort(-margins.mean(axis=0), kind="stable").tolist()
     names = [str(moves[at]) for at in order]
     behind = margins[:, order[0]] - margins[:, order[names.index(str(move))]]
@@ -114,8 +114,8 @@ def _add_values(rows: Rows, game: Game, move: Move, analyst: str, seed: int, act
 
 
 def _add_luck(rows: Rows, game: Game) -> None:
-    """Add the luck of each deal to the rows of a game that is over, the last ones."""
-    found, sides = luck_of_game(game), game.rules.num_teams
+    """Add the luck of each deal to the last rows, those of a finished game."""
+    luck, sides = luck_of_game(game), game.rules.num_teams
     begin = len(rows["luck"])
     for deal, seat in zip(rows["deal"][begin:], rows["seat"][begin:], strict=True):
-        rows["luck"].append(float(found.luck[found.deals.index(deal), seat % sides]))
+        rows["luck"].append(float(luck.luck[luck.deals.index(deal), seat % sides]))
