@@ -105,37 +105,37 @@ app = typer.Typer(
 
 @app.callback()
 def _root() -> None:
-    """Make custom agents in the current directory importable, as `python -m` does, after all installed packages."""
+    """Make custom agents in the current directory importable, as with `python -m`, after all installed packages."""
     with contextlib.suppress(OSError):
-        here = os.getcwd()
-        if here not in sys.path:
-            sys.path.append(here)
+        folder = os.getcwd()
+        if folder not in sys.path:
+            sys.path.append(folder)
 
 
 def run_of(name: str) -> Callable[[Any], None]:
-    """Import a command, and return what it runs."""
+    """Import a command, and return its function `run`."""
     run: Callable[[Any], None] = importlib.import_module(f"krypenv.training.cli.{COMMANDS[name].folder}.{name}").run
     return run
 
 
 def function_of(name: str) -> Callable[..., None]:
-    """Import a command, and return a function for typer with its options."""
+    """Import a command, and make a function for typer with its options."""
     from krypenv.training.cli.outputs import check_outputs
     from krypenv.training.settings import bridge
 
     run = run_of(name)
-    kind = typing.get_type_hints(run)["settings"]
+    settings_class = typing.get_type_hints(run)["settings"]
 
     def checked(settings: Any) -> None:
         check_outputs(settings)
         run(settings)
 
     checked.__doc__ = run.__doc__
-    return bridge.command_of(kind, checked)
+    return bridge.command_of(settings_class, checked)
 
 
 def _add(name: str, entry: Entry) -> None:
-    """Add a command that is imported when it is called."""
+    """Add a command that is imported only when it is called."""
     passed_on = {"allow_extra_args": True, "ignore_unknown_options": True}
 
     @app.command(

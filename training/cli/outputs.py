@@ -1,4 +1,4 @@
-"""Files of the commands: output paths are checked before the work, and input texts are limited in size."""
+"""Files of the commands: checks of output paths before the work, and input texts of limited size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from krypenv.training.settings.base import Settings, about, group_of, options_of
 from krypenv.training.settings.groups import OUTPUT
 
 MOST_TEXT = 1_000_000  # characters of a record or a position
-FOLDERS = ("DIR", "FOLDER")  # what `--help` calls the value of an option that names a folder
+FOLDERS = ("DIR", "FOLDER")  # metavars of options that name a folder
 LONGEST_NAME = 200  # bytes of a file's name; the temporary name of an atomic write is longer
 
 
@@ -22,7 +22,7 @@ def check_files(*paths: Path | str | None, source: Path | str | None = None) -> 
     """Check before any work that files can be written, without creating or changing anything.
 
     Raises OSError with the file's name if it or its folder can't be written. Raises ValueError for a path that is not
-    a plain file, for a file named twice, and for one that is also the `source` to read. None stands for no file.
+    a plain file, for a file named twice, and for a file that is also the `source` to read. None stands for no file.
     """
     files = [Path(path) for path in paths if path is not None]
     for number, path in enumerate(files):
@@ -34,33 +34,30 @@ def check_files(*paths: Path | str | None, source: Path | str | None = None) -> 
 
 
 def check_outputs(settings: Settings) -> None:
-    """Check before any work that all files and folders can be written that the options of a command name.
+    """Check before any work that all files and folders in the options of a command can be written.
 
-    No file may be the one that an argument names to be read. Raises as `check_files` and `check_folder` do.
+    No output may be the input file of an argument. Raises as `check_files` and `check_folder` do.
     """
-    kind, files, source = type(settings), [], None
-    for name, field in options_of(kind).items():
-        value, more = getattr(settings, name), about(field)
-        if group_of(kind, name) == OUTPUT and isinstance(value, Path):
-            if more["metavar"] in FOLDERS:
+    settings_class, files, source = type(settings), [], None
+    for name, field in options_of(settings_class).items():
+        value, facts = getattr(settings, name), about(field)
+        if group_of(settings_class, name) == OUTPUT and isinstance(value, Path):
+            if facts["metavar"] in FOLDERS:
                 check_folder(value)
             else:
                 files.append(value)
-        elif more["is_argument"] and isinstance(value, str):
+        elif facts["is_argument"] and isinstance(value, str):
             source = value
     check_files(*files, source=source)
 
 
 def check_folder(path: Path | str) -> None:
-    """Check before any work that files can be written to a folder that exists or can be created.
-
-    Raises OSError with the folder's name if not. Nothing is created or changed.
-    """
+    """Raise OSError with the folder's name unless it is writable or can be created; nothing is created or changed."""
     _check_room(Path(path), Path(path))
 
 
 def read_text(source: str) -> str:
-    """Return the text of a file, or of the standard input for "-".
+    """Read the text of a file, or of the standard input for "-".
 
     Raises OSError if it can't be read, and ValueError if it is not text or too long for a game.
     """
@@ -83,10 +80,7 @@ def read_text(source: str) -> str:
 
 
 def read_source(source: str) -> str:
-    """Return the text of a file or of the standard input, or the argument itself if it is a position or a record.
-
-    Raises ValueError for a file that is not text.
-    """
+    """Read a text as `read_text` does, unless the argument itself is a position or a record."""
     if source != "-" and not os.path.exists(source) and (":" in source or is_record(source)):
         return source  # Path.exists raises for a long text
     return read_text(source)
@@ -103,7 +97,7 @@ def _check_file(path: Path) -> None:
 
 
 def _check_room(folder: Path, named: Path) -> None:
-    """Raise OSError with a name unless files can be written to a folder, or to its nearest existing parent."""
+    """Raise OSError with the name `named` unless a folder, or its nearest existing parent, is writable."""
     folder = Path(os.path.abspath(folder))
     while not _exists(folder) and folder != folder.parent:
         folder = folder.parent
@@ -117,7 +111,7 @@ def _check_room(folder: Path, named: Path) -> None:
 
 
 def _exists(path: Path) -> bool:
-    """Return whether anything is at a path, even a broken link; raises OSError for an impossible name."""
+    """Tell whether a path exists, even as a broken link; raises OSError for an impossible name."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -125,5 +119,5 @@ def _exists(path: Path) -> bool:
     return True
 
 
-def _is_same(one: Path, other: Path) -> bool:
-    return os.path.abspath(one) == os.path.abspath(other)
+def _is_same(path: Path, other: Path) -> bool:
+    return os.path.abspath(path) == os.path.abspath(other)

@@ -1,4 +1,4 @@
-"""Files of games that people play: each game has one of its own, which one process at a time plays."""
+"""Files of games that people play: each game has its own file, which only one process at a time plays."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from krypenv.inputs.files import PRIVATE, write_new
 from krypenv.training.cli.outputs import check_files
 from krypenv.training.runs.folders import writing_to
 
-_MOST_READ = 20  # records among which an unfinished game is looked for
+_MOST_READ = 20  # most records that are searched for an unfinished game
 
 
 class Taken(ValueError):
-    """Somebody plays the game of a file."""
+    """The game of a file is played by another process."""
 
 
 def latest() -> list[Path]:
-    """Return the records in this folder, the latest first."""
+    """List the records in this folder, the latest first."""
     dated = []
     for path in Path().glob("*.krk"):
         with contextlib.suppress(OSError):
@@ -29,20 +29,20 @@ def latest() -> list[Path]:
 
 
 def own_name(record: bytes, held: contextlib.ExitStack, stem: str = "game") -> Path:
-    """Write a record to the first file in this folder whose name is not taken, and hold it alone."""
+    """Write a record to the first free name in this folder, and lock its file."""
     for number in count(1):
         path = Path(f"{stem}.krk" if number == 1 else f"{stem}-{number}.krk")
-        with contextlib.ExitStack() as found, contextlib.suppress(FileExistsError, Taken):
+        with contextlib.ExitStack() as locks, contextlib.suppress(FileExistsError, Taken):
             if not os.path.lexists(path):
-                found.enter_context(alone(path))
+                locks.enter_context(alone(path))
                 write_new(path, record, PRIVATE)
-                held.enter_context(found.pop_all())
+                held.enter_context(locks.pop_all())
                 return path
     raise AssertionError  # names do not end
 
 
 def take(path: Path, held: contextlib.ExitStack) -> None:
-    """Hold alone the file that a person has named for a game; raise ValueError if there is anything in it."""
+    """Lock the file that a person has named for a game; raise ValueError if it is not empty."""
     check_files(path)
     held.enter_context(alone(path))
     if path.exists() and path.stat().st_size:
@@ -53,7 +53,7 @@ def take(path: Path, held: contextlib.ExitStack) -> None:
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Keep every other process from playing the game of a file; raise Taken if one does."""
+    """Lock the game of a file against other processes; raise Taken if one is playing it."""
     real = Path(os.path.realpath(path))
     with contextlib.ExitStack() as held:
         try:
@@ -63,6 +63,6 @@ def alone(path: Path) -> Iterator[None]:
         yield
 
 
-def is_same(one: Path | str, other: Path | str) -> bool:
-    """Return whether two paths lead to one file."""
-    return os.path.realpath(one) == os.path.realpath(other)
+def is_same(path: Path | str, other: Path | str) -> bool:
+    """Tell whether two paths lead to the same file."""
+    return os.path.realpath(path) == os.path.realpath(other)

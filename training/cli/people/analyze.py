@@ -41,32 +41,31 @@ def run(settings: AnalysisSettings) -> None:
     """Evaluate each legal move of a position, or the moves of a recorded game."""
     from krypenv.training.evaluation.analysis import comments
 
-    it, picture = settings, settings.picture
-    text = read_source(it.source)
-    if picture and picture.suffix.lower() != ".png":
-        raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {picture.name!r} does not")
-    how = it.agent, it.worlds, it.seed, it.open
+    text = read_source(settings.source)
+    if settings.picture and settings.picture.suffix.lower() != ".png":
+        raise ValueError(f"a picture is a PNG file, so its name ends in .png, and {settings.picture.name!r} does not")
+    options = settings.agent, settings.worlds, settings.seed, settings.open
     if not is_record(text):
-        if it.seat is not None or it.annotate:
+        if settings.seat is not None or settings.annotate:
             raise ValueError("--seat and --annotate are for records, and this is a position")
-        position = analyze_position(Game.from_position(text), *how)
-        if it.json_file:
-            write_json(it.json_file, position.to_json())
-        if picture:
+        position = analyze_position(Game.from_position(text), *options)
+        if settings.json_file:
+            write_json(settings.json_file, position.to_json())
+        if settings.picture:
             from krypenv.training.evaluation.analysis.picture import draw_position
 
-            draw_position(picture, position)
+            draw_position(settings.picture, position)
         comments.print_position(position)
         return
     game = Game.replay(text)
     with bar_of("plays") as show:
-        record = analyze(game, *how, it.seat, it, show)
-    if it.json_file:
-        write_json(it.json_file, record.to_json())
-    if it.annotate:
-        write_whole(it.annotate, comments.annotate(game, record).encode())
-    if picture:
+        record = analyze(game, *options, settings.seat, settings, show)
+    if settings.json_file:
+        write_json(settings.json_file, record.to_json())
+    if settings.annotate:
+        write_whole(settings.annotate, comments.annotate(game, record).encode())
+    if settings.picture:
         from krypenv.training.evaluation.analysis.picture import draw_record
 
-        draw_record(picture, record)
+        draw_record(settings.picture, record)
     comments.print_record(record)

@@ -68,43 +68,44 @@ def run(settings: PlaySettings) -> None:
     from krypenv.ui.table import Table, check_players, dealt, named_in, next_of
     from krypenv.ui.terminal import Terminal
 
-    it, load, seat, save = settings, settings.load, settings.seat, settings.save
-    language = check_language(it.language or language_of())
-    console = Console(no_color=True if it.no_colour else None)
+    load, seat, save = settings.load, settings.seat, settings.save
+    language = check_language(settings.language or language_of())
+    console = Console(no_color=True if settings.no_colour else None)
     with contextlib.ExitStack() as held:
         if load and load != "-" and (not save or is_same(save, load)):
             check_files(load)
             held.enter_context(alone(Path(load)))
         elif not load:
-            load = _unfinished(console, language, held, not (it.has_deal or it.against or seat is not None or save))
-        opponents = list(it.against or ["champion"])
+            is_new = settings.has_deal or settings.against or seat is not None or save
+            load = _unfinished(console, language, held, not is_new)
+        opponents = list(settings.against or ["champion"])
         remark = partial(_luck_in, language)
-        begin_ahead = partial(_begin_ahead, console, held, it.hint, remark)
+        begin_ahead = partial(_begin_ahead, console, held, settings.hint, remark)
         if load:
             game = Game.replay(read_text(load))
             named = named_in(game)
             if named:
                 seat = named[0] if seat is None else seat
-                opponents = opponents if it.against else named[1]
+                opponents = opponents if settings.against else named[1]
             if game.session_over:
                 raise ValueError(f"the game of {load} is over; krypenv show prints it")
             if game.is_over:
                 game = next_of(game)
             ahead = begin_ahead(game.rules, opponents)
         else:
-            rules = it.game_rules()
+            rules = settings.game_rules()
             check_players(rules, seat or 0, opponents)
             ahead = begin_ahead(rules, opponents)
-            game = dealt(rules, it.seed) if ahead is None else _welcomed(console, language, rules, it.seed)
-        of_agents = secrets.randbits(64) if it.seed is None else it.seed
-        table = Table(game, 0 if seat is None else seat, opponents, of_agents)
+            game = dealt(rules, settings.seed) if ahead is None else _welcomed(console, language, rules, settings.seed)
+        agent_seed = secrets.randbits(64) if settings.seed is None else settings.seed
+        table = Table(game, 0 if seat is None else seat, opponents, agent_seed)
         if save and not (load and is_same(save, load)):
             take(save, held)
             path = save
         else:
             path = Path(load) if load and load != "-" else own_name(table.record(), held)
         Terminal(
-            table, path, it.hint, console, it.four_colours,
+            table, path, settings.hint, console, settings.four_colours,
             remark=remark, language=language, ahead=ahead, is_welcome=ahead is not None and not load,
         ).run()  # fmt: skip
 
@@ -117,7 +118,7 @@ def _begin_ahead(
     rules: Rules,
     opponents: list[str],
 ) -> Ahead | None:
-    """Begin to compile what a person will need, who first reads; nothing where nobody reads."""
+    """Compile in the background the kernels that the game needs; None if nobody is at the console."""
     from krypenv.ui.ahead import Ahead
     from krypenv.ui.board import is_for_people
 
@@ -129,7 +130,7 @@ def _begin_ahead(
 
 
 def _welcomed(console: Console, language: str, rules: Rules, seed: int | None) -> Game:
-    """Return a new game, and write its rules before it is made, for that may compile."""
+    """Print the rules, then deal a new game, which may compile kernels."""
     from krypenv.ui.board import make_room, stays_in_place
     from krypenv.ui.narrator.narrator import Narrator
     from krypenv.ui.rulebook import five_lines, shows
@@ -145,7 +146,7 @@ def _welcomed(console: Console, language: str, rules: Rules, seed: int | None) -
 
 
 def _luck_in(language: str, table: Table) -> str:
-    """Return what the cards brought the person's side in a game that is over; nothing unless all was dealt in it."""
+    """Write a sentence on the luck of the person's side in a finished game; empty unless all its deals are known."""
     from krypenv.training.evaluation.luck.of_game import luck_of_game
     from krypenv.ui.narrator.words import starting, text_in
 
@@ -158,27 +159,27 @@ def _luck_in(language: str, table: Table) -> str:
     return luck.tell(rules.team_of(table.seat), name, whom, language)
 
 
-def _unfinished(console: Console, language: str, held: contextlib.ExitStack, is_asked: bool) -> str | None:
-    """Return the record in this folder that the person goes on with, held alone; None for a new game.
+def _unfinished(console: Console, language: str, held: contextlib.ExitStack, asks: bool) -> str | None:
+    """Choose and lock the unfinished record in this folder that the person continues; None for a new game.
 
-    It is the latest one that has not ended and that nobody else plays. It is only mentioned if the person is not to be
-    asked, or is not there to answer.
+    It is the latest record that has not ended and that nobody else plays. It is only mentioned unless the command asks
+    and a person can answer.
     """
     from krypenv.ui.narrator.narrator import Narrator
     from krypenv.ui.narrator.words import text_in
 
     for path in latest():
-        found = contextlib.ExitStack()
+        lock = contextlib.ExitStack()
         try:
             game = _of_a_person(path)
             if game is None:
                 continue
-            found.enter_context(alone(path))
-        except (OSError, ValueError):  # no record, or somebody plays it
+            lock.enter_context(alone(path))
+        except (OSError, ValueError):  # no record, or one in play
             continue
-        with found:
+        with lock:
             file = printable(str(path))
-            if not (is_asked and sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+            if not (asks and sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
                 command = f"krypenv play --load {printable(as_argument(str(path)))}"
                 console.print(text_in(language, "unfinished.how", file=file, command=command), **_PLAIN)
                 return None
@@ -188,13 +189,13 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, is_
             )
             if not _says_yes(words):
                 return None
-            held.enter_context(found.pop_all())
+            held.enter_context(lock.pop_all())
             return str(path)
     return None
 
 
 def _of_a_person(path: Path) -> Game | None:
-    """Return a record's game if a person has yet to go on with it; raise OSError or ValueError if it is no record."""
+    """Read a record's game if it is a person's and unfinished; raise OSError or ValueError if it is no record."""
     from krypenv.game.game import Game
     from krypenv.ui.table import named_in
 
@@ -205,7 +206,7 @@ def _of_a_person(path: Path) -> Game | None:
 
 
 def _says_yes(words: Words) -> bool:
-    """Return whether a person goes on with a game, by Enter or yes; ends the command where the input ends."""
+    """Ask whether the person continues a game, by Enter or yes; the end of the input ends the command."""
     yes, no = words.say("answer.yes"), words.say("answer.no")
     while True:
         try:

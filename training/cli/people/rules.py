@@ -1,4 +1,4 @@
-"""`krypenv rules`: what a game is, in five lines or in full."""
+"""`krypenv rules`: the rules of a game, in five lines or in full."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def run(settings: RulesSettings) -> None:
     rules = settings.game_rules()
     console = Console()
     narrator = Narrator(rules, language=settings.language or language_of(), symbols=shows(console, "♠"))
-    told = in_full(narrator, console.width) if settings.full else five_lines(narrator, console.width)
-    console.print(told, highlight=False)
+    text = in_full(narrator, console.width) if settings.full else five_lines(narrator, console.width)
+    console.print(text, highlight=False)

@@ -69,7 +69,7 @@ def run(settings: ShowSettings) -> None:
 
 
 def positions(game: Any, last: int | None = None) -> Iterator[Any]:
-    """Yield a game at its start and after each whole move, up to some number of moves."""
+    """Yield a game at its start and after each whole move, up to `last` moves."""
     twin = game.rewound()
     yield twin
     for move in game.moves[:last]:
@@ -78,7 +78,7 @@ def positions(game: Any, last: int | None = None) -> Iterator[Any]:
 
 
 def with_before(games: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each position of a game, and a copy of the one before it, None for the first."""
+    """Yield each position of a game with a copy of the previous one, None for the first."""
     before = None
     for game in games:
         yield game, before
@@ -86,5 +86,5 @@ def with_before(games: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _render_seat(word: str) -> int | str | None:
-    """Return whose hand is open, from a word of the command line."""
+    """Parse the seat whose hand is open from a word of the command line."""
     return None if word == "none" else int(word) if word.isascii() and word.isdigit() else word

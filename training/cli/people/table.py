@@ -68,7 +68,7 @@ class TableSettings(AtTable):
         return self
 
     def seated(self, rules: Rules, seats: Sequence[int] = ()) -> list[str]:
-        """Return who sits where; raise ValueError for seats or agents that don't fit the rules."""
+        """Assign players to seats; raise ValueError for seats or agents that don't fit the rules."""
         from krypenv.ui.browser.seats import players_at
 
         seats = seats or self.seat or range(self.people)
@@ -76,7 +76,7 @@ class TableSettings(AtTable):
 
     @property
     def is_new(self) -> bool:
-        """Whether something is given that a new game is needed for."""
+        """Whether an option is given that needs a new game."""
         return self.has_rules or self.seed is not None or bool(self.seat) or self.people != 1
 
 
@@ -93,16 +93,17 @@ def run(settings: TableSettings) -> None:
     from krypenv.ui.study.learners import Lessons
     from krypenv.ui.study.studies import Studies
 
-    it, is_local = settings, is_loopback(settings.host) and not settings.origin
-    if it.study or it.edit:
-        return _study(it, is_local)
-    origins = list(map(origin_of, it.origin))
-    players = [] if it.load else it.seated(it.game_rules())
-    thinkers = partial(Thinker, secrets.randbits(64) if it.seed is None else it.seed)
-    with bound(it.host, it.port) as listening, contextlib.ExitStack() as held:
-        files, serving, page = _Files(it, players, held, is_local), Serving(), "learn.html" if it.learn else ""
+    is_local = is_loopback(settings.host) and not settings.origin
+    if settings.study or settings.edit:
+        return _study(settings, is_local)
+    origins = list(map(origin_of, settings.origin))
+    players = [] if settings.load else settings.seated(settings.game_rules())
+    thinkers = partial(Thinker, secrets.randbits(64) if settings.seed is None else settings.seed)
+    with bound(settings.host, settings.port) as listening, contextlib.ExitStack() as held:
+        files = _Files(settings, players, held, is_local)
+        serving, page = Serving(), "learn.html" if settings.learn else ""
 
-        def tell(hosted: Hosted) -> None:
+        def announce(hosted: Hosted) -> None:
             keys = pages.keys = files.keys
             needs_key = not is_local or len(hosted.people) > 1
             typer.echo(files.said)
@@ -110,29 +111,29 @@ def run(settings: TableSettings) -> None:
                 for seat in hosted.people:
                     typer.echo(f"the link of {hosted.name(seat)}: {link(address, keys.seats[seat])}")
             typer.echo(f"to watch: {link(address, keys.watch)}")
-            if it.open and needs_key:
+            if settings.open and needs_key:
                 key = keys.seats[hosted.people[0]] if hosted.people else keys.watch
                 open_soon(link(address, key, page))
 
-        address = it.origin[0] if it.origin else address_of(listening, it.host)
+        address = settings.origin[0] if settings.origin else address_of(listening, settings.host)
         typer.echo(f"The table is at {address} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
         thinker = thinkers()
-        pages = Pages(files.begin, files.keys, thinker, begun=tell, stop=serving.stop, report=_report)
+        pages = Pages(files.begin, files.keys, thinker, begun=announce, stop=serving.stop, report=_report)
         try:
-            studies = Studies(files.keys, thinkers, _analyst(it), pages, report=_report)
+            studies = Studies(files.keys, thinkers, _analyst(settings), pages, report=_report)
             lessons = Lessons(pages, thinker)
             sockets = {"/study": studies.serve, "/learn": lessons.serve}
             app = app_of(pages, is_local, sockets, origins, _report)
-            needs_no_key = is_local and it.people <= 1
-            serving.run(app, listening, link(address, "", page) if needs_no_key and it.open else "")
+            needs_no_key = is_local and settings.people <= 1
+            serving.run(app, listening, link(address, "", page) if needs_no_key and settings.open else "")
         except KeyboardInterrupt:
             if pages.is_loading:
-                stopping.end_at_once()  # what is being compiled would be waited for
+                stopping.end_at_once()  # without waiting for the compiler
             typer.echo(files.end())
 
 
-def _study(it: TableSettings, is_local: bool) -> None:
-    """Serve the page on which a game or a position is studied, or a position is set up, without a table."""
+def _study(settings: TableSettings, is_local: bool) -> None:
+    """Serve the page to study a game or a position, or to set up a position, without a table."""
     from krypenv.ui.browser.app import app_of
     from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.serving import Serving, address_of, bound, link, origin_of
@@ -141,54 +142,55 @@ def _study(it: TableSettings, is_local: bool) -> None:
     from krypenv.ui.study.steps import StillPlayed, read_study
     from krypenv.ui.study.studies import Studies
 
+    source = settings.study
     try:
-        game = read_study(read_text(it.study)) if it.study else None
+        game = read_study(read_text(source)) if source else None
     except StillPlayed:
-        raise ValueError(f"the game of {it.study} is not over, so its hands stay closed; play it to its end") from None
-    thinkers, keys = partial(Thinker, it.seed or 0), Keys.new(is_local)
-    with bound(it.host, it.port) as listening:
-        address = it.origin[0] if it.origin else address_of(listening, it.host)
+        raise ValueError(f"the game of {source} is not over, so its hands stay closed; play it to its end") from None
+    thinkers, keys = partial(Thinker, settings.seed or 0), Keys.new(is_local)
+    with bound(settings.host, settings.port) as listening:
+        address = settings.origin[0] if settings.origin else address_of(listening, settings.host)
         own = link(address, "" if is_local else keys.watch, "study.html")
         typer.echo(f"The {'game' if game else 'page'} is at {own} until you press Ctrl-C.")
         load = game.copy if game else None
-        language = it.language or language_of()
-        studies = Studies(keys, thinkers, _analyst(it), load=load, language=language, report=_report)
-        app = app_of(None, is_local, {"/study": studies.serve}, list(map(origin_of, it.origin)), _report)
+        language = settings.language or language_of()
+        studies = Studies(keys, thinkers, _analyst(settings), load=load, language=language, report=_report)
+        app = app_of(None, is_local, {"/study": studies.serve}, list(map(origin_of, settings.origin)), _report)
         with contextlib.suppress(KeyboardInterrupt):
-            Serving().run(app, listening, own if it.open else "")
+            Serving().run(app, listening, own if settings.open else "")
 
 
-def _report(said: str) -> None:
-    """Say in the terminal what is wrong at the table."""
-    typer.echo(said, err=True)
+def _report(error_text: str) -> None:
+    """Print an error at the table in the terminal."""
+    typer.echo(error_text, err=True)
 
 
-def _analyst(it: TableSettings) -> Analyst:
-    """Return who values moves where games are studied: the agent of --hint, if it can."""
+def _analyst(settings: TableSettings) -> Analyst:
+    """Make the analyst of studies: the agent of --hint, if it can value moves."""
     from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
     from krypenv.ui.study.studies import Analyst
 
-    return Analyst(it.hint, examine_move, measure_luck)
+    return Analyst(settings.hint, examine_move, measure_luck)
 
 
 def _keys_of(path: Path) -> Path:
-    """Return the file of a game's keys, beside its own."""
+    """Name the file of a game's keys, beside the game's own file."""
     return path.with_name(f".{path.name}-links.json")
 
 
 class _Files:
-    """The file of the game, and of each that is dealt anew, with one for its keys beside it.
+    """The file of the current game, with a file of its keys beside it; a new game at the table gets new files.
 
     Attributes:
-        keys: of the links, which go on with a game and with those that are dealt anew at its table.
-        path: the file of the game that is played; None before it has one.
-        said: what there is to say about it.
+        keys: the keys of the links, which stay the same for new games at the table.
+        path: the file of the current game; None before it has one.
+        said: the message about the file.
     """
 
-    def __init__(self, it: TableSettings, players: list[str], held: contextlib.ExitStack, is_local: bool) -> None:
+    def __init__(self, settings: TableSettings, players: list[str], held: contextlib.ExitStack, is_local: bool) -> None:
         from krypenv.ui.browser.keys import Keys
 
-        self._it, self._players, self._held, self._is_local = it, players, held, is_local
+        self._settings, self._players, self._held, self._is_local = settings, players, held, is_local
         self.keys = Keys.new(is_local)
         self._kept_keys: Path | None = None  # the file of the keys
         self.path: Path | None = None
@@ -196,33 +198,36 @@ class _Files:
         self.said = self._elsewhere = ""
 
     def begin(self) -> Hosted:
-        """Return the game to play: that of --load, the latest one that has not ended, or a new one."""
+        """Choose the game to play: that of --load, the latest unfinished one, or a new one."""
         from krypenv.ui.browser.hosted import Hosted
         from krypenv.ui.browser.keys import Keys
         from krypenv.ui.narrator.words import language_of
         from krypenv.ui.table import dealt, next_of
 
-        it, players = self._it, self._players
-        found = self._loaded(it.load) if it.load else None if it.is_new or it.against or it.save else self._unfinished()
-        if found:
-            game, players = found
+        settings, players, unfinished = self._settings, self._players, None
+        if settings.load:
+            unfinished = self._loaded(settings.load)
+        elif not (settings.is_new or settings.against or settings.save):
+            unfinished = self._unfinished()
+        if unfinished:
+            game, players = unfinished
             if game.is_over:
                 game = next_of(game)
             self.said = f"It goes on with the game of {printable(str(self.path))}."
         else:
-            game = dealt(it.game_rules(), it.seed)
-        hosted = Hosted(game, players, it.hint, self.keep, it.language or language_of())
+            game = dealt(settings.game_rules(), settings.seed)
+        hosted = Hosted(game, players, settings.hint, self.keep, settings.language or language_of())
         if self.path:
             self.keys = Keys.kept(_keys_of(self.path), self._is_local)
-        elif it.save:
-            take(it.save, self._held)
-            self.path = it.save
+        elif settings.save:
+            take(settings.save, self._held)
+            self.path = settings.save
         self._write(hosted.record())
         self.said = self.said or f"{self._elsewhere}The game is saved in {printable(str(self.path))} as it goes."
         return hosted
 
     def keep(self, record: bytes, is_new: bool) -> None:
-        """Save the game; a new one gets a file of its own, now or when it can next be saved."""
+        """Save the game; a new game gets its own file, now or when it can next be saved."""
         self.path, self._unsaved = None if is_new else self.path, record
         self._write(record)
         self._unsaved = b""
@@ -241,7 +246,7 @@ class _Files:
             self._kept_keys = path
 
     def end(self) -> str:
-        """Save what could not be saved before, and return where the game is; raise ValueError if it is nowhere."""
+        """Save a record that could not be saved before, and name the game's file; raise ValueError if that fails."""
         from krypenv.ui.saving import reason_of
 
         if self._unsaved:
@@ -252,25 +257,25 @@ class _Files:
         return f"\nThe game is saved in {self.path}; krypenv table goes on with it." if self.path else ""
 
     def _loaded(self, name: str) -> tuple[Game, list[str]]:
-        """Return the game of a record and who plays it; without a name for the agents, those of the record."""
+        """Read the game of a record and its players; --against replaces the agents of the record."""
         from krypenv.game.game import Game
         from krypenv.ui.browser.hosted import players_of
         from krypenv.ui.browser.seats import people_of
 
-        it, game = self._it, Game.replay(read_text(name))
+        settings, game = self._settings, Game.replay(read_text(name))
         if game.session_over:
             raise ValueError(f"the game of {name} is over; krypenv show prints it")
         players = players_of(game)
-        if players is None or it.against:
-            players = it.seated(game.rules, people_of(players or []))
-        if name != "-" and (not it.save or is_same(it.save, name)):
+        if players is None or settings.against:
+            players = settings.seated(game.rules, people_of(players or []))
+        if name != "-" and (not settings.save or is_same(settings.save, name)):
             check_files(name)
             self._held.enter_context(alone(Path(name)))
             self.path = Path(name)
         return game, players
 
     def _unfinished(self) -> tuple[Game, list[str]] | None:
-        """Return the latest game of a table in this folder that has not ended, which nobody plays; None if none."""
+        """Find and lock the latest unfinished game of a table in this folder that nobody plays; None if none."""
         from krypenv.game.game import Game
         from krypenv.ui.browser.hosted import players_of
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from krypenv.game.game import Game
     from krypenv.training.solving import Solved
 
-MOST_BELIEFS = 10  # hands that are listed
+MOST_BELIEFS = 10  # most hands that are listed
 SIZES = ("preset", "cards", "histories", "ends", "information sets", "value", "seconds")
 
 
@@ -66,7 +66,7 @@ class SolveSettings(Settings):
         return self
 
     def rules_of(self, preset: str) -> Rules:
-        """Return the rules of a preset, with the fields that are changed."""
+        """Parse the rules of a preset, with the changed fields."""
         return rules_with(preset, self.rule)
 
 
@@ -107,12 +107,12 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
             return _solve_late(settings, game[0])
         if settings.hands:
             raise ValueError(f"'{rules}' is solved as a whole, with all hands; leave out --hands")
-    start, how = time.perf_counter(), (settings.gap, settings.iterations, settings.threads)
+    start, options = time.perf_counter(), (settings.gap, settings.iterations, settings.threads)
     with Console(stderr=True).status(f"solving {rules}"):
         if out:
-            solved = solving.solve_into(out, rules, *how, command=settings.line)
+            solved = solving.solve_into(out, rules, *options, command=settings.line)
         else:
-            solved = solving.solve(rules, *how, sees=bool(game))
+            solved = solving.solve(rules, *options, sees=bool(game))
     typer.echo(
         f"{rules}: the first seat can expect {solved.value:+.4f} points; the strategy can be exploited by "
         f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
@@ -124,7 +124,7 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
 
 
 def _solve_late(settings: SolveSettings, game: Game) -> None:
-    """Solve what is left of a large game, and print what an equilibrium does there."""
+    """Solve the rest of a large game, and print the equilibrium's decision at the position."""
     from krypenv.training.solving import Bounds, solve_late
     from krypenv.training.solving.pairs import SAMPLES
 
@@ -144,7 +144,7 @@ def _solve_late(settings: SolveSettings, game: Game) -> None:
 
 
 def _game_at(source: str) -> tuple[Game, bool]:
-    """Return the game of a position or a record, and whether its plays are known."""
+    """Read the game of a position or a record, and tell whether its plays are known."""
     from krypenv.game.game import Game
     from krypenv.notation import is_record
     from krypenv.training.cli.outputs import read_source
@@ -157,30 +157,30 @@ def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
     from krypenv.training.runs.tables import print_table
     from krypenv.training.solving import look
 
-    found = look(solved, game, knows_plays)
-    hand, table = (" ".join(cards) or "empty" for cards in (game.hand(found.seat), game.table))
-    typer.echo(f"{game.rules}: seat {found.seat} in deal {game.deal_number}; hand {hand}; table {table}")
-    if len(found.moves) == 1:
-        typer.echo(f"It has no choice: {found.moves[0].move} is the only move.")
+    view = look(solved, game, knows_plays)
+    hand, table = (" ".join(cards) or "empty" for cards in (game.hand(view.seat), game.table))
+    typer.echo(f"{game.rules}: seat {view.seat} in deal {game.deal_number}; hand {hand}; table {table}")
+    if len(view.moves) == 1:
+        typer.echo(f"It has no choice: {view.moves[0].move} is the only move.")
         return
-    if found.histories > 1:
+    if view.histories > 1:
         typer.echo(
-            f"{found.histories} sequences of plays lead to this position, and the strategy may differ between them; "
+            f"{view.histories} sequences of plays lead to this position, and the strategy may differ between them; "
             "this is the likeliest one. A record tells which it was."
         )
-    if not found.comes_here:
+    if not view.comes_here:
         typer.echo("The seat's own strategy never comes here, so what it would do here is worth little.")
-    if not found.is_explained:
+    if not view.is_explained:
         typer.echo("The other seat's strategy never comes here, so all hands that it may hold count alike.")
-    rows = [(each.move, f"{each.probability:.1%}", f"{each.margin:+.4f}") for each in found.moves]
+    rows = [(move.move, f"{move.probability:.1%}", f"{move.margin:+.4f}") for move in view.moves]
     print_table(("move", "probability", "margin"), rows)
-    typer.echo(f"margin: what the seat can expect of this deal and those after it; {found.margin:+.4f} in all")
+    typer.echo(f"margin: what the seat can expect of this deal and those after it; {view.margin:+.4f} in all")
     print_table(
         ("other hand", "belief"),
-        [(" ".join(each.hand) or "empty", f"{each.probability:.1%}") for each in found.beliefs[:MOST_BELIEFS]],
+        [(" ".join(belief.hand) or "empty", f"{belief.probability:.1%}") for belief in view.beliefs[:MOST_BELIEFS]],
     )
-    if rest := found.beliefs[MOST_BELIEFS:]:
-        typer.echo(f"and {len(rest)} other hands, {sum(each.probability for each in rest):.1%} together")
+    if rest := view.beliefs[MOST_BELIEFS:]:
+        typer.echo(f"and {len(rest)} other hands, {sum(belief.probability for belief in rest):.1%} together")
 
 
 def _list(settings: SolveSettings) -> None:
