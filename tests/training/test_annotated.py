@@ -10,7 +10,7 @@ from support.games import play_out
 
 from krypenv import Game, Rules
 from krypenv.training.evaluation.analysis.analysis import analyze
-from krypenv.training.evaluation.analysis.comments import annotate, print_luck, told_sides
+from krypenv.training.evaluation.analysis.comments import analyzed_sides, annotate, print_luck
 from krypenv.training.evaluation.analysis.picture import draw_record
 from krypenv.ui.study.steps import read_record
 
@@ -85,7 +85,7 @@ def test_only_the_moves_and_the_luck_of_who_was_analysed_are_told(text, seat, si
     """Luck is printed for each deal and in a sentence, drawn, and in comments before each deal and after the game."""
     game = play_out(Game(Rules.parse(text), seed=2), 2)
     analysis = analyze(game, worlds=2, seat=seat)
-    assert [*told_sides(analysis).values()] == sides
+    assert [*analyzed_sides(analysis).values()] == sides
     print_luck(analysis)
     printed = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in printed.splitlines()]
@@ -93,7 +93,7 @@ def test_only_the_moves_and_the_luck_of_who_was_analysed_are_told(text, seat, si
     assert sorted(starts) == list(luck.deals)
     for at, deal in enumerate(luck.deals):
         told = []
-        for side, name in zip(told_sides(analysis), sides, strict=True):
+        for side, name in zip(analyzed_sides(analysis), sides, strict=True):
             figures = [
                 f"{points.round(1) + 0.0:+.1f}"
                 for points in (luck.margins[at, side], luck.luck[at, side], luck.play[at, side])
@@ -103,7 +103,7 @@ def test_only_the_moves_and_the_luck_of_who_was_analysed_are_told(text, seat, si
         assert said_of(record, starts[deal])[-len(sides) :] == [f"deal {deal}, {told[0]}", *told[1:]]
     sentences = [
         luck.tell(side, name.capitalize(), "them" if " and " in name else "it")
-        for side, name in zip(told_sides(analysis), sides, strict=True)
+        for side, name in zip(analyzed_sides(analysis), sides, strict=True)
     ]
     assert all(sentence in printed for sentence in sentences)
     assert Game.replay(record).comments[len(game.moves)].endswith(" ".join(sentences))

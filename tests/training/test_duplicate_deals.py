@@ -38,7 +38,7 @@ def test_margins_and_luck_are_those_of_games_played_one_by_one(text: str) -> Non
                 player = agent if engine.seat[0] % sides == own else opponent
                 engine.step(player.act(engine.observation, engine.action_mask))
                 if not engine.finished[0]:
-                    meter.look(engine, np.zeros(1, np.int64))
+                    meter.update(engine, np.zeros(1, np.int64))
             scores = [int(engine.final_scores[0, side::sides].sum()) for side in range(sides)]
             others = [score for side, score in enumerate(scores) if side != own]
             assert found.scores[deal, own].tolist() == scores

@@ -1,4 +1,4 @@
-"""How strong agents are: what studies need beside the names of `krypenv.training`."""
+"""The strength of agents: names for studies, in addition to those of `krypenv.training`."""
 
 import lazy_loader
 

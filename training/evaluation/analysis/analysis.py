@@ -32,7 +32,7 @@ SYMBOLS = ("?!", "?", "??")  # inaccuracy, mistake, blunder
 
 
 class Marks(Settings):
-    """The points of margin behind the best move from which a move gets each mark. Raises ValueError if they fall."""
+    """The points behind the best move from which a move gets each mark. Raises ValueError unless they rise."""
 
     group: ClassVar[str] = GAME_RECORDS
 
@@ -57,7 +57,7 @@ MARKS = Marks()
 
 @dataclass(frozen=True)
 class Decision:
-    """The moves of a seat, best first, and what it sees: all that are legal, or those that were looked at."""
+    """The moves of a seat, best first, all legal ones or those that were examined, and the cards that it sees."""
 
     seat: int
     deal: int
@@ -67,7 +67,7 @@ class Decision:
     pending: str | None  #: the card whose capture is being chosen
     worlds: int  #: number of worlds behind each margin; 1 if nothing is hidden
     legal: int | None  #: number of legal moves; None for more than `krypenv.game.game.MOST_MOVES`
-    was_cut: bool  #: some that were not looked at might be better; the others are no better than one of `moves`
+    was_cut: bool  #: some moves that were not examined might be better; the others are no better than one of `moves`
     moves: tuple[MoveValue, ...]
 
     @property
@@ -76,7 +76,7 @@ class Decision:
         return self.moves[0]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as plain JSON values."""
+        """Convert the figures to plain JSON values."""
         return dataclasses.asdict(self)
 
 
@@ -92,15 +92,15 @@ class PositionAnalysis(Decision):
 
 @dataclass(frozen=True)
 class RecordedMove(Decision):
-    """A move of a recorded game among the legal ones."""
+    """A move of a recorded game, compared with the legal ones."""
 
-    number: int  #: of the move in the game, 1 for the first
+    number: int  #: the number of the move in the game, 1 for the first
     played: MoveValue
-    mark: str  #: one of SYMBOLS, or nothing
+    mark: str  #: one of SYMBOLS, or empty
 
     @property
     def had_choice(self) -> bool:
-        """Whether another move was legal."""
+        """Whether more than one move was legal."""
         return len(self.moves) > 1
 
     @property
@@ -111,7 +111,7 @@ class RecordedMove(Decision):
 
 @dataclass(frozen=True)
 class SeatSummary:
-    """How a seat played, over its decisions with more than one legal move; means over none are None."""
+    """A seat's regret over its decisions with more than one legal move; means without decisions are None."""
 
     seat: int
     plays: int
@@ -137,10 +137,10 @@ class RecordAnalysis:
     scores: tuple[int, ...]  #: by seat, so far or final
     plays: tuple[RecordedMove, ...]
     seats: tuple[SeatSummary, ...]
-    luck: GameLuck = dataclasses.field(compare=False)  #: of the finished deals, for all sides; it follows from the game
+    luck: GameLuck = dataclasses.field(compare=False)  #: of the finished deals, for all sides; derived from the game
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as plain JSON values."""
+        """Convert the figures to plain JSON values."""
         marks = {name: getattr(self.marks, name) for name in Marks.model_fields}
         return dataclasses.asdict(self) | {"luck": self.luck.to_json(), "marks": marks}
 
@@ -152,19 +152,19 @@ def analyze_position(
     seed: int = 0,
     open_hands: bool = False,
 ) -> PositionAnalysis:
-    """Return the expected results of each legal move of the seat to act, best first.
+    """Estimate the results of each legal move of the seat to act, best first.
 
-    Where captures are optional, those that are no better than another one are left out, and of very many all but those
-    that win most at once (`Decision.legal`, `Decision.was_cut`).
+    Where captures are optional, captures that are no better than another are left out. Of very many, only those that
+    win most at once are kept (`Decision.legal`, `Decision.was_cut`).
 
-    An agent evaluates the moves in many worlds: deals of the unseen cards that agree with what the seat sees. Nothing
-    else in the game plays a part, unless `open_hands` shows the agent all hands, which is cheating and is noted in the
-    result.
+    An agent evaluates the moves in many worlds: deals of the unseen cards that are consistent with what the seat sees.
+    Nothing else of the game is used, unless `open_hands` shows the agent all hands, which is cheating and is noted in
+    the result.
 
     Args:
         game: a game that is not over.
-        agent: an agent with a method `examine`, as an object or a string, or a model's folder, whose network `guided`
-            plays out moves with; by default "search", or "oracle-hand" with `open_hands`.
+        agent: an agent with a method `examine`, as an object or a string, or a model's folder, whose network guides
+            the playouts of `guided`; by default "search", or "oracle-hand" with `open_hands`.
         worlds: number of worlds, at least 2; by default that of the agent's string, or 200.
         seed: the same seed gives the same figures.
         open_hands: show the agent all hands.
@@ -194,13 +194,13 @@ def analyze(
     marks: Marks = MARKS,
     progress: Progress | None = None,
 ) -> RecordAnalysis:
-    """Return the regret of each move made so far in a game, for all seats or for one, and the luck of its deals.
+    """Estimate the regret of each move made so far in a game, for all seats or for one, and the luck of its deals.
 
     Each move is analysed as in `analyze_position`, with the same seed. It is marked if it is enough points behind the
     best move (`marks`) and the interval of the difference excludes zero.
 
-    Raises ValueError as `analyze_position` does, and for a game without moves of the seat, an unknown seat, or marks
-    that do not rise. `progress` is called with the number of moves done and of all moves.
+    `progress` is called with the number of moves done and of all moves. Raises ValueError as `analyze_position` does,
+    and for a game without moves of the seat, an unknown seat, or marks that do not rise.
     """
     players = range(game.rules.players)
     if seat is not None and seat not in players:
@@ -224,7 +224,7 @@ def analyze(
         is_over=game.is_over,
         scores=tuple(game.scores()),
         plays=tuple(plays),
-        seats=tuple(_sum_up(each, plays) for each in players if seat in (None, each)),
+        seats=tuple(_sum_up(player, plays) for player in players if seat in (None, player)),
         luck=luck_of_game(game),
     )
 
@@ -232,7 +232,7 @@ def analyze(
 def choose_agent(
     agent: Agent | str | None, rules: Rules, worlds: int | None, open_hands: bool
 ) -> tuple[Agent | str, int]:
-    """Return an agent that can analyse, as a string with the number of worlds if it was one, and that number.
+    """Choose an agent that can analyse, and the number of worlds, which is also an option in an agent's string.
 
     Raises ValueError as `analyze_position` does.
     """
@@ -245,8 +245,8 @@ def choose_agent(
     method = "examine_on" if open_hands else "examine"
     if not hasattr(player, method):
         able = [name for name in agents.names() if hasattr(agents.make(name, rules), method)]
-        what = "with all hands open" if open_hands else "what a seat sees"
-        raise ValueError(f"{player.name} can't analyse {what}; of the agents with a name {', '.join(able)} can")
+        knowledge = "with all hands open" if open_hands else "what a seat sees"
+        raise ValueError(f"{player.name} can't analyse {knowledge}; of the agents with a name {', '.join(able)} can")
     if isinstance(chosen, str) and not open_hands:
         name, options = parse_spec(chosen)
         worlds = options.get("worlds", WORLDS) if worlds is None else worlds
@@ -259,7 +259,7 @@ def choose_agent(
 
 
 class Judge(NamedTuple):
-    """Who values moves. The agent is made anew for each decision, so that none depends on earlier ones."""
+    """An agent that values moves. It is made anew for each decision, so that none depends on earlier ones."""
 
     agent: Agent | str
     name: str  # as tables show it
@@ -269,15 +269,15 @@ class Judge(NamedTuple):
 
     @classmethod
     def of(cls, rules: Rules, agent: Agent | str | None, worlds: int | None, seed: int, open_hands: bool) -> Judge:
-        """Return who values moves under some rules; raises ValueError as `analyze_position` does."""
+        """Choose the judge under some rules; raises ValueError as `analyze_position` does."""
         check_number("seed", seed, 0, LARGEST_SEED)
         chosen, worlds = choose_agent(agent, rules, worlds, open_hands)
         return cls(chosen, agents.label_of(make_player(chosen, rules, seed).name, rules), worlds, seed, open_hands)
 
     def decide(self, game: Game, played: Move | None = None) -> dict[str, Any]:
-        """Return the fields of the `Decision` of the seat to act; the move that was `played` is among its moves."""
+        """Compute the fields of the `Decision` of the seat to act; its moves include the one that was `played`."""
         player = make_player(self.agent, game.rules, self.seed)
-        found = values_of(game, player, self.worlds, self.seed, self.open_hands, played)
+        evaluation = values_of(game, player, self.worlds, self.seed, self.open_hands, played)
         legal = None
         with contextlib.suppress(ValueError):  # raised for more than `Game.legal_moves` lists
             legal = len(game.legal_moves())
@@ -288,23 +288,23 @@ class Judge(NamedTuple):
             "hand": tuple(game.hand(game.turn)),
             "table": tuple(game.table),
             "pending": game.pending,
-            "worlds": found.worlds,
+            "worlds": evaluation.worlds,
             "legal": legal,
-            "was_cut": found.was_cut,
-            "moves": found.values,
+            "was_cut": evaluation.was_cut,
+            "moves": evaluation.values,
         }
 
     def record(self, game: Game, move: Move, marks: Marks = MARKS) -> RecordedMove:
-        """Return a move that is made in a game among the legal ones."""
-        found = self.decide(game, move)
-        played = next(value for value in found["moves"] if value.move == str(move))
+        """Compare a move of a game with the legal ones."""
+        decision = self.decide(game, move)
+        played = next(value for value in decision["moves"] if value.move == str(move))
         reached = [symbol for symbol, least in zip(SYMBOLS, marks.points, strict=True) if played.behind.mean >= least]
         mark = reached[-1] if reached and played.behind.is_above_zero else ""
-        return RecordedMove(**found, number=len(game.moves) + 1, played=played, mark=mark)
+        return RecordedMove(**decision, number=len(game.moves) + 1, played=played, mark=mark)
 
 
 def _margin_so_far(game: Game) -> float:
-    """Return the margin of the side to act from the scores so far (R14, R16); majorities come at the end."""
+    """Compute the margin of the side to act from the scores so far (R14, R16), without majorities."""
     scores, sides = game.scores(), game.rules.num_teams
     own = sum(scores[game.turn % sides :: sides])
     return lead_sign(game.rules) * ((sum(scores) - own) / (sides - 1) - own) + 0.0  # no -0.0

@@ -14,10 +14,10 @@ from krypenv.advice.estimates import TIE, plus_minus
 from krypenv.advice.values import MoveValue
 from krypenv.rules import Rules
 from krypenv.training.evaluation.analysis.analysis import SYMBOLS, PositionAnalysis, RecordAnalysis, RecordedMove
-from krypenv.training.evaluation.analysis.comments import describe, side_name, told_cards
+from krypenv.training.evaluation.analysis.comments import describe, describe_cards, side_name
 from krypenv.training.runs.figures import save_figure
 
-MOST_BARS = 24  # moves of a position that are drawn, at most
+MOST_BARS = 24  # most moves drawn for a position
 LINE = 24  # characters of a move in a line of its label
 LONGEST = 14  # characters of a move next to its mark
 MARK_GAP = 0.0145  # width of a mark and its move, written upwards, as a share of the panel
@@ -49,7 +49,7 @@ def draw_position(path: Path, analysis: PositionAnalysis) -> None:
     of_all = f", the best {len(moves)} of {len(analysis.moves)} moves" if len(moves) < len(analysis.moves) else ""
     title = [
         f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}{of_all}",
-        told_cards(analysis),
+        describe_cards(analysis),
         describe(analysis),
     ]
     figure.suptitle("\n".join(textwrap.fill(line, 110) for line in title), fontsize=10, parse_math=False)
@@ -58,7 +58,7 @@ def draw_position(path: Path, analysis: PositionAnalysis) -> None:
 
 
 def _note(value: MoveValue) -> str:
-    """Return how far a move is behind the best one, and its sweeps."""
+    """Format a move's points behind the best one, and its sweeps."""
     behind = f"{plus_minus(value.behind)} behind" if value.behind.mean > TIE else "best"
     return f"{behind}; {SWEEPS[value.sweeps]}sets up {value.sets_up:.0%}, risks {value.risks:.0%}"
 
@@ -75,12 +75,12 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
         upper.plot(numbers, margins, color=f"C{side}", label=side_name(analysis, side), linewidth=1.5)
         if sides == 2:
             upper.plot(numbers, [play.so_far for play in own], color=f"C{side}", linewidth=0.8, linestyle=":")
-    most = max(play.regret for play in analysis.plays)
+    largest = max(play.regret for play in analysis.plays)
     for seat, axes in zip(seats, lower, strict=True):
         for play in analysis.plays:
             if play.seat == seat and play.regret > TIE:
                 axes.bar(play.number, play.regret, color=MARK_COLOURS[play.mark])
-        axes.set_ylim(0, 1.1 * most or 1)
+        axes.set_ylim(0, 1.1 * largest or 1)
         axes.set_ylabel(f"seat {seat}\nregret", fontsize=8)
         axes.grid(alpha=0.3)
     upper.margins(y=0.25)
@@ -111,7 +111,7 @@ def _draw_marks(axes: Axes, plays: list[RecordedMove]) -> None:
 
 
 def _spread(places: list[float], gap: float) -> list[float]:
-    """Return places from 0 to 1 that are at least `gap` apart, as close as possible to the given rising ones."""
+    """Move rising places, within 0 and 1, as little as possible so that they are at least `gap` apart."""
     steps = gap * np.arange(len(places))
     rising = isotonic_regression(np.array(places) - steps).x
     moved: list[float] = (np.clip(rising, 0.0, 1.0 - steps[-1:]) + steps).tolist()

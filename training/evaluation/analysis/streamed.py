@@ -1,6 +1,6 @@
-"""An analysis bit by bit, as plain values: what a page asks for in another process, one move after another.
+"""An analysis move by move, as plain values, which a page requests from another process.
 
-It loads no engine before it is asked for something.
+The engine is loaded at the first request.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def examine_move(game: Game, move: str, agent: str) -> dict[str, Any]:
-    """Return the analysis of a move that was made in a game, as `RecordedMove.to_json` has it.
+    """Analyse a move of a game; return the JSON values of `RecordedMove.to_json`.
 
-    An agent that values no moves leaves this to the one that analyses by default.
+    An agent that can't value moves is replaced by the default agent of analyses.
     """
     from krypenv.advice.values import gives_values
     from krypenv.agents import make_known
@@ -26,12 +26,12 @@ def examine_move(game: Game, move: str, agent: str) -> dict[str, Any]:
 
 
 def measure_luck(game: Game, seat: int, name: str, whom: str, language: str) -> dict[str, Any]:
-    """Return the luck in each deal of a game as `GameLuck.to_json` has it, and `told`, a sentence about a seat's side.
+    """Measure the luck in each deal of a game: `GameLuck.to_json`, with `told`, a sentence about a seat's side.
 
     The sentence is empty if no deal was both dealt and finished in the game.
     """
     from krypenv.training.evaluation.luck.of_game import luck_of_game
 
     luck = luck_of_game(game)
-    told = luck.tell(seat % luck.margins.shape[1], name, whom, language) if luck.deals else ""
-    return luck.to_json() | {"told": told}
+    sentence = luck.tell(seat % luck.margins.shape[1], name, whom, language) if luck.deals else ""
+    return luck.to_json() | {"told": sentence}

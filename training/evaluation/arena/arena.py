@@ -38,7 +38,7 @@ LARGEST_CHUNK = 10_000  # deals whose games fit into memory in all seatings
 
 
 class ArenaSettings(RulesOfAgents, Place):
-    """All settings of an arena. Raises ValueError with one sentence for one that can't be played.
+    """All settings of an arena. Raises ValueError with one sentence for an arena that can't be played.
 
     Agents are strings for `krypenv.agents.make`, or agents.
 
@@ -84,27 +84,27 @@ class ArenaSettings(RulesOfAgents, Place):
         return self
 
     def game_rules(self) -> Rules:
-        """Return the rules; by default those of the first model among the agents."""
+        """Choose the rules: by default those of the first model among the agents."""
         return self.rules_for(self.agents)
 
     @property
     def line(self) -> str:
-        """The command line that makes these settings; empty where agents are objects, which only Python has."""
-        return super().line if all(isinstance(each, str) for each in self.agents) else ""
+        """The command line of these settings; empty if agents are Python objects."""
+        return super().line if all(isinstance(agent, str) for agent in self.agents) else ""
 
     @property
     def matches(self) -> list[list[Seating]]:
         """The seatings of each match; see `krypenv.training.evaluation.arena.lineups`."""
-        everyone = matches(len(self.agents), self.game_rules().num_teams)
-        return [seatings for seatings in everyone if not self.first or min(seatings[0]) < self.first]
+        all_matches = matches(len(self.agents), self.game_rules().num_teams)
+        return [seatings for seatings in all_matches if not self.first or min(seatings[0]) < self.first]
 
 
 def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: None) -> Games:
     """Play an arena, or resume the one in the same folder, and return all its games.
 
     No finished chunk is lost if the process is killed. The games, apart from their times, depend only on `agents`,
-    `rules`, `deals`, `deals_from`, `seed`, `luck`, `chunk` and `first`. More deals than before extend an arena; with
-    fewer deals, existing games stay and count.
+    `rules`, `deals`, `deals_from`, `seed`, `luck`, `chunk` and `first`. A larger number of deals extends an arena; a
+    smaller one keeps and counts all existing games.
 
     Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
     without `cheaters`, and for a folder that holds another arena or that another run is writing to.
@@ -116,15 +116,15 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
 
 
 def _tasks(settings: ArenaSettings, control: Control | None) -> list[Task]:
-    """Return a task for each match in each chunk of deals; the last chunk may be smaller."""
+    """Make a task for each match in each chunk of deals; the last chunk may be smaller."""
     seeds, rules, matches = deal_seeds(settings.deals_from, settings.deals), settings.game_rules(), settings.matches
     tasks = []
     for chunk, first in enumerate(range(0, settings.deals, settings.chunk)):
-        its_seeds = seeds[first : first + settings.chunk]
+        chunk_seeds = seeds[first : first + settings.chunk]
         for match, seatings in enumerate(matches):
             members = {index: settings.agents[index] for index in sorted(set(chain(*seatings)))}
-            shard = Shard(match, chunk, first, its_seeds, tuple(seatings), members, rules, settings.seed, control)
-            key = f"match {match}, {len(its_seeds)} deals from {first}"
+            shard = Shard(match, chunk, first, chunk_seeds, tuple(seatings), members, rules, settings.seed, control)
+            key = f"match {match}, {len(chunk_seeds)} deals from {first}"
             tasks.append(Task(key, play_shard, {"shard": shard}, shard.num_games))
     return tasks
 
@@ -133,7 +133,7 @@ def _tasks(settings: ArenaSettings, control: Control | None) -> list[Task]:
 
 
 def _header(settings: ArenaSettings) -> tuple[Header, Control | None]:
-    """Return the header of the results, and how luck is measured.
+    """Make the header of the results and the control variate.
 
     Raises ValueError for agents that can't play in this arena.
     """
@@ -164,14 +164,14 @@ def _header(settings: ArenaSettings) -> tuple[Header, Control | None]:
 
 
 def weights_of(source: AgentSource, agent: Agent) -> list[str]:
-    """Return the SHA-256 of the weights of the models that an agent uses or its string names."""
+    """List the SHA-256 of the weights of the models that an agent uses or its string names."""
     return [card["weights_sha256"] for card in cards_of(source, agent)]
 
 
 def cards_of(source: AgentSource, agent: Agent) -> list[dict[str, Any]]:
-    """Return the contents of model.json of each model that an agent uses or its string names."""
+    """Read model.json of each model that an agent uses or its string names."""
     words = list(getattr(agent, "models", ()))
     if isinstance(source, str):
         words += [source] if os.path.isdir(source) else parse_spec(source)[1].values()
     cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
-    return [read_card(card.parent) for card in cards if os.path.isfile(card)]  # an option may be no file's name
+    return [read_card(card.parent) for card in cards if os.path.isfile(card)]  # an option need not name a file

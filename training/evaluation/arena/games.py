@@ -1,4 +1,4 @@
-"""The games of an arena as arrays, and how they are read from the journal in its folder."""
+"""The games of an arena as arrays, read from the journal in its folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from krypenv.training.evaluation.matches.mixed_table import milliseconds
 from krypenv.training.runs.journal import Header, read_journal
 
 KIND = "arena"
-TOLD = 10  # forfeits listed in `Games`, at most
+MOST_FORFEITS = 10  # most forfeits listed in `Games`
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -35,12 +35,12 @@ class Games:
     forfeit: IntArray  #: (G,) index of the agent that forfeited the game, or -1
     milliseconds: FloatArray  #: (A,) mean processor time per decision; nan if not measured
     forfeits: tuple[str, ...]  #: a sentence for each of the first few forfeits
-    tie_breaks: IntArray | None = None  #: (G, S) what decides between equal scores, as `Engine.final_tie_breaks`
+    tie_breaks: IntArray | None = None  #: (G, S) compared between equal scores, as `Engine.final_tie_breaks`
     luck: FloatArray | None = None  #: (G, S) luck of each side, in points of margin over the others, if measured
 
 
 def load_games(folder: Path | str) -> Games:
-    """Return the games in the folder of an arena, even one that is running or was interrupted.
+    """Read the games in the folder of an arena, even of one that is running or was interrupted.
 
     Raises ValueError if there are none.
     """
@@ -49,24 +49,24 @@ def load_games(folder: Path | str) -> Games:
 
 
 def chunks_of(results: Mapping[str, Chunk]) -> dict[tuple[int, int], Chunk]:
-    """Return the chunks by match and first deal, in that order; where one was played twice, the one with more deals."""
-    found: dict[tuple[int, int], Chunk] = {}
+    """Sort the chunks by match and first deal; of a chunk that was played twice, keep the one with more deals."""
+    chunks: dict[tuple[int, int], Chunk] = {}
     for chunk in results.values():
         place = chunk["match"], chunk["first_deal"]
-        if place not in found or len(chunk["scores"]) > len(found[place]["scores"]):
-            found[place] = chunk
-    return dict(sorted(found.items()))
+        if place not in chunks or len(chunk["scores"]) > len(chunks[place]["scores"]):
+            chunks[place] = chunk
+    return dict(sorted(chunks.items()))
 
 
 def games_of(header: Header, results: Mapping[str, Chunk]) -> Games:
-    """Return all games, in the order of matches and deals; raises ValueError without games."""
+    """Join all games, in the order of matches and deals; raises ValueError without games."""
     chunks = list(chunks_of(results).values())
     if not chunks:
         raise ValueError("the arena has played no games yet")
     rules = Rules.parse(header.identity["rules"])
     names = tuple(label_of(agent["name"], rules, agent["cheats"]) for agent in header.identity["agents"])
     seconds, decisions = np.zeros(len(names)), np.zeros(len(names), np.int64)
-    deals, agents, forfeit, told = [], [], [], []
+    deals, agents, forfeit, sentences = [], [], [], []
     for chunk in chunks:
         seats, count, first = np.array(chunk["seats"]), len(chunk["scores"]), chunk["first_deal"]  # (K, S)
         deals.append(np.repeat(first + np.arange(count), len(seats)))
@@ -74,8 +74,8 @@ def games_of(header: Header, results: Mapping[str, Chunk]) -> Games:
         at_fault = np.full((count, len(seats)), -1)
         for deal, seating, agent, reason in chunk["forfeits"]:
             at_fault[deal - first, seating] = agent
-            table = ", ".join(names[each] for each in seats[seating])
-            told.append(f"{names[agent]} {reason} (deal {deal}: {table})")
+            table = ", ".join(names[member] for member in seats[seating])
+            sentences.append(f"{names[agent]} {reason} (deal {deal}: {table})")
         forfeit.append(at_fault.ravel())
         playing = np.unique(seats)
         seconds[playing] += chunk["seconds"]
@@ -88,6 +88,6 @@ def games_of(header: Header, results: Mapping[str, Chunk]) -> Games:
 
     return Games(
         names, rules, np.concatenate(deals), np.concatenate(agents), by_side("scores", np.float64),
-        np.concatenate(forfeit), milliseconds(seconds, decisions), tuple(told[:TOLD]),
+        np.concatenate(forfeit), milliseconds(seconds, decisions), tuple(sentences[:MOST_FORFEITS]),
         by_side("tie_breaks", np.int64), by_side("luck", np.float64),
     )  # fmt: skip

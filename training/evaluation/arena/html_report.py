@@ -43,12 +43,12 @@ def write_report(path: Path, result: Standings, header: Header) -> None:
 
 
 def _shown(value: Any) -> Any:
-    """Return a value of the page as printable text."""
+    """Format a value of the page as printable text."""
     return value if isinstance(value, Markup) else "\n".join(map(printable, str(value).split("\n")))
 
 
 def _shade(cell: str) -> str:
-    """Return a colour behind a margin, blue above zero and red below, on which black text is legible."""
+    """Choose the background of a margin, blue above zero and red below, on which black text is legible."""
     margin = cell.partition("\n")[0]
     if margin[:1] not in "+-":
         return "#f5f7f9"
@@ -57,7 +57,7 @@ def _shade(cell: str) -> str:
 
 
 def _figure(agents: list[Standing]) -> Markup:
-    """Return the margins over the field with their intervals as an SVG image, an agent a line, best first."""
+    """Draw the margins over the field with their intervals as an SVG image, one agent a line, best first."""
     with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": "krypenv", "font.size": 10}):
         figure = Figure(figsize=(10.5, 1.2 + 0.3 * len(agents)), layout="constrained")
         axes = figure.add_subplot()

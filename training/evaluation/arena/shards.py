@@ -49,7 +49,7 @@ class Shard:
 
 
 def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
-    """Return the agent of a source; an agent object is copied, so that no chunk depends on earlier ones.
+    """Make the agent of a source; an agent object is copied, so that no chunk depends on earlier ones.
 
     Raises ValueError if it can't be made, or was made for other rules.
     """
@@ -64,27 +64,27 @@ def make_agent(source: AgentSource, rules: Rules, seed: int) -> Agent:
 
 
 def name_of(source: AgentSource, agent: Agent) -> str:
-    """Return the full name of an agent made from a source, with its options."""
+    """Name an agent made from a source in full, with its options."""
     if isinstance(source, str) and agents.is_own(source):
         return agents.format_spec(*agents.parse_spec(source))
     return agent.name
 
 
 def forfeit_scores(rules: Rules, side: int) -> list[int]:
-    """Return the scores of a game that a side forfeits, by side.
+    """Compute the scores of a game that a side forfeits, by side.
 
-    If low scores win, that side gets all points and the others none; if high ones do, each of the others gets them. In
-    a session that holds for each of its games.
+    If low scores win, that side gets all points and the others none; if high scores win, each other side gets all
+    points. A session counts as that many forfeited games.
     """
     points = all_points(rules) * max(1, rules.games)
-    return [points * ((each == side) == (rules.goal == "low")) for each in range(rules.num_teams)]
+    return [points * ((other == side) == (rules.goal == "low")) for other in range(rules.num_teams)]
 
 
 def play_shard(shard: Shard) -> Chunk:
     """Play a shard with fresh agents, and return its results as plain JSON values.
 
-    `scores` is (n, K, S) by deal, seating and side. A forfeited game has the scores of `forfeit_scores`. Under rules
-    that break ties `tie_breaks`, (n, K, S), is what decides. With a control variate `luck`, (n, K, S), is each side's.
+    `scores` is (n, K, S) by deal, seating and side. A forfeited game has the scores of `forfeit_scores`. `tie_breaks`,
+    (n, K, S), decide between equal scores under rules that break ties; `luck`, (n, K, S), needs a control variate.
     `decisions` and `seconds` are those of the agents, by index.
     """
     rules, sides = shard.rules, shard.rules.num_teams
@@ -111,7 +111,7 @@ def play_shard(shard: Shard) -> Chunk:
         "scores": scores.reshape(shape).tolist(),
         "forfeits": forfeits,
         "decisions": played.decisions.sum(axis=0).tolist(),
-        "seconds": [round(each, 9) for each in played.seconds.tolist()],
+        "seconds": [round(duration, 9) for duration in played.seconds.tolist()],
         **({"tie_breaks": tie_breaks.reshape(shape).tolist()} if rules.tie_break in ("spades", "finnish") else {}),
         **({"luck": played.luck.reshape(shape).tolist()} if played.luck is not None else {}),
     }

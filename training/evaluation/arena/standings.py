@@ -16,7 +16,7 @@ from krypenv.kernels.scoring import are_best, leads
 from krypenv.training.evaluation.arena.games import FloatArray, Games, IntArray
 from krypenv.training.evaluation.matches.margins import Interval, interval_of_groups, without_luck
 
-RATED = 50_000  # results that OpenSkill rates, at most: about 2 seconds
+RATED = 50_000  # most results that OpenSkill rates: about 2 seconds
 ALPHA_RANK_NOISE = 1e-6  # probability of a step to a worse agent, relative to that of a step to a better one
 NEEDS_OPEN_SPIEL = f"alpha-rank is left out because OpenSpiel is not installed; {to_install('metagame')}"
 NOT_ALL_MET = "alpha-rank is left out because not every two agents have met"
@@ -28,8 +28,8 @@ class Payoffs:
 
     names: tuple[str, ...]  #: the agents, in the order of the arena
     margin: FloatArray  #: (A, A) of the row's agent over the column's, in games with both; antisymmetric
-    low: FloatArray  #: (A, A) of its 95% interval
-    high: FloatArray  #: (A, A)
+    low: FloatArray  #: (A, A) lower end of its 95% interval
+    high: FloatArray  #: (A, A) upper end
     deals: IntArray  #: (A, A) deals in which the two met
 
 
@@ -38,7 +38,7 @@ class Standing:
     """One agent's figures. Margins are in points a game, or a session under rules with sessions; positive is good."""
 
     agent: str
-    margin: float  #: its lead over the mean of the others at the table; every table, a set of agents, weighs the same
+    margin: float  #: its lead over the mean of the others at the table; all tables, sets of agents, have equal weight
     low: float  #: lower end of its 95% interval; infinite after a single deal
     high: float  #: upper end
     adjusted: Interval | None  #: the margin with luck taken out and its interval; None where luck was not measured
@@ -52,7 +52,7 @@ class Standing:
 
     @property
     def ranking(self) -> Interval:
-        """The margin over the field by which it is ranked, and its interval, with luck taken out where measured."""
+        """The margin over the field that ranks the agent, and its interval, with luck taken out where measured."""
         return self.adjusted or (self.margin, self.low, self.high)
 
 
@@ -71,22 +71,22 @@ class Standings:
     notes: tuple[str, ...]  #: a sentence for each omitted figure
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as plain JSON values; those that are not finite are None."""
+        """Convert the figures to plain JSON values; those that are not finite become None."""
         fields: dict[str, Any] = _plain(dataclasses.asdict(self))
         return fields
 
 
 def standings(games: Games) -> Standings:
-    """Return the standings of the games of an arena; takes a few seconds for a million games.
+    """Compute the standings of the games of an arena; takes a few seconds for a million games.
 
     The figures depend only on the games, and neither on their order nor on chance. A forfeited game counts with its
-    stored scores. Where luck was measured, the margins without it rank the agents, and alpha-rank rests on them.
-    docs/arena.md explains each figure. Raises ValueError without games.
+    stored scores. Where luck was measured, the margins without it rank the agents and feed alpha-rank. docs/arena.md
+    explains each figure. Raises ValueError without games.
     """
     if not len(games.deal):
         raise ValueError("there are no games")
-    size, raw = len(games.names), _Seen(games, adjusted=False)
-    seen = raw if games.luck is None else _Seen(games, adjusted=True)
+    size, raw = len(games.names), _ByAgent(games, adjusted=False)
+    seen = raw if games.luck is None else _ByAgent(games, adjusted=True)
     payoffs = raw.payoffs()
     adjusted = None if seen is raw else seen.payoffs()
     alpha, notes = _alpha_rank(adjusted or payoffs)
@@ -122,8 +122,8 @@ def standings(games: Games) -> Standings:
     )
 
 
-class _Seen:
-    """Games by agent: its mean score over its sides, and its lead over the mean of all other sides, (G, A) each.
+class _ByAgent:
+    """Games by agent: `mean`, its mean score over its sides, and `lead`, its lead over all other sides, (G, A) each.
 
     Both are nan in games without the agent. All games of a deal share its luck, so intervals are clustered by deal.
     """
@@ -140,22 +140,22 @@ class _Seen:
         sides = np.stack([(games.agents == agent).sum(axis=1) for agent in range(len(games.names))], axis=1)
         self.sides = np.where(sides > 0, sides, np.nan)
         self.mean = np.stack([self.of_agent(agent, scores) for agent in range(len(games.names))], axis=1)
-        others = scores.sum(axis=1, keepdims=True) - self.sides * self.mean
-        self.lead = leads(self.rules, self.mean, others / (games.agents.shape[1] - self.sides))
+        other_totals = scores.sum(axis=1, keepdims=True) - self.sides * self.mean
+        self.lead = leads(self.rules, self.mean, other_totals / (games.agents.shape[1] - self.sides))
 
     def of_agent(self, agent: int, values: FloatArray) -> FloatArray:
-        """Return the mean of values by side, (G, S), over the sides of an agent, (G,)."""
+        """Average values by side, (G, S), over the sides of an agent, (G,)."""
         mean: FloatArray = (values * (self.agents == agent)).sum(axis=1) / self.sides[:, agent]
         return mean
 
     def over_field(self, agent: int, values: FloatArray) -> Interval:
-        """Return the mean of values, (G,), over the tables of an agent, which weigh alike, and its interval."""
+        """Average values, (G,), over the tables of an agent with equal weights; return the mean and its interval."""
         rows = np.flatnonzero(~np.isnan(self.mean[:, agent]))
         group = np.unique(self.table[rows], return_inverse=True)[1]
         return interval_of_groups(*self.by_deal(rows, group, values[rows]))
 
     def by_deal(self, rows: IntArray, group: IntArray, values: FloatArray) -> tuple[FloatArray, Any]:
-        """Return the means of the values of some games, (N,), by deal and group, and where there are any, (D, C)."""
+        """Average the values of N games, (N,), by deal and group, (D, C); return also where there are games, (D, C)."""
         columns = int(group.max(initial=0)) + 1
         cell = self.deal[rows] * columns + group
         count = np.bincount(cell, minlength=self.deals * columns).reshape(-1, columns)
@@ -163,7 +163,7 @@ class _Seen:
         return total / np.maximum(count, 1), count > 0
 
     def payoffs(self) -> Payoffs:
-        """Return who beats whom and by how much: the differences of their mean scores in games with both."""
+        """Compute the margins between agents: the differences of their mean scores in games with both."""
         size = len(self.names)
         margin, low, high = np.full((3, size, size), np.nan)
         deals = np.zeros((size, size), np.int64)
@@ -177,12 +177,12 @@ class _Seen:
         return Payoffs(self.names, margin, low, high, deals)
 
 
-def _rate(seen: _Seen) -> tuple[FloatArray, FloatArray]:
-    """Return the OpenSkill ratings of the agents: means mu, (A,), and standard deviations sigma, (A,).
+def _rate(seen: _ByAgent) -> tuple[FloatArray, FloatArray]:
+    """Rate the agents by OpenSkill: means mu, (A,), and standard deviations sigma, (A,).
 
-    A result is the leads of one set of agents on one deal, over its seatings; equal ones share a rank. The agents do
-    not change during an arena, so sigma never grows (tau is 0). Ratings depend on the order of the results, and results
-    of one deal share its luck, so they are shuffled, always in the same way, and the first `RATED` of them count.
+    A result ranks one set of agents by their leads on one deal, summed over its seatings. The agents do not change
+    during an arena, so sigma never grows (tau is 0). Ratings depend on the order of the results, and results of one
+    deal share its luck, so the results are shuffled by a fixed seed, and the first `RATED` of them are rated.
     """
     results, result = np.unique(seen.deal * (seen.table.max() + 1) + seen.table, return_inverse=True)
     place = np.random.default_rng(0).permutation(len(results))
@@ -200,7 +200,7 @@ def _rate(seen: _Seen) -> tuple[FloatArray, FloatArray]:
 
 
 def _alpha_rank(table: Payoffs) -> tuple[FloatArray | None, tuple[str, ...]]:
-    """Return the share of time that alpha-rank's Markov chain spends at each agent, (A,), and a note if there is none.
+    """Compute the share of time that alpha-rank's Markov chain spends at each agent, (A,), or a note without it.
 
     The chain moves from an agent to one that beats it, in the limit of strong selection. In that limit only the signs
     of the margins count, so a pair whose interval contains zero counts as even, and the chain moves both ways.
@@ -216,17 +216,17 @@ def _alpha_rank(table: Payoffs) -> tuple[FloatArray | None, tuple[str, ...]]:
 
 
 def _worth(raw: Payoffs, adjusted: Payoffs) -> float:
-    """Return how many deals one with luck taken out is worth: the median over pairs of the ratio of variances."""
+    """Compute how many raw deals one adjusted deal is worth: the median over pairs of the ratio of variances."""
     pairs = np.triu_indices(len(raw.names), 1)
-    before, after = ((each.high - each.low)[pairs] for each in (raw, adjusted))
+    before, after = ((payoffs.high - payoffs.low)[pairs] for payoffs in (raw, adjusted))
     known = np.isfinite(before) & (after > 0)
     return float(np.median((before[known] / after[known]) ** 2)) if known.any() else math.nan
 
 
 def _plain(value: Any) -> Any:
-    """Return figures as plain JSON values; None for those that are not finite."""
+    """Convert figures to plain JSON values; those that are not finite become None."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list, np.ndarray)):
-        return [_plain(each) for each in (value.tolist() if isinstance(value, np.ndarray) else value)]
+        return [_plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value

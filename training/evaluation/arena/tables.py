@@ -24,10 +24,10 @@ class Table(NamedTuple):
 
 
 def tables(result: Standings) -> list[Table]:
-    """Return the figures of the agents, and the margins over each other, with luck taken out first."""
+    """Make the tables of the agents' figures and of their margins over each other, those without luck first."""
     adjusted = [("margins with luck taken out", result.adjusted)] if result.adjusted else []
     title = "margins as they were played" if adjusted else "margins"
-    return [_figures(result), *(_matrix(result, *each) for each in [*adjusted, (title, result.payoffs)])]
+    return [_figures(result), *(_matrix(result, *payoffs) for payoffs in [*adjusted, (title, result.payoffs)])]
 
 
 def _figures(result: Standings) -> Table:
@@ -54,11 +54,11 @@ def _figures(result: Standings) -> Table:
 
 def _matrix(result: Standings, title: str, table: Payoffs) -> Table:
     order = [table.names.index(agent.agent) for agent in result.agents]
-    found = np.stack([table.margin, table.low, table.high], axis=-1)  # (A, A, 3)
+    figures = np.stack([table.margin, table.low, table.high], axis=-1)  # (A, A, 3)
     rows = [
         [
             f"{place} {one_line(table.names[agent], LONGEST_NAME)}",
-            *("\n".join(_cells(*found[agent, other])).replace(" to ", " to\n") for other in order),
+            *("\n".join(_cells(*figures[agent, other])).replace(" to ", " to\n") for other in order),
         ]
         for place, agent in enumerate(order, 1)
     ]
@@ -74,7 +74,7 @@ def _figure(value: float | None, pattern: str) -> str:
 
 
 def legend(result: Standings) -> list[str]:
-    """Return sentences on what the figures mean, and on those that are not there."""
+    """Write sentences that explain the figures, and why some are missing."""
     is_low = Rules.parse(result.rules).goal == "low"
     margin = "the others' mean score minus the agent's" if is_low else "the agent's mean score minus the others'"
     worth = _figure(result.worth, ".1f")
@@ -89,7 +89,7 @@ def legend(result: Standings) -> list[str]:
 
 
 def print_standings(result: Standings) -> None:
-    """Print the margins over the field with ratings, the margins over each other, and what the figures mean."""
+    """Print the margins over the field with ratings, the margins over each other, and the legend."""
     for title, columns, rows in tables(result):
         print(f"{title}:")
         print_table(columns, rows)

@@ -1,7 +1,7 @@
-"""Which rollouts value a deal, and with which coefficients: stored before the games that they are used on.
+"""The control variate of a match: the rollouts that value a deal, and their coefficients, fitted to other games.
 
-A coefficient is that of a least-squares fit of margins by luck (`notebooks/studies/coefficients.py`), which leaves the
-least variance. Rules without an entry have the default, which is fitted to the games of all others.
+Coefficients come from a least-squares fit of margins by luck (`notebooks/studies/coefficients.py`), which minimizes
+the variance. Rules without an entry use the default, which is fitted to the games of all others.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from krypenv.inputs.files import read_json
 from krypenv.inputs.words import one_line
 from krypenv.rules import Rules
 
-METHOD = 1  # the version of what is measured; a change of the rollouts or the redeals needs a new one
+METHOD = 1  # the version of the measurement; a change of the rollouts or the redeals needs a new one
 COEFFICIENTS = Path(__file__).with_name("coefficients.json")
 CHOICES = ("auto", "on", "off")
-PLAYERS = ("tactician", "network")  # whose rollouts there are
+PLAYERS = ("tactician", "network")  # the players of rollouts
 REDEALS = 16
 
 
@@ -42,15 +42,15 @@ class Control:
     digest: str  # of all that determines the luck of a deal
 
     def __str__(self) -> str:
-        """Return it as text: "rollouts by network x 0.6, 16 redeals, abc123"."""
+        """Format the control variate: "rollouts by network x 0.6, 16 redeals, abc123"."""
         players = " and ".join(f"{name} x {share:g}" for name, share in self.shares.items())
         return f"rollouts by {players}, {self.redeals} redeals, {self.digest}"
 
 
 def control_of(rules: Rules, redeals: int = REDEALS, shares: dict[str, float] | None = None) -> Control:
-    """Return the control variate of some rules, with the coefficients that are stored for them unless some are given.
+    """Make the control variate of some rules, by default with their stored coefficients.
 
-    The length of a session doesn't matter. Coefficients that are 0 are left out.
+    The length of a session is ignored. Coefficients that are 0 are left out.
     """
     if shares is None:
         game, entries = str(dataclasses.replace(rules, games=1, threshold=None)), stored()
@@ -63,16 +63,16 @@ def control_of(rules: Rules, redeals: int = REDEALS, shares: dict[str, float] | 
 
 @cache
 def stored() -> dict[str, Any]:
-    """Return the stored coefficients, with how each was fitted."""
+    """Read the stored coefficients and the facts of their fits."""
     entries: dict[str, Any] = read_json(COEFFICIENTS)
     return entries
 
 
 def control_for(choice: str, agents: Iterable[Agent], rules: Rules) -> Control | None:
-    """Return the control variate of a match between some agents, or None where luck is not taken out.
+    """Choose the control variate of a match between some agents, or None if luck is not taken out.
 
-    With "auto" it is taken out where rollouts cost little beside one of them (`is_quick`). Raises ValueError for
-    another choice, and with "on" for an agent that sees the deck: no deal is chance to it.
+    With "auto" it is taken out unless all agents are quicker than rollouts (`is_quick`). Raises ValueError for an
+    unknown choice, and with "on" for an agent that sees the deck, since no deal is chance to it.
     """
     made = list(agents)
     if choice not in CHOICES:
@@ -89,5 +89,5 @@ def control_for(choice: str, agents: Iterable[Agent], rules: Rules) -> Control |
 
 
 def is_quick(agent: Agent) -> bool:
-    """Return whether an agent says that rollouts take longer than its decisions; agents not of the package don't."""
+    """Tell whether an agent declares that its decisions are quicker than rollouts; by default it is not quick."""
     return bool(getattr(agent, "is_quick", False))

@@ -1,8 +1,8 @@
 """Luck: how much of each side's margin the cards brought, deal by deal, while games are played.
 
-At each deal, luck is the value of the hands that came, less the mean value over hands that are dealt anew from the
-cards that were left. Whatever the value, the expectation of this difference is zero, so a margin from which the sum is
-subtracted has the same expectation (a control variate, as in AIVAT: Burch, Schmid, Moravcik and Bowling 2018).
+At each deal, luck is the value of the hands dealt, less the mean value over redeals from the same cards. Whatever the
+value function, this difference has expectation zero, so subtracting the sum keeps the expectation of a margin (a
+control variate, as in AIVAT: Burch, Schmid, Moravcik and Bowling 2018).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ IntArray = npt.NDArray[np.int64]
 
 Player = Callable[..., None]  # `value_by_tactician` or `value_by_network` with its first arguments
 AT_ONCE = 4096  # games and redeals that are valued at once: 4 MB
-DIGITS = 3  # of luck, in points: it is the same on every machine, and short in files
+DIGITS = 3  # decimals of luck: so it is the same on every machine, and short in files
 
 
 class Meter:
@@ -46,8 +46,8 @@ class Meter:
         control: the players whose rollouts value a deal, with their coefficients, and the number of redeals.
 
     Attributes:
-        parts: (B, S, V) float64, by rollouts of each of V players, the points by which the deals so far have changed
-            each side's margin, in expectation; positive is good luck. The sum over sides is zero.
+        parts: (B, S, V) float64, the points that the deals so far have added to each side's expected margin, by
+            rollouts of each of V players; positive is good luck. The sum over sides is zero.
     """
 
     def __init__(self, rules: Rules, control: Control) -> None:
@@ -66,15 +66,15 @@ class Meter:
     def begin(self, engine: Engine, first: bool = False) -> None:
         """Begin with the games of a fresh engine, all of which are at their first deal.
 
-        Its luck counts only if asked for: over all seatings of a deal it sums to zero.
+        Its luck counts only with `first`: over all seatings of a deal it sums to zero.
         """
         self.parts = np.zeros((engine.num_games, self._sides, len(self._players)))
         self._number = _deals(engine)
         if first:
             self._add(engine, np.arange(engine.num_games))
 
-    def look(self, engine: Engine, rows: IntArray) -> None:
-        """Measure the luck of those of some games, (M,) rows, that have gone on to a new deal in the last step."""
+    def update(self, engine: Engine, rows: IntArray) -> None:
+        """Measure the luck of the games, among (M,) rows, that have begun a new deal in the last step."""
         number = _deals(engine)
         self._add(engine, rows[number[rows] != self._number[rows]])
         self._number[rows] = number[rows]
@@ -82,13 +82,13 @@ class Meter:
     def _add(self, engine: Engine, rows: IntArray) -> None:
         size = 1 + self._control.redeals
         for start in range(0, len(rows), len(self._games) // size):
-            some = rows[start : start + len(self._games) // size]
+            batch = rows[start : start + len(self._games) // size]
             for at, player in enumerate(self._players):
-                values = with_room(self, partial(self._play, engine, some, player))
-                self.parts[some, :, at] += values[:, 0] - values[:, 1:].mean(axis=1)
+                values = with_room(self, partial(self._play, engine, batch, player))
+                self.parts[batch, :, at] += values[:, 0] - values[:, 1:].mean(axis=1)
 
     def _play(self, engine: Engine, rows: IntArray, player: Player) -> FloatArray:
-        """Return what a player's rollouts make of some games and their redeals, (M, 1 + redeals, S)."""
+        """Value M games and their redeals by a player's rollouts, (M, 1 + redeals, S)."""
         redeals = self._control.redeals
         games = self._games[: len(rows) * (1 + redeals)]
         values = np.empty((len(games), self._sides))
@@ -105,7 +105,7 @@ def _player(name: str, rules: Rules) -> Player:
 
 
 def _deals(engine: Engine) -> IntArray:
-    """Return a number for each game that differs between the deals of a session, (B,)."""
+    """Number the current deal of each game, uniquely in its session, (B,)."""
     number: IntArray = engine.state.game_number.astype(np.int64) << 16 | engine.state.deal_number
     return number
 

@@ -1,4 +1,4 @@
-"""Lists of deals: fixed, versioned lists, so that results by different people compare, and the deals of any seed."""
+"""Lists of deals: fixed, versioned lists, which make results of different people comparable, and those of any seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LISTS = {"dev": (1, 0x6B72_7970_6465_7631), "test": (1, 0x6B72_7970_7465_7331)}
 
 
 def deal_seeds(source: str | int, count: int) -> npt.NDArray[np.uint64]:
-    """Return the seeds of the first deals of a list, (count,) uint64: deal i is that of `Game(rules, seed=seeds[i])`.
+    """List the seeds of the first deals of a list, (count,) uint64: deal i is that of `Game(rules, seed=seeds[i])`.
 
     `source` is "dev" for development, "test" for reported results, or a seed from 0 on, as a number or in digits. A
     longer list begins with the shorter one. Raises ValueError for anything else.
@@ -27,7 +27,7 @@ def deal_seeds(source: str | int, count: int) -> npt.NDArray[np.uint64]:
 
 
 def describe_list(source: str | int) -> str:
-    """Return the name of a list with its version, as shown with results.
+    """Name a list with its version, as shown with results.
 
     >>> describe_list("dev"), describe_list("7")
     ('dev v1', 'seed 7')

@@ -44,7 +44,7 @@ from krypenv.training.runs import Progress
 from krypenv.training.settings.base import check_number
 from krypenv.training.settings.groups import LARGEST_SEED, MOST_DEALS, MOST_WORKERS
 
-CHUNK = 8192  # games in play at once, at most
+CHUNK = 8192  # most games in play at once
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Points:
     cards: float  #: of the cards captured
     sweeps_taken: float  #: for the side's own sweeps (R9)
     sweeps_set_up: float  #: deducted for sweeps of the next seat; zero or negative
-    bonus: float  #: all else, which is initial match (H5), last capture (V2, S3), majorities (K5, O1) and mulles (M2)
+    bonus: float  #: initial match (H5), last capture (V2, S3), majorities (K5, O1) and mulles (M2)
 
     @property
     def score(self) -> float:
@@ -73,7 +73,7 @@ class MatchResult:
     games: int  #: deals x rotations of the seats
     seed: int
     deals_from: str  #: the list of deals
-    margin: float  #: by how much the own score is better than the mean of the other sides', points a game
+    margin: float  #: lead of the own score over the mean of the other sides', in points a game
     low: float  #: lower end of its 95% interval; infinite after a single deal
     high: float  #: upper end
     win_rate: float  #: share of games in which the own score alone is best, after any tie break (K6, F7)
@@ -85,7 +85,7 @@ class MatchResult:
     adjusted: Adjusted | None = None  #: the margin with luck taken out, if it was measured
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as plain JSON values; infinite bounds and unmeasured times are None."""
+        """Convert the figures to plain JSON values; infinite bounds and unmeasured times become None."""
         figures = dataclasses.asdict(self)
         for held in filter(None, (figures, figures["adjusted"])):
             for name, figure in held.items():
@@ -94,7 +94,7 @@ class MatchResult:
         return figures
 
     def __str__(self) -> str:
-        """Return the match as plain text tables."""
+        """Format the match as plain text tables."""
         return format_table([self])
 
 
@@ -121,8 +121,8 @@ def duplicate_match(
     named by `deals_from` ("dev", "test" or a seed; see `deal_seeds`). All figures but the times depend only on the
     arguments, and not on `threads`.
 
-    `luck` is "on" to take out of the margin what the cards brought, which narrows its interval, "off", or "auto" for
-    where this costs little beside the agents (docs/evaluation.md).
+    `luck` is "on" to take luck out of the margin, which narrows its interval, "off", or "auto" for "on" where this
+    costs little beside the agents (docs/evaluation.md).
 
     Raises ValueError for fewer than one deal, a negative seed, an unknown list or agent, or an agent made for other
     rules; `Fault` (`mixed_table`) for an agent that raises or returns an illegal action.
@@ -141,9 +141,10 @@ def evaluate(
     deals_from: str | int | None = None,
     luck: str = "auto",
 ) -> list[MatchResult]:
-    """Return the duplicate matches of an agent against each opponent, all over the same deals; see `duplicate_match`.
+    """Play duplicate matches of an agent against each opponent, all over the same deals; see `duplicate_match`.
 
-    A single opponent needs no list. All are checked before the first is played. `progress` counts the games of all.
+    A single opponent needs no list. All opponents are checked before the first match. `progress` counts the games of
+    all matches.
     """
     check_number("deals", deals, 1, MOST_DEALS)
     source = seed if deals_from is None else deals_from
@@ -157,17 +158,17 @@ def evaluate(
     results = []
     for at, (players, control) in enumerate(zip(pairs, controls, strict=True)):
 
-        def tell(done: int, games: int, before: int = at) -> None:
+        def report(done: int, games: int, before: int = at) -> None:
             if progress:
                 progress(before * games + done, len(pairs) * games)
 
-        played = play_duplicates(players, rules, seeds, Meter(rules, control) if control else None, threads, tell)
+        played = play_duplicates(players, rules, seeds, Meter(rules, control) if control else None, threads, report)
         results.append(_summarize(played, players, rules, seed, describe_list(source), control))
     return results
 
 
 def make_player(agent: AnyAgent, rules: Rules, seed: int) -> Agent:
-    """Return the agent for a string or a function, or an agent object unchanged.
+    """Make the agent of a string or a function; an agent object stays itself.
 
     Raises ValueError if it is not an agent, or made for other rules.
     """
@@ -186,7 +187,7 @@ class Duplicates(NamedTuple):
     played: Played  # of D x S games; game d x S + k is deal d in seating k, agent 0 the agent and 1 its opponent
     scores: IntArray  # (D, S, S) by deal, seating and side
     margins: FloatArray  # (D, S) by deal and seating, in points
-    luck: FloatArray | None  # (D, S) points of these margins that the cards brought, if a meter measured them
+    luck: FloatArray | None  # (D, S) luck in these margins, in points, if a meter measured it
     parts: FloatArray | None  # (D, S, V) the same by each of the meter's V players, without coefficients
 
 
@@ -208,9 +209,9 @@ def play_duplicates(
     size = max(1, CHUNK // sides) * sides
     chunks, measured = [], []
     for start in range(0, len(every), size):
-        some = slice(start, start + size)
-        engine = Engine(rules, len(every[some]), every[some], threads=threads, history=want_history(players))
-        chunks.append(play_table(engine, players, lineup[some], meter=meter))
+        batch = slice(start, start + size)
+        engine = Engine(rules, len(every[batch]), every[batch], threads=threads, history=want_history(players))
+        chunks.append(play_table(engine, players, lineup[batch], meter=meter))
         if meter:
             measured.append(meter.parts)
         if progress:
@@ -231,13 +232,13 @@ def play_duplicates(
 
 
 def _summarize(
-    found: Duplicates, players: list[Agent], rules: Rules, seed: int, deals_from: str, control: Control | None
+    duplicates: Duplicates, players: list[Agent], rules: Rules, seed: int, deals_from: str, control: Control | None
 ) -> MatchResult:
-    played = found.played
+    played = duplicates.played
     seats = played.scores, played.points, *points_of_sweeps(rules, played.sweeps), played.tie_breaks
-    scores, cards, taken, set_up, tie_breaks = (_from_own_side(each, rules.num_teams) for each in seats)
+    scores, cards, taken, set_up, tie_breaks = (_from_own_side(figures, rules.num_teams) for figures in seats)
     own_ms, opponent_ms = milliseconds(played.seconds, played.decisions.sum(axis=0)).tolist()
-    margins = found.margins.mean(axis=1)
+    margins = duplicates.margins.mean(axis=1)
     best = are_best(rules, scores, tie_breaks)  # the tie breaks of partners are equal
     is_alone = best.sum(axis=1) == 1
     kinds = [cards, taken, set_up, scores - cards - taken - set_up]
@@ -250,12 +251,12 @@ def _summarize(
         opponents=Points(*(float(kind[:, 1:].mean()) for kind in kinds)),
         own_ms=own_ms,
         opponent_ms=opponent_ms,
-        adjusted=None if found.luck is None else adjust(margins, found.luck.mean(axis=1), str(control)),
+        adjusted=None if duplicates.luck is None else adjust(margins, duplicates.luck.mean(axis=1), str(control)),
     )  # fmt: skip
 
 
 def _from_own_side(seats: IntArray, sides: int) -> IntArray:
-    """Return the sums of the sides, (games, P) to (games, S), starting at the agent's side: i mod S in game i."""
+    """Sum the seats of each side, (games, P) to (games, S), from the agent's side on, which is i mod S in game i."""
     turned = (np.arange(sides) + np.arange(len(seats))[:, None]) % sides
     return np.take_along_axis(by_side(seats, sides), turned, axis=1)
 
@@ -270,25 +271,25 @@ Table: TypeAlias = list[tuple[str, ...]]  # the columns, and rows of texts
 
 
 def match_table(results: Sequence[MatchResult]) -> Table:
-    """Return the columns of a table of matches, and a row for each."""
+    """Make the columns of a table of matches, and a row for each match."""
     measured = any(result.adjusted for result in results)
     return [
         (*MATCH_COLUMNS[:4], *(LUCK_COLUMNS if measured else ()), *MATCH_COLUMNS[4:]),
         *(
             (
-                each.agent, each.opponent, *margin_cells(each.margin, each.low, each.high),
-                *(luck_cells(each.adjusted) if measured else ()), f"{each.win_rate:.1%}", f"{each.tie_rate:.1%}",
+                result.agent, result.opponent, *margin_cells(result.margin, result.low, result.high),
+                *(luck_cells(result.adjusted) if measured else ()), f"{result.win_rate:.1%}", f"{result.tie_rate:.1%}",
             )
-            for each in results
+            for result in results
         ),
     ]  # fmt: skip
 
 
 def points_table(results: Sequence[MatchResult]) -> Table:
-    """Return the columns of a table of points, and two rows for each match, one per agent."""
+    """Make the columns of a table of points, and two rows for each match, one per agent."""
     sides = [
-        side for each in results
-        for side in ((each.agent, each.own, each.own_ms), (f"  {each.opponent}", each.opponents, each.opponent_ms))
+        side for pair in results
+        for side in ((pair.agent, pair.own, pair.own_ms), (f"  {pair.opponent}", pair.opponents, pair.opponent_ms))
     ]  # fmt: skip
     return [
         POINTS_COLUMNS,
@@ -316,7 +317,7 @@ def print_matches(results: Sequence[MatchResult]) -> None:
 
 
 def format_table(results: Sequence[MatchResult]) -> str:
-    """Return matches as two plain text tables: the margins, and the components of the scores."""
+    """Format matches as two plain text tables: the margins, and the components of the scores."""
     return "\n\n".join(map(_format_rows, (match_table(results), points_table(results))))
 
 

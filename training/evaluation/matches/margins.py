@@ -1,6 +1,6 @@
 """Margins and their 95% intervals, as figures and as text: signed, from the point of view of the agent that is named.
 
-All games of a deal share its luck. So their margins are averaged first, and the sample of an interval are the deals.
+All games of a deal share its luck. So their margins are averaged first, and the samples of an interval are deals.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from krypenv.rules import Rules
 
 FloatArray = npt.NDArray[np.float64]
 
-NO_FIGURE = "–"  # in place of one that is nan
-NONE: Interval = (math.nan, math.nan, math.nan)  # of no samples
+NO_FIGURE = "–"  # stands for nan
+NONE: Interval = (math.nan, math.nan, math.nan)  # the interval of no samples
 
 
 @dataclass(frozen=True)
@@ -39,27 +39,27 @@ class Adjusted:
 
 
 def leads_over_others(rules: Rules, scores: npt.NDArray[np.number]) -> FloatArray:
-    """Return by how much each side is ahead of the mean of the others, (..., S) to (..., S)."""
-    others = (scores.sum(axis=-1, keepdims=True) - scores) / (rules.num_teams - 1)
-    ahead: FloatArray = leads(rules, scores, others)
-    return ahead
+    """Compute each side's lead over the mean of the others, (..., S) to (..., S)."""
+    means = (scores.sum(axis=-1, keepdims=True) - scores) / (rules.num_teams - 1)
+    lead: FloatArray = leads(rules, scores, means)
+    return lead
 
 
 def margins_of_totals(rules: Rules, own: npt.NDArray[np.number], others: npt.NDArray[np.number]) -> FloatArray:
-    """Return an agent's margin in each deal, (deals,), from points summed over its seatings: its own, all others'."""
+    """Compute an agent's margin in each deal, (deals,), from points summed over the seatings: its own, all others'."""
     sides = rules.num_teams
     margins: FloatArray = leads(rules, own / sides, others / (sides * (sides - 1)))
     return margins
 
 
 def without_luck(rules: Rules, scores: npt.NDArray[np.number], luck: FloatArray) -> FloatArray:
-    """Return scores, (..., S), from which all margins follow with luck taken out, (..., S) in points of margin."""
+    """Adjust scores, (..., S), so that their margins have the luck taken out, (..., S) in points of margin."""
     sides = rules.num_teams
     return np.asarray(scores, np.float64) + lead_sign(rules) * luck * (sides - 1) / sides
 
 
 def adjust(margins: FloatArray, luck: FloatArray, control: str) -> Adjusted:
-    """Return the mean of margins by deal, (n,), with the luck in them taken out, (n,)."""
+    """Compute the mean of margins by deal, (n,), with their luck, (n,), taken out."""
     adjusted = margins - luck
     worth = float(margins.var() / adjusted.var()) if len(margins) > 1 and adjusted.var() else math.nan
     return Adjusted(*interval(adjusted), worth, control)
@@ -69,24 +69,24 @@ def adjust(margins: FloatArray, luck: FloatArray, control: str) -> Adjusted:
 
 
 def interval(samples: Sequence[float] | npt.NDArray[np.number]) -> Interval:
-    """Return the mean of independent samples, (n,), such as margins by deal, and its Student-t interval.
+    """Compute the mean of independent samples, (n,), such as margins by deal, and its Student-t interval.
 
-    Its bounds are infinite for one sample, and all is nan for none.
+    The bounds are infinite for one sample; without samples all three figures are nan.
     """
-    found = np.asarray(samples, np.float64)
-    if not len(found):
+    values = np.asarray(samples, np.float64)
+    if not len(values):
         return NONE
-    if len(found) == 1:
-        return float(found[0]), -math.inf, math.inf
-    return student(float(found.mean()), float(found.std(ddof=1)) / math.sqrt(len(found)), len(found))
+    if len(values) == 1:
+        return float(values[0]), -math.inf, math.inf
+    return student(float(values.mean()), float(values.std(ddof=1)) / math.sqrt(len(values)), len(values))
 
 
 def interval_of_groups(means: FloatArray, counted: npt.NDArray[np.bool_]) -> Interval:
-    """Return the mean over groups of their means over deals, with an interval clustered by deal.
+    """Compute the mean over groups of their means over deals, with an interval clustered by deal.
 
-    `means` and `counted` are (deals, groups): what a deal has in a group, and whether it has anything. The groups may
-    have different deals: the variance sums, for each deal, its contributions to all groups' means (the linearization of
-    a ratio estimator), and the freedom is that of the smallest group.
+    `means` and `counted` are (deals, groups): the mean of a deal in a group, and whether the group has the deal. For
+    the variance, each deal's contributions to all groups' means are summed first (the linearization of a ratio
+    estimator). The degrees of freedom are those of the smallest group.
     """
     played = counted.any(axis=0)
     if not played.any():
@@ -102,9 +102,9 @@ def interval_of_groups(means: FloatArray, counted: npt.NDArray[np.bool_]) -> Int
 
 
 def share_interval(hits: FloatArray, times: FloatArray) -> Interval:
-    """Return the ratio of two sums over deals, a share, and its interval by the delta method, within 0 and 1.
+    """Compute a share, the ratio of two sums over deals, and its normal interval by the delta method, within 0 and 1.
 
-    `hits` and `times` are (deals,). The interval is that of the normal distribution. All is nan if `times` has none.
+    `hits` and `times` are (deals,). All three figures are nan if `times` sums to 0.
     """
     total = times.sum()
     if not total:
@@ -115,14 +115,14 @@ def share_interval(hits: FloatArray, times: FloatArray) -> Interval:
 
 
 def holm(p_values: Sequence[float]) -> FloatArray:
-    """Return p values adjusted for the number of tests, by Holm's step-down method (Holm 1979).
+    """Adjust p values for the number of tests, by Holm's step-down method (Holm 1979).
 
-    Where those below 0.05 are taken for certain, one error or more among all tests has a probability of 5% at most.
+    Rejecting those below 0.05 makes a false positive among all tests at most 5% likely.
     """
-    found = np.asarray(p_values, float)
-    order = found.argsort()
-    adjusted = np.empty_like(found)
-    adjusted[order] = np.maximum.accumulate(found[order] * np.arange(len(found), 0, -1)).clip(max=1)
+    values = np.asarray(p_values, float)
+    order = values.argsort()
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1)).clip(max=1)
     return adjusted
 
 
@@ -130,7 +130,7 @@ def holm(p_values: Sequence[float]) -> FloatArray:
 
 
 def margin_cells(mean: float, low: float | None, high: float | None) -> tuple[str, str]:
-    """Return a margin and its interval as two cells of a table: "+0.40" and "-0.80 to +1.50".
+    """Format a margin and its interval as two cells of a table: "+0.40" and "-0.80 to +1.50".
 
     A single deal has no interval: its bounds are None or infinite.
     """
@@ -139,7 +139,7 @@ def margin_cells(mean: float, low: float | None, high: float | None) -> tuple[st
 
 
 def luck_cells(adjusted: Adjusted | None) -> tuple[str, str, str]:
-    """Return a margin with luck taken out, its interval and what a deal is worth as cells: "+0.4", "...", "x 2.1"."""
+    """Format a margin with luck taken out, its interval and the worth of a deal as cells: "+0.4", "...", "x 2.1"."""
     if adjusted is None:
         return ("", "", "")
     worth = f"x {adjusted.worth:.1f}" if math.isfinite(adjusted.worth) else ""
@@ -147,6 +147,6 @@ def luck_cells(adjusted: Adjusted | None) -> tuple[str, str, str]:
 
 
 def format_margin(mean: float, low: float | None, high: float | None, unit: str = "") -> str:
-    """Return a margin with its interval: "+0.40 (-0.80 to +1.50)"; the unit comes after the margin."""
+    """Format a margin with its interval: "+0.40 (-0.80 to +1.50)"; the unit comes after the margin."""
     margin, bounds = margin_cells(mean, low, high)
     return f"{margin}{unit} ({bounds})"

@@ -1,4 +1,4 @@
-"""Tables: play all rows of an engine to the end, with an agent on each side. Faults are errors or forfeits."""
+"""Tables: play all rows of an engine to the end, with an agent on each side; faults raise or forfeit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Forfeit(NamedTuple):
     row: int
     agent: int  # index of the agent at fault
     side: int
-    reason: str  # what it did, as in "raised ValueError: no rows"
+    reason: str  # the fault, as in "raised ValueError: no rows"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Played:
     scores: IntArray  # (B, P) final score of each seat
     points: IntArray  # (B, P) points of captured cards within that score
     sweeps: IntArray  # (B, P) sweeps made that count
-    tie_breaks: IntArray  # (B, P) what decides between equal scores, for each seat's side (K6, F7)
+    tie_breaks: IntArray  # (B, P) tie break of each seat's side, compared between equal scores (K6, F7)
     decisions: IntArray  # (B, A) timed decisions of each agent
     seconds: npt.NDArray[np.float64]  # (A,) processor time of these decisions, of all threads of the process
     forfeits: list[Forfeit]
@@ -56,7 +56,7 @@ def play_table(
     lineup: npt.ArrayLike,
     forfeits: bool = False,
     meter: Meter | None = None,
-    hear: Callable[[IntArray, IntArray], None] | None = None,
+    on_step: Callable[[IntArray, IntArray], None] | None = None,
 ) -> Played:
     """Play every row of a fresh engine to the end of its session.
 
@@ -69,8 +69,8 @@ def play_table(
         agents: A agents.
         lineup: (B, S) ints, the index of the agent on each side of each row (R16).
         forfeits: take rows at fault out of play and continue with the others; without it, a fault raises `Fault`.
-        meter: measures luck; a forfeited row has that of its deals until then.
-        hear: is told the rows of each step, (M,), and their actions, before they are carried out.
+        meter: measures luck; a forfeited row has the luck of its deals until then.
+        on_step: called with the rows of each step, (M,), and their actions, before they are carried out.
     """
     sides = engine.rules.num_teams
     lineup = np.asarray(lineup)
@@ -79,7 +79,7 @@ def play_table(
     decisions = np.zeros((engine.num_games, len(agents)), np.int64)
     seconds = np.zeros(len(agents))
     called = np.zeros(len(agents), np.bool_)
-    lost: list[Forfeit] = []
+    forfeited: list[Forfeit] = []
     if meter:
         meter.begin(engine)
     while active.any():
@@ -88,26 +88,26 @@ def play_table(
             if len(rows) == 0:
                 continue
             masks = engine.action_mask[rows]
-            sees = engine.state[rows] if getattr(agent, "cheats", False) else engine.observation[rows]
-            actions, faults, took = _ask(agent, sees, masks, forfeits)
+            views = engine.state[rows] if getattr(agent, "cheats", False) else engine.observation[rows]
+            actions, faults, took = _ask(agent, views, masks, forfeits)
             if faults:
-                at = list(faults)
-                lost += [
+                places = list(faults)
+                forfeited += [
                     Forfeit(int(row), index, int(engine.seat[row]) % sides, reason)
-                    for row, reason in zip(rows[at], faults.values(), strict=True)
+                    for row, reason in zip(rows[places], faults.values(), strict=True)
                 ]
-                active[rows[at]] = False
-                rows, actions = np.delete(rows, at), np.delete(actions, at)
+                active[rows[places]] = False
+                rows, actions = np.delete(rows, places), np.delete(actions, places)
             if called[index]:
                 seconds[index] += took
                 decisions[rows, index] += 1
             called[index] = True
-            if hear:
-                hear(rows, actions)
+            if on_step:
+                on_step(rows, actions)
             engine.step(actions, rows)
             active[engine.finished] = False
             if meter:
-                meter.look(engine, rows[active[rows]])
+                meter.update(engine, rows[active[rows]])
     return Played(
         scores=engine.final_scores.astype(np.int64),
         points=engine.final_points.astype(np.int64),
@@ -115,13 +115,13 @@ def play_table(
         tie_breaks=engine.final_tie_breaks.astype(np.int64),
         decisions=decisions,
         seconds=seconds,
-        forfeits=lost,
+        forfeits=forfeited,
         luck=meter.luck if meter else None,
     )
 
 
 def join_tables(parts: Sequence[Played]) -> Played:
-    """Return the results of several tables with the same agents as those of one; without forfeits."""
+    """Join the results of several tables with the same agents; forfeits are dropped."""
     luck = [part.luck for part in parts if part.luck is not None]
     by_row = ("scores", "points", "sweeps", "tie_breaks", "decisions")
     return Played(
@@ -133,62 +133,62 @@ def join_tables(parts: Sequence[Played]) -> Played:
 
 
 def by_side(seats: IntArray, sides: int) -> IntArray:
-    """Return the sums over the seats of each side, (B, P) to (B, S); seat s is on side s mod S (R16)."""
+    """Sum values over the seats of each side, (B, P) to (B, S); seat s is on side s mod S (R16)."""
     return seats.reshape(len(seats), -1, sides).sum(axis=1)
 
 
 def milliseconds(seconds: npt.ArrayLike, decisions: IntArray) -> npt.NDArray[np.float64]:
-    """Return each agent's mean milliseconds per decision, (A,) and (A,) to (A,); nan without decisions."""
+    """Compute each agent's mean milliseconds per decision, (A,) and (A,) to (A,); nan without decisions."""
     return 1000 * np.asarray(seconds) / np.where(decisions == 0, np.nan, decisions)
 
 
 def format_milliseconds(value: float) -> str:
-    """Return a time in milliseconds with two significant digits, as in "0.0013" or "12"."""
+    """Format a time in milliseconds with two significant digits, as in "0.0013" or "12"."""
     if math.isnan(value):
         return NO_FIGURE
     return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}" if value else "0"
 
 
 def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
-    """Return an agent; raises ValueError, with its name if known, if it is not an agent or made for other rules."""
+    """Check an agent; raises ValueError, with its name if known, if it is not an agent or made for other rules."""
     try:
-        its_name, its_rules = agent.name, agent.rules
+        agent_name, agent_rules = agent.name, agent.rules
         act = agent.act_on if getattr(agent, "cheats", False) else agent.act
     except BaseException as error:
         if type(error) is KeyboardInterrupt:
             raise
         raise ValueError(f"{name or shown(agent)} is no agent: it {describe_error(error)}") from None
-    if not callable(act) or not isinstance(its_name, str) or not isinstance(its_rules, Rules):
+    if not callable(act) or not isinstance(agent_name, str) or not isinstance(agent_rules, Rules):
         raise ValueError(
             f"{name or shown(agent)} is no agent: it has a method act, a string as name and Rules as rules, and these "
-            f"are {shown(act)}, {shown(its_name)} and {shown(its_rules)}"
+            f"are {shown(act)}, {shown(agent_name)} and {shown(agent_rules)}"
         )
-    if its_rules != rules:
-        raise ValueError(f"{name or one_line(its_name)} was made for other rules: {its_rules}, not {rules}")
+    if agent_rules != rules:
+        raise ValueError(f"{name or one_line(agent_name)} was made for other rules: {agent_rules}, not {rules}")
     return agent
 
 
 def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:
-    """Return an agent's legal actions for M rows, (M,) int64; raises Fault, with its name, for anything else."""
+    """Ask an agent for legal actions in M rows, (M,) int64; raises Fault, with its name, for anything else."""
     return _ask(agent, observations, masks, forfeits=False)[0]
 
 
-def _ask(agent: Agent, sees: np.ndarray, masks: np.ndarray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
-    """Return an action for each of M rows, the faults by row, and the processor seconds.
+def _ask(agent: Agent, views: np.ndarray, masks: np.ndarray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
+    """Ask an agent for an action in each of M rows; return the actions, the faults by row, and the processor seconds.
 
-    If the call as a whole fails, each row is tried alone. Without `forfeits`, any fault is raised, with the name.
+    If the call for all rows fails, each row is tried alone. Without `forfeits`, any fault is raised, with the name.
     """
     began = time.process_time()
     try:
-        actions = _answer(agent, sees, masks)
+        actions = _answer(agent, views, masks)
     except Fault as fault:
         if not forfeits:
             raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
         if len(masks) == 1:
             return np.zeros(1, np.int64), {0: str(fault)}, 0.0
         rows = [slice(at, at + 1) for at in range(len(masks))]
-        given, reasons, took = zip(*(_ask(agent, sees[row], masks[row], forfeits) for row in rows), strict=True)
-        return np.concatenate(given), {at: each[0] for at, each in enumerate(reasons) if each}, sum(took)
+        answers, reasons, took = zip(*(_ask(agent, views[row], masks[row], forfeits) for row in rows), strict=True)
+        return np.concatenate(answers), {at: reason[0] for at, reason in enumerate(reasons) if reason}, sum(took)
     seconds = time.process_time() - began
     known = (actions >= 0) & (actions < masks.shape[1])
     is_legal = known & (masks[np.arange(len(masks)), np.where(known, actions, 0)] == 1)
@@ -198,17 +198,17 @@ def _ask(agent: Agent, sees: np.ndarray, masks: np.ndarray, forfeits: bool) -> t
     return actions, faults, seconds
 
 
-def _answer(agent: Agent, sees: np.ndarray, masks: np.ndarray) -> IntArray:
-    """Return an agent's answer to M rows, (M,) int64, given their observations or, if it cheats, their states.
+def _answer(agent: Agent, views: np.ndarray, masks: np.ndarray) -> IntArray:
+    """Call an agent with M observations or, if it cheats, states; return its answer, (M,) int64.
 
-    Of the observations the agent sees what it asks for (`observation_for`). Raises Fault if the agent raises or the
+    An observation has the blocks that the agent needs (`observation_for`). Raises Fault if the agent raises or the
     answer is not one whole number per row. KeyboardInterrupt and MemoryError are not faults and propagate.
     """
     try:
         if getattr(agent, "cheats", False):
-            actions = np.asarray(agent.act_on(sees, masks.copy()))  # type: ignore[attr-defined]
+            actions = np.asarray(agent.act_on(views, masks.copy()))  # type: ignore[attr-defined]
         else:
-            actions = np.asarray(agent.act(observation_for(agent, agent.rules, sees, masks), masks.copy()))
+            actions = np.asarray(agent.act(observation_for(agent, agent.rules, views, masks), masks.copy()))
         shape, kind = actions.shape, actions.dtype
     except BaseException as error:  # an agent may also raise SystemExit
         if type(error) is KeyboardInterrupt or isinstance(error, MemoryError):
@@ -231,5 +231,5 @@ def _name_of(agent: Agent) -> str:
 
 def _illegal(action: int, mask: np.ndarray) -> str:
     chosen = action_name(action) if 0 <= action < len(mask) else f"action {action}"
-    legal = ", ".join(action_name(int(each)) for each in np.flatnonzero(mask))
+    legal = ", ".join(action_name(int(number)) for number in np.flatnonzero(mask))
     return f"chose {chosen}, which is illegal; legal is {legal}"

@@ -1,4 +1,4 @@
-"""Scores in the terminal and on a page: the agents in order, with intervals, and ties that differences tell."""
+"""Scores in the terminal and on a page: agents ranked with intervals, and tied where no difference is significant."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from krypenv.training.runs.tables import print_table
 
 PAGE = "board.md"
 COLUMNS = ("table", "against", "margin", "95% interval", "with luck", "95% interval")  # of a score
-LEVEL = 0.05  # of all comparisons at a table together
-ODD = 0.001  # a difference between common deals and own ones that is less likely than this is told
+LEVEL = 0.05  # significance level for all comparisons at a table together
+ODD = 0.001  # p value below which a difference between common and own deals is reported
 _RULE = (
     "Points a game ahead of the panel's opponents with luck taken out, with 95% intervals; the last columns have the "
     "points with luck left in, and the milliseconds of a decision and minutes of training of the agent. Rank is 1 plus "
@@ -36,7 +36,7 @@ _RULE = (
 def make_board(folder: Path) -> Path:
     """Write a page of all score files in a folder, `board.md`, and return its path.
 
-    Raises ValueError where a file is no score, or two are of one agent at one table, or there are none.
+    Raises ValueError if a file is no score, an agent has two scores at a table, or there are no files.
     """
     scores, seen = [], dict[tuple[str, ...], Path]()
     for path in sorted(folder.glob("*.json")):
@@ -59,29 +59,29 @@ def make_board(folder: Path) -> Path:
 
 
 def ranks(scores: Sequence[FloatArray]) -> list[int]:
-    """Return the rank of each of some agents at one table, (n,), from their margins by deal, (deals,) each."""
+    """Rank agents at one table, (n,), from their margins by deal, (deals,) each."""
     pairs = list(itertools.combinations(range(len(scores)), 2))
-    leads = [compare(scores[one], scores[other]) for one, other in pairs]
+    leads = [compare(scores[first], scores[second]) for first, second in pairs]
     better = [0] * len(scores)
-    for (one, other), (lead, _), p in zip(pairs, leads, holm([p for _, p in leads]), strict=True):
+    for (first, second), (lead, _), p in zip(pairs, leads, holm([p for _, p in leads]), strict=True):
         if p < LEVEL:
-            better[other if lead > 0 else one] += 1
+            better[second if lead > 0 else first] += 1
     return [1 + count for count in better]
 
 
-def compare(one: FloatArray, other: FloatArray) -> tuple[float, float]:
-    """Return by how much one agent is above another, from their margins by deal, and the p value of no difference.
+def compare(first: FloatArray, second: FloatArray) -> tuple[float, float]:
+    """Estimate one agent's lead over another from their margins by deal, and the p value of no difference.
 
-    It is the mean, weighted by how sure they are, of the paired difference over the common deals that both have played
+    The lead is the inverse-variance weighted mean of the paired difference over the common deals that both have played
     and of the difference of means over their own deals.
     """
-    (common, own), (its_common, its_own) = halves(one), halves(other)
-    deals = min(len(common), len(its_common))
-    paired = common[:deals] - its_common[:deals]
+    (common, own), (second_common, second_own) = halves(first), halves(second)
+    deals = min(len(common), len(second_common))
+    paired = common[:deals] - second_common[:deals]
     estimates = [(paired.mean(), paired.var(ddof=1) / deals)]
-    if min(len(own), len(its_own)) > 1:
-        variance = own.var(ddof=1) / len(own) + its_own.var(ddof=1) / len(its_own)
-        estimates.append((own.mean() - its_own.mean(), variance))
+    if min(len(own), len(second_own)) > 1:
+        variance = own.var(ddof=1) / len(own) + second_own.var(ddof=1) / len(second_own)
+        estimates.append((own.mean() - second_own.mean(), variance))
     leads, variances = np.array(estimates).T
     if not variances.all():  # alike in every deal, or by the same points in each
         return float(leads[0]), float(not leads[0])
@@ -91,13 +91,13 @@ def compare(one: FloatArray, other: FloatArray) -> tuple[float, float]:
 
 
 def halves(by_deal: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the margins of the deals that are common to all agents, and those of the agent's own deals."""
+    """Split margins by deal into those of the deals common to all agents and those of the agent's own deals."""
     common = are_common(len(by_deal))
     return by_deal[common], by_deal[~common]
 
 
 def is_suspect(by_deal: FloatArray) -> bool:
-    """Return whether the common deals went better or worse than the agent's own, by more than chance allows (`ODD`)."""
+    """Tell whether the margins of common and own deals differ by more than chance allows (`ODD`)."""
     common, own = halves(by_deal)
     return min(len(common), len(own)) > 1 and bool(ttest_ind(common, own, equal_var=False).pvalue < ODD)
 
@@ -121,7 +121,7 @@ def _table(rows: list[tuple[str, TableScore]]) -> str:
 
 
 def _halves_text(score: TableScore) -> str:
-    """Return the means over common deals and the agent's own ones, with a mark where they differ too much."""
+    """Format the means over common and own deals, with a mark where they differ too much."""
     means = ", ".join(f"{half.mean():+.1f}" for half in halves(score.by_deal) if len(half))
     return f"{means} !" if is_suspect(score.by_deal) else means
 

@@ -1,4 +1,4 @@
-"""Who was scored: what makes an agent what it is, and a digest of that, from which half of its deals follow."""
+"""The identity of a scored agent, whose digest decides half of its deals."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from krypenv.training.evaluation.score.score_file import Identity
 
 
 def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> Identity:
-    """Return what makes an agent what it is at some tables.
+    """Determine the identity of an agent at some tables.
 
-    That is its name with all options, the SHA-256 of the weights that it plays with, that of the file of its class
-    where it is not the package's, or of the files that a program's command names or a policy is loaded from, and
-    the version of krypenv.
+    It has the agent's name with all options, the version of krypenv, the SHA-256 of its weights, and that of its files:
+    the source of a class from outside the package, the files in a program's command, or the file of a policy.
     """
     made = [make_agent(agent, table.rules, 0) for table in tables]
-    cards = [card for table, its in zip(tables, made, strict=True) for card in cards_of(agent, its)]
+    cards = [card for table, agent_made in zip(tables, made, strict=True) for card in cards_of(agent, agent_made)]
     return Identity(
         name=name_of(agent, made[0]),
         weights_sha256=sorted({card["weights_sha256"] for card in cards}),
@@ -36,15 +35,15 @@ def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> Identity
 
 
 def training_minutes(source: AgentSource, table: OfficialTable) -> float | None:
-    """Return for how long the models of an agent at a table were trained, by their cards; None without a model."""
+    """Sum the training times of an agent's models at a table, in minutes, by their cards; None without a model."""
     seconds = [float(card.get("seconds") or 0) for card in cards_of(source, make_agent(source, table.rules, 0))]
     return round(sum(seconds) / 60, 1) if all(seconds) and seconds else None
 
 
 def _files_of(made: Any) -> list[str]:
-    """Return the SHA-256 of the file that an agent's class is written in, unless it is the package's.
+    """List the SHA-256 of an agent's files: the source of its class, unless it is the package's.
 
-    Of a program they are those of the files that its command names, of a saved policy its file.
+    For a program they are the files in its command, for a saved policy its file.
     """
     if isinstance(made, (Program, PolicyFunction)) and made.files:
         return [hashlib.sha256(path.read_bytes()).hexdigest() for path in made.files]

@@ -37,11 +37,11 @@ _WHAT = {
     "name": "the agent", "weights_sha256": "the weights", "version": "krypenv",
     "files_sha256": "the files of a class or program",
 }  # fmt: skip
-Chunk = dict[str, Any]  # what was played against an opponent in a chunk of deals; see `play_chunk`
+Chunk = dict[str, Any]  # the results against an opponent in a chunk of deals; see `play_chunk`
 
 
 class ScoreSettings(Place):
-    """What to score, to check or to put on a page. Raises ValueError for what can't be scored.
+    """The settings of a score, its check or its page. Raises ValueError with one sentence for invalid ones.
 
     The agent is a string for `krypenv.agents.make`, or an agent.
     """
@@ -70,7 +70,7 @@ class ScoreSettings(Place):
 
     @classmethod
     def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the number of deals, which `quick` decides."""
+        """Choose the number of deals, which `quick` decides."""
         return {"deals": QUICK if given.get("quick") else DEALS}
 
     @model_validator(mode="after")
@@ -89,29 +89,29 @@ class ScoreSettings(Place):
 
     @property
     def line(self) -> str:
-        """The command line that makes these settings; empty for what only Python can ask for."""
+        """The command line of these settings; empty for settings that only Python can make."""
         is_official = self.deals == (QUICK if self.quick else DEALS)
         return super().line if is_official and isinstance(self.agent, str | None) else ""
 
     def chosen(self) -> list[OfficialTable]:
-        """Return the tables to play; raises ValueError for an agent that can't play one of them."""
+        """Choose the tables to play; raises ValueError for an agent that can't play one of them."""
         for name in self.table:
             if name not in TABLES:
                 near = did_you_mean(name, TABLES)
                 raise ValueError(f"there is no table {shown(name)}{near}; they are {', '.join(TABLES)}")
         tables = [TABLES[name] for name in self.table or TABLES]
         refusals = [_refusal(self.agent, table) for table in tables]
-        found = [table for table, refusal in zip(tables, refusals, strict=True) if not refusal]
-        if not found or (self.table and len(found) < len(tables)):
+        playable = [table for table, refusal in zip(tables, refusals, strict=True) if not refusal]
+        if not playable or (self.table and len(playable) < len(tables)):
             raise ValueError(next(filter(None, refusals)))
-        return found
+        return playable
 
 
 def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games: None) -> Score:
-    """Play an agent at the official tables, write the file of its score, and return what it says.
+    """Play an agent at the official tables, write the file of its score, and return the score.
 
-    Killed, the same call resumes where it stopped, from the journal beside the file.
-    Raises ValueError, and writes nothing, for an agent that can't play a table, and where the file is there already.
+    After a kill the same call resumes from the journal beside the file. Raises ValueError, and writes nothing, for an
+    agent that can't play a table, and if the file exists.
     """
     assert settings.out
     path, tables = settings.out, settings.chosen()
@@ -127,8 +127,8 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
             tasks = {table: list(tasks_of(settings.agent, table, settings.deals, agent.digest)) for table in tables}
             done = run.do_all(list(chain(*tasks.values())), progress)
             played = {
-                table.name: _table_fields(settings, table, [done[task.key] for task in its])
-                for table, its in tasks.items()
+                table.name: _table_fields(settings, table, [done[task.key] for task in table_tasks])
+                for table, table_tasks in tasks.items()
             }
             fields = {"format": FORMAT, "protocol": VERSION, "agent": agent.model_dump(), **run.about, "tables": played}
             write_whole(path, encode(fields))
@@ -137,7 +137,7 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
 
 
 def journal_of(path: Path) -> Path:
-    """Return the folder of the run that a score's file is made of, which goes once the file is there."""
+    """Name the folder of the run behind a score's file, which is removed after the file is written."""
     return path.with_name(path.name + ".part")
 
 
@@ -148,11 +148,10 @@ def check_score(
     agent: AgentSource | None = None,
     progress: Progress = lambda done, games: None,
 ) -> tuple[int, int]:
-    """Replay a random part of a score file; return how many deals were replayed, and of how many.
+    """Replay a random part of a score file; return the number of deals replayed and of all deals.
 
-    At least one chunk of each table is replayed. An agent of one's own is named again, for nothing that a file names is
-    imported or started; one that was made in Python is passed again. Raises ValueError with the first deal that
-    differs.
+    At least one chunk of each table is replayed. Pass an agent from outside the package, as a string or an object,
+    since nothing that a file names is imported or started. Raises ValueError with the first deal that differs.
     """
     check_number("share", share, 0.0, 1.0)
     check_number("seed", seed, 0, LARGEST_SEED)
@@ -173,46 +172,46 @@ def check_score(
         forfeits[name] += check_chunk(path, score, name, shard)
         played += shard.num_games
         progress(played, games)
-    for name, found in forfeits.items():
-        if found > (told := score.tables[name].forfeits):
+    for name, replayed in forfeits.items():
+        if replayed > (recorded := score.tables[name].forfeits):
             raise ValueError(
-                f"{path} differs from a replay: table {name} has {told} forfeited games, and the replay {found}"
+                f"{path} differs from a replay: table {name} has {recorded} forfeited games, and the replay {replayed}"
             )
     return CHUNK * len(chosen), sum(table.deals * len(table.opponents) for table in score.tables.values())
 
 
 def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
-    """Replay a chunk of a table of a score; return the games that the agent forfeits in it.
+    """Replay a chunk of a table of a score; return the number of games that the agent forfeits in it.
 
     Raises ValueError with the first deal that differs from the file.
     """
     opponent, first = TABLES[name].opponents[shard.match], shard.first_deal
-    chunk, there = play_chunk(shard), score.tables[name].opponents[opponent][first : first + CHUNK]
-    for deal, ((own, others, luck), told) in enumerate(zip(chunk["deals"], there, strict=True), first):
-        at = f"{path} differs from a replay: table {name}, against {opponent}, deal {deal} has"
-        if (own, others) != told[:2]:
-            raise ValueError(f"{at} {told[0]} to {told[1]} points and not {own} to {others}")
-        if abs(luck - told[2]) > ROUNDING:
-            raise ValueError(f"{at} {told[2]} points of luck and not {luck}")
+    chunk, entries = play_chunk(shard), score.tables[name].opponents[opponent][first : first + CHUNK]
+    for deal, ((own, others, luck), recorded) in enumerate(zip(chunk["deals"], entries, strict=True), first):
+        difference = f"{path} differs from a replay: table {name}, against {opponent}, deal {deal} has"
+        if (own, others) != recorded[:2]:
+            raise ValueError(f"{difference} {recorded[0]} to {recorded[1]} points and not {own} to {others}")
+        if abs(luck - recorded[2]) > ROUNDING:
+            raise ValueError(f"{difference} {recorded[2]} points of luck and not {luck}")
     forfeits: int = chunk["forfeits"]
     return forfeits
 
 
 def _player_of(path: Path, score: Score, agent: AgentSource | None) -> AgentSource:
-    """Return the agent to replay a score with; raises ValueError if it is not the score's, or may not be made."""
-    player = agent or score.agent  # which nobody has typed
+    """Choose the agent to replay a score with; raises ValueError if it is not the score's, or may not be made."""
+    player = agent or score.agent  # the latter is not trusted
     tables = [TABLES[name] for name in score.tables]
     if refusals := [*filter(None, (_refusal(player, table) for table in tables))]:
         raise ValueError(refusals[0])
-    here = identity_of(player, tables).model_dump()
-    for key, there in score.identity.model_dump().items():
-        if there != here[key] and not (key == "name" and score.identity.weights_sha256):  # a model may have moved
-            raise ValueError(f"{path} was made with {_WHAT[key]} {shown(there)}, and here it is {shown(here[key])}")
+    own = identity_of(player, tables).model_dump()
+    for key, stored in score.identity.model_dump().items():
+        if stored != own[key] and not (key == "name" and score.identity.weights_sha256):  # a model may have moved
+            raise ValueError(f"{path} was made with {_WHAT[key]} {shown(stored)}, and here it is {shown(own[key])}")
     return player
 
 
 def tasks_of(agent: AgentSource, table: OfficialTable, deals: int, digest: str) -> Iterator[Task]:
-    """Yield what an agent with a digest plays at a table: for each opponent, chunk by chunk."""
+    """Yield the tasks of an agent with a digest at a table, one for each chunk and opponent."""
     seeds = deals_of(deals, digest)
     number = list(TABLES).index(table.name)
     for first in range(0, deals, CHUNK):
@@ -237,7 +236,7 @@ def play_chunk(shard: Shard) -> Chunk:
     luck = (np.array(played["luck"]) * own).sum(axis=(1, 2)) / own.sum()
     points = (scores * own).sum(axis=(1, 2)), (scores * ~own).sum(axis=(1, 2))
     return {
-        "deals": [list(each) for each in zip(*(each.tolist() for each in (*points, luck.round(DIGITS))), strict=True)],
+        "deals": [list(deal) for deal in zip(*(part.tolist() for part in (*points, luck.round(DIGITS))), strict=True)],
         "forfeits": sum(agent == 0 for _, _, agent, _ in played["forfeits"]),
         "decisions": played["decisions"][0],
         "seconds": played["seconds"][0],
@@ -245,7 +244,7 @@ def play_chunk(shard: Shard) -> Chunk:
 
 
 def _table_fields(settings: ScoreSettings, table: OfficialTable, chunks: list[Chunk]) -> dict[str, Any]:
-    """Return what a file has of a table, from the results of `tasks_of`."""
+    """Make the fields of a table in the score file from the results of `tasks_of`."""
     seconds, decisions, forfeits = (
         sum(chunk[name] for chunk in chunks) for name in ("seconds", "decisions", "forfeits")
     )
@@ -270,7 +269,7 @@ def _check_name(agent: AgentSource) -> None:
 
 
 def _refusal(agent: AgentSource, table: OfficialTable) -> str:
-    """Return why an agent can't be scored at a table; an empty text if it can."""
+    """Explain why an agent can't be scored at a table; an empty text if it can."""
     name = agent if isinstance(agent, str) else getattr(agent, "name", shown(agent))
     try:
         made = make_agent(agent, table.rules, 0)

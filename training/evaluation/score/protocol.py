@@ -1,10 +1,10 @@
 """The protocol of the score: its tables, the panel of opponents at each, and the deals. Frozen under a version.
 
 Half of the deals are common to all agents, so that two agents can be compared deal by deal. The other half follow from
-the digest of the agent (`identity`): who trains on them gets others. So does who edits a comment in the agent's file,
-so nobody is kept from drawing again.
+the digest of the agent (`identity`): an agent that trains on them gets others. So does an agent with a new comment in
+its file, so drawing again can't be prevented.
 
-A change of any of them, or of code that changes how the panel plays, makes scores incomparable: it needs a new version.
+A change of the protocol, or of code that changes the panel's play, makes scores incomparable and needs a new version.
 `tests/training/test_score.py` holds the panel's play bit by bit.
 """
 
@@ -22,8 +22,7 @@ from krypenv.training.evaluation.luck.control import Control, control_of
 
 VERSION = "krypenv-score-1"
 DEALS, QUICK = 400, 100  # deals a table, and with --quick
-# Deals that are played at once: a run loses no more, and a check replays whole chunks. Common ones and the agent's own
-# take turns, chunk by chunk.
+# Deals in a task: a killed run loses no more, and a check replays whole chunks. Common and own chunks alternate.
 CHUNK = 50
 _LIST = 0x6B72_7970_7363_6F31  # the seed of the list of common deals
 
@@ -64,7 +63,7 @@ class OfficialTable:
 
     @cached_property
     def control(self) -> Control:
-        """How luck is taken out of the margins."""
+        """The control variate that takes luck out of the margins."""
         return control_of(self.rules)
 
 
@@ -86,14 +85,14 @@ TABLES: dict[str, OfficialTable] = {
         OfficialTable("mulle", "mulle players=2", _RELATIVES),
         OfficialTable("glimne", "mulle-glimne players=2", _RELATIVES),
         OfficialTable("glimne-pairs", "mulle-glimne players=4 teams=2", _RELATIVES),
-        # A table that is added comes last: the random numbers of the others stay what they were.
+        # New tables come last, so that the random numbers of the others stay the same.
         OfficialTable("laistokasino", "laistokasino players=2", _TWO_SIDES),
     )
 }
 
 
 def deals_of(count: int, digest: str) -> npt.NDArray[np.uint64]:
-    """Return the seeds of the first deals of an agent with a digest in hex, (count,) uint64; all tables share them.
+    """List the seeds of the first deals of an agent with a digest in hex, (count,) uint64; all tables share them.
 
     A longer list begins with the shorter one.
     """
@@ -105,6 +104,6 @@ def deals_of(count: int, digest: str) -> npt.NDArray[np.uint64]:
 
 
 def are_common(count: int) -> npt.NDArray[np.bool_]:
-    """Return which of the first deals are common to all agents, (count,) bool; the others are an agent's own."""
+    """Mark the deals that are common to all agents, (count,) bool; the others are an agent's own."""
     common: npt.NDArray[np.bool_] = np.arange(count) // CHUNK % 2 == 0
     return common

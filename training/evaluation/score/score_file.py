@@ -1,4 +1,4 @@
-"""The file of a score: what was played, from which every figure follows, under a checksum."""
+"""The file of a score: the points of every deal, from which all figures follow, with a checksum."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=Fal
 
 
 class Identity(BaseModel):
-    """What makes an agent what it is: its name with all options, its weights, its files, and the version of krypenv."""
+    """The identity of an agent: its name with all options, its weights, its files, and the version of krypenv."""
 
     model_config = _STRICT
 
@@ -39,20 +39,20 @@ class Identity(BaseModel):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of all that, from which the agent's own deals follow."""
+        """The SHA-256 of the identity, from which the agent's own deals follow."""
         return hashlib.sha256(json.dumps(self.model_dump(), sort_keys=True).encode()).hexdigest()
 
 
 class TableScore(BaseModel):
-    """What an agent reached at a table."""
+    """An agent's results at a table."""
 
     model_config = _STRICT
 
     deals: int = Field(ge=1, le=DEALS)
     milliseconds: float = Field(ge=0)  # of processor time a decision of the agent
     forfeits: int = Field(ge=0)  # games that it forfeited
-    training_minutes: float | None = Field(ge=0)  # of its models, where their cards tell it
-    control: Line  # the digest of how luck is taken out
+    training_minutes: float | None = Field(ge=0)  # of its models, if their cards have it
+    control: Line  # the digest of the control variate
     opponents: dict[Line, list[tuple[Points, Points, Luck]]]  # by deal: own and others' points, own luck in margin
     _rules: Rules = PrivateAttr()
 
@@ -85,7 +85,7 @@ class TableScore(BaseModel):
 
     @property
     def raw_interval(self) -> Interval:
-        """The same with luck left in."""
+        """The score with luck left in, and its 95% interval."""
         return interval(self.raw.mean(axis=0))
 
 
@@ -108,7 +108,7 @@ class Score(BaseModel):
         return self.identity.name
 
     def model_post_init(self, context: Any) -> None:
-        """Raise ValueError unless every table is one of the protocol, whole, with luck taken out as it is here."""
+        """Raise ValueError unless every table is complete and has the panel and control variate of this protocol."""
         for name, table in self.tables.items():
             if name not in TABLES:
                 raise ValueError(f"tables.{name} is no table; they are {', '.join(TABLES)}")
@@ -116,21 +116,21 @@ class Score(BaseModel):
                 raise ValueError(f"tables.{name}.opponents is not the panel of the protocol")
             if {len(played) for played in table.opponents.values()} != {table.deals} or table.deals % CHUNK:
                 raise ValueError(f"tables.{name} is not whole")
-            if table.control != (here := TABLES[name].control.digest):
+            if table.control != (own := TABLES[name].control.digest):
                 raise ValueError(
-                    f"tables.{name} has luck taken out by {shown(table.control)}, and this version does it by {here!r}"
+                    f"tables.{name} has luck taken out by {shown(table.control)}, and this version does it by {own!r}"
                 )
             table._rules = TABLES[name].rules
 
 
 def encode(fields: dict[str, Any]) -> bytes:
-    """Return the bytes of a score file, with its checksum."""
+    """Encode the fields of a score file, with their checksum."""
     whole_file = {**fields, "checksum": _checksum(fields)}
     return (json.dumps(whole_file, separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
 def read_score(path: Path) -> Score:
-    """Return the score in a file; raises ValueError with the file's name where it is none, or was changed."""
+    """Read a score file; raises ValueError with the file's name if it is no score or was changed."""
     fields = read_json(path)
     try:
         if isinstance(fields, dict) and fields.get("protocol", VERSION) != VERSION:
