@@ -67,7 +67,7 @@ def with_habit(habit: Habit) -> Change:
     return lambda agent, rules, seed: WithHabit(agents.make_known(agent, rules, seed), habit)
 
 
-# ---------------------------------------------------------------------- what a card does
+# ---------------------------------------------------------------------- effects of cards
 
 
 def column(rules: Rules, observations: Int8Array, masks: Int8Array, name: str) -> Int8Array:
@@ -92,7 +92,7 @@ def capturing(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolAr
     return ~creeping(rules, observations, masks) & playable(rules, observations, masks)
 
 
-# ---------------------------------------------------------------------- which cards are allowed
+# ---------------------------------------------------------------------- habits
 
 
 def plays_only(cards: Cards) -> Habit:

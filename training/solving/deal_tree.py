@@ -1,8 +1,8 @@
 """The tree of a deal, in flat arrays, and the walk that grows it: every pair of hands, and every play, depth first.
 
 A hand is played out before the next one is dealt, so nothing is hidden between two deals. A *deal* here is therefore a
-game of its own: it begins in a public position, chance gives the hands, and each of its ends is the end of the game or
-the public position in which a next deal begins.
+game of its own: it begins in a public position, chance deals the hands, and each leaf is the end of the game or the
+public position in which a next deal begins.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from krypenv.runtime.jit import kernel
 from krypenv.state import GAME, mix
 from krypenv.training.solving.pairs import Pairs, hold_pair, list_pairs
 
-FULL = -(1 << 40)  # an array has no room
-STEPS = 64  # more than a play has actions
-MOST_DEPTH = 160  # actions of a deal, at most: two hands of 26 cards, and what they take
+FULL = -(1 << 40)  # returned when an array is full
+STEPS = 64  # more than the actions of a play
+MOST_DEPTH = 160  # most actions of a deal: two hands of 26 cards, and their captures
 WALK = ("nodes", "edges", "infosets", "choices", "leaves", "positions", "publics", "hands", "histories")
 NODES, EDGES, INFOSETS, CHOICES, LEAVES, POSITIONS, PUBLICS, HANDS, HISTORIES = range(len(WALK))
 
@@ -30,47 +30,47 @@ FRAME = np.dtype(  # a history on the way through a tree
     [
         ("game", GAME),
         ("public", np.int64),  # its public history
-        ("origin", np.int64),  # that in which the next play, or the pending one, begins
+        ("origin", np.int64),  # the public history in which the next or pending play begins
         ("length", np.int64),  # `STEPS` for each play, and the actions of the pending one
         ("last", np.int64, (2,)),  # the last choice of each seat, or -1
         ("node", np.int64),
-        ("tried", np.int64),  # its choices tried
+        ("tried", np.int64),  # number of its choices already tried
     ],
     align=True,
 )
 
 
 class Forest(NamedTuple):
-    """The trees of all deals with one number, one after another; S of them.
+    """The trees of the S deals with one deal number, one after another.
 
     Nodes are histories with a decision; a node's parent lies before it. A child is a node, or -1 - leaf.
     """
 
-    counts: np.ndarray  # (9,) int64: how many of `WALK` there are
-    starts: np.ndarray  # (S + 1, 9) int64: where each deal begins in them
+    counts: np.ndarray  # (9,) int64: the numbers of the items in `WALK`
+    starts: np.ndarray  # (S + 1, 9) int64: the first items of each deal
     infoset: np.ndarray  # (nodes,) int32
     edge: np.ndarray  # (nodes,) int64: the first of its children
-    arrives: np.ndarray  # (nodes,) bool: whether it is the first one of its information set by the same own choices
+    arrives: np.ndarray  # (nodes,) bool: whether it is the first node of its information set with the same own choices
     order: np.ndarray  # (nodes,) int64: the nodes of each deal by depth
     children: np.ndarray  # (edges,) int64
     seat: np.ndarray  # (infosets,) int8
     depth: np.ndarray  # (infosets,) int16: as `FRAME.length`
     choice: np.ndarray  # (infosets + 1,) int64: the first of its choices
-    before: np.ndarray  # (infosets,) int64: the choice by which the seat came there in this deal, or -1
-    actions: np.ndarray  # (choices,) int16: what is chosen
-    gain: np.ndarray  # (leaves,) float64: what the deal has changed of seat 0's margin
+    before: np.ndarray  # (infosets,) int64: the seat's previous choice in this deal, or -1
+    actions: np.ndarray  # (choices,) int16
+    gain: np.ndarray  # (leaves,) float64: the change of seat 0's margin in this deal
     public: np.ndarray  # (leaves,) int64: its public history
     follower: np.ndarray  # (leaves,) int32: the position of the next deal, -1 where the game is over
     first: np.ndarray  # (hands,) int64: the first node, or -1 - leaf, for each pair of hands
     chance: np.ndarray  # (hands,) float64: its probability
-    dealt: np.ndarray  # (hands, 2) int64: the hands, two bits for each kind that is not seen when the deal begins
+    dealt: np.ndarray  # (hands, 2) int64: the hands, two bits for each kind with unseen copies before the deal
     seen: np.ndarray  # (infosets, N) int8: observations with the history block, or no rows
 
 
 class Index(NamedTuple):
-    """Hash tables of two keys and a number, (2**k, 3) int64: open addressing, with number -1 for an empty place.
+    """Hash tables of two keys and a number, (2**k, 3) int64: open addressing, with number -1 for an empty slot.
 
-    All but `positions` may be emptied between two deals.
+    All but `positions` may be cleared between two deals.
     """
 
     publics: np.ndarray  # public history before a play, the play, public history after it
@@ -78,20 +78,20 @@ class Index(NamedTuple):
     arrivals: np.ndarray  # public history, hand and last own choice, node
     positions: np.ndarray  # a hash, the number of the deal, position
     followers: np.ndarray  # (positions,) of `GAME`: the positions
-    base: np.ndarray  # (9,) int64: the forest's counts when the tables were emptied
+    base: np.ndarray  # (9,) int64: the forest's counts when the tables were cleared
 
 
 class Walk(NamedTuple):
-    """Where the walk through a deal's tree is."""
+    """The state of the walk through a deal's tree."""
 
-    frames: np.ndarray  # (MOST_DEPTH,) of `FRAME`: the histories on the way
+    frames: np.ndarray  # (MOST_DEPTH,) of `FRAME`: the current history and those before it
     root: np.ndarray  # (1,) of `GAME`
     pairs: Pairs  # the hands dealt
     record: np.ndarray  # (M, RECORD) int8: the plays of the deal
     actions: np.ndarray  # (actions,) int64
     scratch: np.ndarray  # (1,) of `SCRATCH`
-    keeps_all: bool  # whether decisions without a choice are nodes too
-    keeps_points: bool  # whether positions with other points so far are told apart, though the rest is equal
+    keeps_all: bool  # whether decisions with one legal action are nodes too
+    keeps_points: bool  # whether positions that differ only in the points so far are distinguished
 
 
 # ---------------------------------------------------------------------- tables

@@ -13,29 +13,29 @@ import numpy as np
 from krypenv.runtime.jit import kernel
 from krypenv.training.solving.deal_tree import HANDS, INFOSETS, LEAVES, NODES, Forest
 
-CHECK_EVERY = 25  # iterations between two looks at how far an equilibrium is
+CHECK_EVERY = 25  # iterations between two computations of the exploitability
 
 
 class Solution(NamedTuple):
-    """What is known of the deals of a forest; S of them. Values are margins of seat 0 to come."""
+    """The solution of the S deals of a forest. Values are expected margins of seat 0."""
 
     policy: np.ndarray  # (choices,) float64: probabilities; the average strategy
     values: np.ndarray  # (S,) float64: value of the average strategies
     best: np.ndarray  # (2, S) float64: own margin of each seat that plays a best response to the policy
-    response: np.ndarray  # (infosets,) int16: a best response, as a place among the choices
+    response: np.ndarray  # (infosets,) int16: a best response, as an index into the choices
 
 
 class Work(NamedTuple):
-    """Room for the kernels: each deal has its own part of it, so threads that share the deals share one."""
+    """Work arrays of the kernels: each deal has its own part, so all threads share one instance."""
 
-    leaf: np.ndarray  # (leaves,) float64: the margin of seat 0 that each leads to
-    value: np.ndarray  # (nodes,) float64: the margin of seat 0 that each leads to
-    reach: np.ndarray  # (2, nodes) float64: of the own plays, and of those of the other seat and of chance
+    leaf: np.ndarray  # (leaves,) float64: expected margin of seat 0
+    value: np.ndarray  # (nodes,) float64: expected margin of seat 0
+    reach: np.ndarray  # (2, nodes) float64: reach probability by the own plays, and by the other seat and chance
     regret: np.ndarray  # (choices,) float64
-    change: np.ndarray  # (choices,) float64: of the last iteration
+    change: np.ndarray  # (choices,) float64: regret of the last iteration
     current: np.ndarray  # (choices,) float64: the strategies of this iteration
     total: np.ndarray  # (choices,) float64: the average strategy, not yet normalized
-    margin: np.ndarray  # (choices,) float64: of a best response's choices, times their reach
+    margin: np.ndarray  # (choices,) float64: margin of the responder's choices, weighted by their reach
 
 
 @kernel

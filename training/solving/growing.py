@@ -1,4 +1,4 @@
-"""Grow the trees of a game's deals: all positions in which a deal can begin, and all that can happen in it."""
+"""Grow the trees of a game's deals: all positions in which a deal can begin, and all plays from there."""
 
 from __future__ import annotations
 

@@ -168,4 +168,4 @@ class _View:
         for pair, reach in zip(self.hands, self.reach / self.reach.sum(), strict=True):
             counts[kinds] = (int(self.forest.dealt[pair, 1 - self.seat]) >> 2 * np.arange(len(kinds)) & 3) - played
             sums[tuple(card_names(counts))] += float(reach)
-        return sorted((Belief(*each) for each in sums.items()), key=lambda each: -each.probability)
+        return sorted((Belief(*entry) for entry in sums.items()), key=lambda belief: -belief.probability)

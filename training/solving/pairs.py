@@ -43,11 +43,11 @@ class Pairs(NamedTuple):
     kinds: np.ndarray  # (MOST_KINDS,) int64: the kind at each place
     limits: np.ndarray  # (MOST_KINDS,) int64: unseen copies
     most: np.ndarray  # (MOST_KINDS,) int64: copies that a seat may hold
-    rest: np.ndarray  # (MOST_KINDS,) int64: room for counting
+    rest: np.ndarray  # (MOST_KINDS,) int64: scratch for counts
     packed: np.ndarray  # (2,) int64: the hands held
-    hands: np.ndarray  # (2, H) int64: all that each seat may hold, packed and ascending
-    counts: np.ndarray  # (2,) int64: how many these are
-    is_given: bool  # whether they are ranges, or listed for each deal
+    hands: np.ndarray  # (2, H) int64: the hands that each seat may hold, packed and ascending
+    counts: np.ndarray  # (2,) int64: their numbers
+    is_given: bool  # whether the hands are ranges; else they are listed for each deal
 
 
 def make_pairs(rules: Rules, deals: State, ranges: Ranges | None = None) -> Pairs:

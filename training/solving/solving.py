@@ -1,4 +1,4 @@
-"""Equilibria of small games, best responses to policies, and what policies lose to an equilibrium.
+"""Equilibria of small games, best responses to policies, and losses of policies to an equilibrium.
 
 A game is solved deal by deal, from the last one back: the values of a deal are the leaf values of the deal before it.
 """
