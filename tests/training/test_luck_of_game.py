@@ -10,7 +10,7 @@ import pytest
 from krypenv import Game, Rules
 from krypenv.kernels.compiled import lead_sign
 from krypenv.training.evaluation.luck.control import control_of
-from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game
+from krypenv.training.evaluation.luck.game_luck import GameLuck, luck_of_game
 from krypenv.ui.narrator.luck import tell_luck
 
 LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"

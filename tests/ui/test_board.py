@@ -15,7 +15,7 @@ from support.commands import krypenv
 from support.terminals import ANSI, krypenv_in_a_terminal
 
 from krypenv import Game
-from krypenv.training.evaluation.luck.of_game import luck_of_game
+from krypenv.training.evaluation.luck.game_luck import luck_of_game
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 

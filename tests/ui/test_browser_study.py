@@ -17,7 +17,7 @@ from krypenv import Game, Rules
 from krypenv.agents.own import Typed
 from krypenv.game.moves import Move
 from krypenv.training.evaluation.analysis.analysis import analyze
-from krypenv.training.evaluation.luck.of_game import luck_of_game
+from krypenv.training.evaluation.luck.game_luck import luck_of_game
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.thinking import Thinker

@@ -19,7 +19,7 @@ from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.arena.lineups import MOST_MATCHES, Seating, seatings
 from krypenv.training.evaluation.arena.shards import make_agent, name_of
 from krypenv.training.evaluation.luck.control import control_of
-from krypenv.training.evaluation.luck.of_game import REDEALS
+from krypenv.training.evaluation.luck.game_luck import REDEALS
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AgentName, File, option, output

@@ -17,7 +17,7 @@ from krypenv.rules import Rules
 from krypenv.training.data.columns import columns_of, encode_rows
 from krypenv.training.evaluation.arena.lineups import Seating
 from krypenv.training.evaluation.arena.shards import make_agent
-from krypenv.training.evaluation.luck.of_game import luck_of_game
+from krypenv.training.evaluation.luck.game_luck import luck_of_game
 from krypenv.training.evaluation.matches.duplicate import make_player
 from krypenv.training.evaluation.matches.margins import leads_over_others
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table

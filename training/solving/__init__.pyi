@@ -6,9 +6,9 @@ from .growing import (
     is_solvable as is_solvable,
     size_of as size_of,
 )
+from .infosets import Look as Look, look as look
 from .late import grow_late as grow_late, measure_late as measure_late, solve_late as solve_late
 from .late_agent import Equilibrium as Equilibrium
-from .looking import Look as Look, look as look
 from .pairs import Bounds as Bounds
 from .saving import load as load, save as save, solve_into as solve_into
 from .solving import (

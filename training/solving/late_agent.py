@@ -20,8 +20,8 @@ from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, records
 from krypenv.state import GAME
 from krypenv.training.solving.growing import without_hands
+from krypenv.training.solving.infosets import infosets_of
 from krypenv.training.solving.late import MOST_BOUNDED, check_rules, grow_rest
-from krypenv.training.solving.looking import infosets_of
 from krypenv.training.solving.pairs import Ranges, choose_hands, list_hands, unseen_kinds
 from krypenv.training.solving.solving import Solved, solve_trees
 

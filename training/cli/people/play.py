@@ -147,7 +147,7 @@ def _welcomed(console: Console, language: str, rules: Rules, seed: int | None) -
 
 def _luck_in(language: str, table: Table) -> str:
     """Write a sentence on the luck of the person's side in a finished game; empty unless all its deals are known."""
-    from krypenv.training.evaluation.luck.of_game import luck_of_game
+    from krypenv.training.evaluation.luck.game_luck import luck_of_game
     from krypenv.ui.narrator.words import starting, text_in
 
     luck, rules = luck_of_game(table.game), table.game.rules

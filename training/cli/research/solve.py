@@ -98,7 +98,7 @@ def run(settings: SolveSettings) -> None:
 
 def _solve(settings: SolveSettings, rules: Rules) -> None:
     from krypenv.training import solving
-    from krypenv.training.solving.looking import check_position
+    from krypenv.training.solving.infosets import check_position
 
     game, out = _game_at(settings.at) if settings.at else None, settings.out
     if game:

@@ -21,7 +21,7 @@ from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
 from krypenv.rules import Rules
-from krypenv.training.evaluation.luck.of_game import GameLuck, luck_of_game
+from krypenv.training.evaluation.luck.game_luck import GameLuck, luck_of_game
 from krypenv.training.evaluation.matches.duplicate import make_player
 from krypenv.training.runs import Progress
 from krypenv.training.settings.base import Settings, check_number, option

@@ -30,7 +30,7 @@ def measure_luck(game: Game, seat: int, name: str, whom: str, language: str) -> 
 
     The sentence is empty if no deal was both dealt and finished in the game.
     """
-    from krypenv.training.evaluation.luck.of_game import luck_of_game
+    from krypenv.training.evaluation.luck.game_luck import luck_of_game
 
     luck = luck_of_game(game)
     sentence = luck.tell(seat % luck.margins.shape[1], name, whom, language) if luck.deals else ""
