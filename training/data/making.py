@@ -63,7 +63,7 @@ class DataSettings(RulesOfAgents, Place):
 
     @property
     def seatings(self) -> tuple[Seating, ...]:
-        """The seatings that the games cycle through: the agent on one side, and any of the others on each other side.
+        """The seatings that the games cycle through: the agent on one side, an agent of `against` on each other side.
 
         Each agent of a table sits in every place, and after every other one, equally often. Raises ValueError for more
         than `MOST_MATCHES` tables.

@@ -27,7 +27,7 @@ Rows = dict[str, list[Any]]  # by column
 
 @dataclass(frozen=True)
 class Games:
-    """All that determines the rows of n games, which are played in parallel."""
+    """The inputs of the rows of n games, which are played in parallel."""
 
     rules: Rules
     first: int  # number of the first game

@@ -82,7 +82,7 @@ def play_chunk(
 
 
 def instead(other: str) -> Change:
-    """Make the change that replaces an agent by another one."""
+    """Make the change that replaces an agent with another."""
     return lambda agent, rules, seed: agents.make_known(other, rules, seed)
 
 

@@ -130,7 +130,7 @@ def run_study(
 
 
 def draw_picture(path: Path, question: str, answer: Answer) -> None:
-    """Write the figure of an answer as PNG, as high as its labels need."""
+    """Write the figure of an answer as PNG, with a height that fits its labels."""
     figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.subplots()
     if answer.draw:

@@ -156,7 +156,7 @@ class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
 
     @property
     def parts(self) -> list[GamesPart]:
-        """The kinds of games: those in which every seat learns, those against opponents, and those of other rules."""
+        """The kinds of games: self-play in every seat, games against opponents, and self-play by other rules."""
         main, *others = self.all_rules()
         share = self.opponent_share if self.opponents else 0.0
         against = max(1, round(self.envs * share)) if share else 0  # at least one game

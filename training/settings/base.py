@@ -170,7 +170,7 @@ def flag_of(name: str, field: FieldInfo) -> str:
 
 
 def group_of(command: type[Settings], name: str) -> str:
-    """Find the panel of an option: its own, or that of the class that declares it."""
+    """Find the panel of an option: its own, or its class's."""
     holder = next(base for base in command.__mro__ if name in vars(base).get("__annotations__", {}))
     return str(about(command.model_fields[name])["group"] or getattr(holder, "group", ""))
 

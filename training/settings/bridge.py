@@ -45,7 +45,7 @@ def command_of(settings: type[Settings], run: Callable[[Any], None]) -> Callable
 
 
 def _typed(field: FieldInfo, word: Any) -> Any:
-    """Convert a word or words to a field's value; a word that should be a number stays one, which the field refuses."""
+    """Convert a word or words to a field's value; a word that is no number is left for the field to refuse."""
     if isinstance(word, list):
         return tuple(_typed(field, item) for item in word)
     kind = kind_of(field)[0]

@@ -34,7 +34,7 @@ class Ranges(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The hands that two seats may hold, and those that they hold, packed: two bits for each place.
+    """The possible hands of two seats, and their current hands, packed: two bits for each place.
 
     A place is a kind with unseen copies.
     """

@@ -57,7 +57,7 @@ MARKS = Marks()
 
 @dataclass(frozen=True)
 class Decision:
-    """The moves of a seat, best first, all legal ones or those that were examined, and the cards that it sees."""
+    """The legal moves of a seat, or those examined, best first, and the cards that the seat sees."""
 
     seat: int
     deal: int
@@ -259,7 +259,7 @@ def choose_agent(
 
 
 class Judge(NamedTuple):
-    """An agent that values moves. It is made anew for each decision, so that none depends on earlier ones."""
+    """An agent that values moves, made anew for each decision, so that decisions don't depend on earlier ones."""
 
     agent: Agent | str
     name: str  # as tables show it
@@ -275,7 +275,7 @@ class Judge(NamedTuple):
         return cls(chosen, agents.label_of(make_player(chosen, rules, seed).name, rules), worlds, seed, open_hands)
 
     def decide(self, game: Game, played: Move | None = None) -> dict[str, Any]:
-        """Compute the fields of the `Decision` of the seat to act; its moves include the one that was `played`."""
+        """Compute the fields of the `Decision` of the seat to act; its moves include `played`."""
         player = make_player(self.agent, game.rules, self.seed)
         evaluation = values_of(game, player, self.worlds, self.seed, self.open_hands, played)
         legal = None

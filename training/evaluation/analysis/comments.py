@@ -107,7 +107,7 @@ def _luck_rows(analysis: RecordAnalysis, side: int) -> list[tuple[str, ...]]:
 
 
 def analyzed_sides(analysis: RecordAnalysis) -> dict[int, str]:
-    """Name the sides that were analysed; of two sides only one, as the other has the opposite margin."""
+    """Name the sides that were analysed; with two sides only the first, as the other has the opposite margin."""
     sides = Rules.parse(analysis.rules).num_teams
     sides_analyzed = sorted({seat.seat % sides for seat in analysis.seats})
     return {side: side_name(analysis, side) for side in (sides_analyzed[:1] if sides == 2 else sides_analyzed)}
@@ -131,9 +131,9 @@ def luck_sentences(analysis: RecordAnalysis) -> list[str]:
 def annotate(game: Game, analysis: RecordAnalysis) -> str:
     """Write the record of the game with the analysis as comments, and the agent in the tag `Annotator`.
 
-    A comment after each analysed move has its mark, its regret with the 95% interval, and the best move; one before
-    each deal has the luck of that deal, and the last one that of the game. Comments of the record are kept, and none is
-    repeated. The record reads back as the same game.
+    A comment after each analysed move has its mark, its regret with the 95% interval, and the best move. A comment
+    before each deal has the luck of the deal; the last comment has the luck of the game. Comments of the record are
+    kept, and none is repeated. The record reads back as the same game.
     """
     twin, starts = game.rewound(), dict[int, int]()
     for number, move in enumerate(game.moves):

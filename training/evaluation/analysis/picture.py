@@ -111,7 +111,7 @@ def _draw_marks(axes: Axes, plays: list[RecordedMove]) -> None:
 
 
 def _spread(places: list[float], gap: float) -> list[float]:
-    """Move rising places, within 0 and 1, as little as possible so that they are at least `gap` apart."""
+    """Spread rising places within 0 and 1 to at least `gap` apart, with the least squared moves."""
     steps = gap * np.arange(len(places))
     rising = isotonic_regression(np.array(places) - steps).x
     moved: list[float] = (np.clip(rising, 0.0, 1.0 - steps[-1:]) + steps).tolist()

@@ -103,8 +103,8 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
     """Play an arena, or resume the one in the same folder, and return all its games.
 
     No finished chunk is lost if the process is killed. The games, apart from their times, depend only on `agents`,
-    `rules`, `deals`, `deals_from`, `seed`, `luck`, `chunk` and `first`. A larger number of deals extends an arena; a
-    smaller one keeps and counts all existing games.
+    `rules`, `deals`, `deals_from`, `seed`, `luck`, `chunk` and `first`. More deals extend an arena; with fewer
+    deals, all existing games are kept and counted.
 
     Raises ValueError, and writes nothing, for agents that can't be made, play other rules, are named twice or cheat
     without `cheaters`, and for a folder that holds another arena or that another run is writing to.

@@ -74,7 +74,7 @@ def forfeit_scores(rules: Rules, side: int) -> list[int]:
     """Compute the scores of a game that a side forfeits, by side.
 
     If low scores win, that side gets all points and the others none; if high scores win, each other side gets all
-    points. A session counts as that many forfeited games.
+    points. A session is scored as if all its games were forfeited.
     """
     points = all_points(rules) * max(1, rules.games)
     return [points * ((other == side) == (rules.goal == "low")) for other in range(rules.num_teams)]

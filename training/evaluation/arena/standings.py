@@ -155,7 +155,7 @@ class _ByAgent:
         return interval_of_groups(*self.by_deal(rows, group, values[rows]))
 
     def by_deal(self, rows: IntArray, group: IntArray, values: FloatArray) -> tuple[FloatArray, Any]:
-        """Average the values of N games, (N,), by deal and group, (D, C); return also where there are games, (D, C)."""
+        """Average the values of N games, (N,), by deal and group, (D, C); mark the cells that have games, (D, C)."""
         columns = int(group.max(initial=0)) + 1
         cell = self.deal[rows] * columns + group
         count = np.bincount(cell, minlength=self.deals * columns).reshape(-1, columns)

@@ -60,7 +60,7 @@ def play_table(
 ) -> Played:
     """Play every row of a fresh engine to the end of its session.
 
-    Each round calls each of the A agents once, with all rows in which it is to act. The first call of each agent, which
+    A round calls each of the A agents once, with all rows in which it is to act. The first call of each agent, which
     may compile, is not timed. An agent with a true attribute `cheats` is called as `act_on(state, action_masks)` with a
     copy of the rows' `krypenv.state.State`, instead of `act`.
 
