@@ -180,4 +180,4 @@ def test_what_can_be_no_policy_is_refused():
     with pytest.raises(ValueError, match="the name of a policy is a string, not 3"):
         PolicyFunction(first_legal, RULES, 3)
     with pytest.raises(ValueError, match="Rules"):
-        PolicyFunction(first_legal, "krypkasino")
+        PolicyFunction(first_legal, 3)
