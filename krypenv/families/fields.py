@@ -70,7 +70,7 @@ class Fields:
     ace_points: int = 1  # any ace (R3, S3)
     spade_ace_points: int | None = None  # the ace of spades; None: what a spade and an ace count together (R3, G3)
     custom_points: str | Mapping[str, int] = ""  # what cards, ranks or suits count instead of that, as in
-    # {"QS": 13, "H": 1} or its text QS:13,H:1, which `Rules` keeps
+    # {"QS": 13, "H": 1} or its text H:1+QS:13, which `Rules` keeps
     goal: str = "low"  # "low": the lowest score wins (R15); "high": the highest does (K6)
     sweep_points: int = 5  # for a sweep (R9, K3)
     last_capture_points: int = 0  # added for the last capture (V2, S3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,18 +15,19 @@ MOST_POINTS = 20  # of a card
 def format_points(points: Any) -> str:
     """Return points of one's own as the text that `Rules` keeps, with suits first, then ranks, then cards.
 
-    Takes such a text, or a mapping. Raises ValueError for anything else, and for names that are no card, rank or suit.
+    Takes such a text, in which a comma may stand for +, or a mapping. Raises ValueError for anything else, and for
+    names that are no card, rank or suit.
 
     >>> format_points({"QS": 13, "h": 1})
-    'H:1,QS:13'
+    'H:1+QS:13'
     """
     if isinstance(points, str):
-        pairs = [entry.partition(":")[::2] for entry in points.split(",")] if points.strip() else []
+        pairs = [entry.partition(":")[::2] for entry in re.split("[+,]", points)] if points.strip() else []
         entries = [(key, parse_value(value.strip())) for key, value in pairs]
     elif isinstance(points, Mapping):
         entries = list(points.items())
     else:
-        raise ValueError(f"custom_points are cards, ranks or suits with points, as in QS:13,H:1, not {shown(points)}")
+        raise ValueError(f"custom_points are cards, ranks or suits with points, as in QS:13+H:1, not {shown(points)}")
     found: dict[int, tuple[str, int]] = {}
     for key, value in entries:
         place, name = _place_of(key)
@@ -34,7 +36,7 @@ def format_points(points: Any) -> str:
         if place in found:
             raise ValueError(f"custom_points say twice what {name} counts")
         found[place] = name, int(value)
-    return ",".join(f"{name}:{value}" for _, (name, value) in sorted(found.items()))
+    return "+".join(f"{name}:{value}" for _, (name, value) in sorted(found.items()))
 
 
 def own_points(text: str) -> dict[int, int]:
@@ -42,11 +44,11 @@ def own_points(text: str) -> dict[int, int]:
 
     What is said of a card goes before what is said of its rank and its suit, and these add up.
 
-    >>> own_points("S:1,A:1,QS:13")[50], own_points("S:1,A:1,QS:13")[39]
+    >>> own_points("S:1+A:1+QS:13")[50], own_points("S:1+A:1+QS:13")[39]
     (13, 2)
     """
     points: dict[int, int] = {}
-    for entry in text.split(",") if text else ():
+    for entry in text.split("+") if text else ():
         key, _, value = entry.partition(":")
         if len(key) == 2:
             points[parse_card(key)] = int(value)
@@ -71,6 +73,6 @@ def _place_of(key: Any) -> tuple[int, str]:
         kind = parse_card(text)
     except ValueError:
         raise ValueError(
-            f"custom_points name cards, ranks A 2-9 T J Q K or suits C D H S, as in QS:13,H:1, not {shown(key)}"
+            f"custom_points name cards, ranks A 2-9 T J Q K or suits C D H S, as in QS:13+H:1, not {shown(key)}"
         ) from None
     return NUM_KINDS + kind, card_name(kind)

@@ -339,6 +339,7 @@ def test_rules_survive_as_parameters():
         *GAMES,
         "mini-low first_deal=((2,2),(2,2)) later_deal=((1,0),)",
         "krypkasino goal=high short_last_deal=True",
+        "mini-low custom_points=H:1+QS:13",
     ]:
         rules = Rules.parse(text)
         assert pyspiel.load_game(str(openspiel.load(rules))).rules == rules

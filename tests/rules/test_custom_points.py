@@ -42,7 +42,7 @@ def test_a_card_goes_before_every_other_field():
 def test_all_forms_are_one_text(points):
     rules = Rules.preset("krypkasino", custom_points=points)
     assert rules == Rules.preset("krypkasino", custom_points=HEARTS)
-    assert str(rules) == "krypkasino players=2 custom_points=H:1,S:0,A:0,TD:0,QS:13"
+    assert str(rules) == "krypkasino players=2 custom_points=H:1+S:0+A:0+TD:0+QS:13"
     assert Rules.parse(str(rules)) == rules == as_rules({"players": 2, "custom_points": dict(HEARTS)})
     assert rules.total_points == 2 * (13 + 13)
 
@@ -53,10 +53,10 @@ def test_all_forms_are_one_text(points):
         ({"QS": 21}, "custom_points of QS are a whole number from 0 to 20, not 21"),
         ("QS:-1", "custom_points of QS are a whole number from 0 to 20, not -1"),
         ("QS", "custom_points of QS are a whole number from 0 to 20, not ''"),
-        ({"X": 1}, "custom_points name cards, ranks A 2-9 T J Q K or suits C D H S, as in QS:13,H:1, not 'X'"),
-        ({7: 1}, "custom_points name cards, ranks A 2-9 T J Q K or suits C D H S, as in QS:13,H:1, not 7"),
+        ({"X": 1}, "custom_points name cards, ranks A 2-9 T J Q K or suits C D H S, as in QS:13+H:1, not 'X'"),
+        ({7: 1}, "custom_points name cards, ranks A 2-9 T J Q K or suits C D H S, as in QS:13+H:1, not 7"),
         ("QS:1,qs:2", "custom_points say twice what QS counts"),
-        (13, "custom_points are cards, ranks or suits with points, as in QS:13,H:1, not 13"),
+        (13, "custom_points are cards, ranks or suits with points, as in QS:13+H:1, not 13"),
     ],
 )
 def test_others_are_refused_in_one_sentence(points, sentence):

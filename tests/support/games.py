@@ -31,7 +31,7 @@ RULES = {
         "krypkasino players=2 first_deal=six_table",
         "krypkasino players=2 last_capture_points=1",
         "krypkasino players=3 set_aside=spades",
-        "krypkasino players=3 custom_points=H:1,S:0,A:0,TD:0,QS:13",
+        "krypkasino players=3 custom_points=H:1+S:0+A:0+TD:0+QS:13",
         "krypkasino players=2 first_deal=six_table last_capture_points=1 set_aside=spades",
         "howto players=2",
         "howto players=3",

@@ -331,7 +331,7 @@ class Reference:
 
     def card_points(self, card: int) -> int:
         """Return the points of a kind: those of the rulebook, or what the rules say instead."""
-        pairs = [entry.split(":") for entry in self.rules.custom_points.split(",") if entry]
+        pairs = [entry.split(":") for entry in self.rules.custom_points.split("+") if entry]
         own = {name: int(points) for name, points in pairs}
         name = "A23456789TJQK"[rank(card) - 1] + "CDHS"[suit(card)]
         if name in own:

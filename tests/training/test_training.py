@@ -103,7 +103,7 @@ def test_the_same_settings_make_the_same_weights_and_another_seed_others(finishe
         {"reward": "points", "dense": False, "critic": False, "kl_coef": 0.0, "opponents": ("past",)},
         {"also": ("krypkasino players=3", "krypkasino players=4 teams=2")},
         {"rules": "kasino-finland", "players": 4, "teams": 2},
-        {"rules": "laistokasino custom_points=H:1,QS:13"},
+        {"rules": "laistokasino custom_points=H:1+QS:13"},
         {"rules": "mulle-glimne"},
     ],
     ids=str,
