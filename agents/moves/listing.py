@@ -23,12 +23,13 @@ def list_moves(compiled: np.record, game: np.record, start: int, listing: np.rec
     optional, those are left out that are no better than others, or not among the best of very many
     (`krypenv.agents.moves.optional`). Raises OverflowError if they don't fit.
     """
+    listing.first = 0
     if compiled.optional:
         look_at_table(compiled, game, listing)
-    if game.pending != NO_CARD:
-        return _list_card(compiled, game, np.int64(game.pending), start, listing)
     end = start
     plays = np.int64(game.legal_plays)
+    if game.pending != NO_CARD:
+        plays = np.int64(1) << np.int64(game.pending)
     while plays != 0:
         bit = plays & -plays
         plays ^= bit

@@ -19,7 +19,6 @@ _HASH_SHIFT = np.uint64(64 - (KNOWN_SIZE.bit_length() - 1))
 @kernel
 def list_maximal(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
     """Write the moves of a card to `.moves` from `start` on, one for each capture of kinds; return where they end."""
-    listing.first = 0
     scratch = listing.scratch
     table = np.int64(game.table_ranks)
     if compiled.chooses_value:
