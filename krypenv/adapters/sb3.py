@@ -153,8 +153,9 @@ class PolicyAgent(PolicyFunction):
     >>> print(duplicate_match(agent, "tactician", agent.rules, deals=1000))  # doctest: +SKIP
     """
 
-    def __init__(self, model: Any, rules: Rules, name: str = "policy", deterministic: bool = True) -> None:
-        features = _width_of(model, as_rules(rules)) > rules.observation_size
+    def __init__(self, model: Any, rules: RulesLike, name: str = "policy", deterministic: bool = True) -> None:
+        rules = as_rules(rules)
+        features = _width_of(model, rules) > rules.observation_size
         super().__init__(self._predict, rules, name, features)
         self.model, self.deterministic = model, deterministic
 

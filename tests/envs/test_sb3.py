@@ -175,7 +175,7 @@ class TestPolicyAgent:
 
     def test_it_meets_other_agents_and_keeps_its_name(self, tmp_path):
         self.model(True).save(tmp_path / "mine.zip")
-        agent = PolicyAgent(MaskablePPO.load(tmp_path / "mine.zip", device="cpu"), self.RULES, name="mine")
+        agent = PolicyAgent(MaskablePPO.load(tmp_path / "mine.zip", device="cpu"), str(self.RULES), name="mine")
         result = duplicate_match(agent, "greedy", self.RULES, deals=20)
         assert (result.agent, result.games) == ("mine", 40)
         env = KrypkasinoVecEnv(self.RULES, 8, opponents=agent)
