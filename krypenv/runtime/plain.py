@@ -1,4 +1,4 @@
-"""How kernels are compiled by a Numba that `krypenv.runtime.lean` was not tried with: by its public means alone.
+"""How kernels are compiled by a Numba that `krypenv.runtime.lean` was not tried with: by its public means.
 
 The results are the same, and compiling takes longer. Numba's cache looks at the file of a kernel and not at those of
 the kernels it calls, so code is kept in a folder of its own for each state of all source files.
@@ -36,9 +36,11 @@ def compile_kernel(
         return njit(**options)(function)
     with _keeping_in(folder):
         compiled = njit(cache=True, **options)(function)
-    if function.__closure__ and hasattr(compiled._cache, "_index_key"):
-        # Numba's key pickles the kernels that this one closes over, and these differ from process to process
-        compiled._cache._index_key = lambda sig, codegen: (sig, codegen.magic_tuple(), kernel_hash(function))
+    cache: Any = getattr(compiled, "_cache", None)
+    if function.__closure__ and hasattr(cache, "_index_key"):
+        # Numba's key pickles the kernels that this one closes over, and these differ from process to process; a Numba
+        # without such a key compiles them in each process
+        cache._index_key = lambda sig, codegen: (sig, codegen.magic_tuple(), kernel_hash(function))
     return compiled
 
 

@@ -174,3 +174,18 @@ def test_a_kernel_of_the_plain_way(tmp_path, monkeypatch):
     assert plain.is_compiled(made["krypenv.kernels.some"])
     assert not plain.is_compiled(made["theirs"])
     assert len(list(tmp_path.rglob("*.nbi"))) == 1
+
+
+def test_a_numba_without_such_a_cache_compiles_too(monkeypatch, tmp_path):
+    """One whose kernels have no private cache still makes them, also of what closes over another kernel."""
+    monkeypatch.setattr(plain, "njit", lambda **options: lambda function: lambda number: function(number))
+    monkeypatch.setattr(plain, "cache_folder", lambda: tmp_path)
+
+    def doubled(number):
+        return add(number, number)
+
+    def add(one, other):
+        return one + other
+
+    doubled.__module__ = "krypenv.somewhere"
+    assert plain.compile_kernel(doubled)(21) == 42
