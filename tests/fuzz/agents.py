@@ -166,9 +166,8 @@ def draw_games(rng: np.random.Generator) -> Any:
 @fuzzer(share=0.5, seed=st.integers(0, 1 << 32))
 def arena_games(tally: Tally, seed: int) -> None:
     """The standings of odd games are made, if there are any; their figures are sound, and can be printed and shown."""
-    from krypenv.training.evaluation.arena.html_report import write_report
     from krypenv.training.evaluation.arena.standings import standings
-    from krypenv.training.evaluation.arena.tables import print_standings
+    from krypenv.training.evaluation.arena.tables import print_standings, write_report
     from krypenv.training.runs import Header
 
     games = draw_games(np.random.default_rng(seed))

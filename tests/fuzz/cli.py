@@ -104,7 +104,7 @@ def tiny_work() -> Iterator[None]:
     from krypenv.training.cli.upkeep import bench
     from krypenv.training.data import making as data
     from krypenv.training.evaluation.analysis import analysis, picture as analysis_picture
-    from krypenv.training.evaluation.arena import arena, html_report as arena_report
+    from krypenv.training.evaluation.arena import arena
     from krypenv.training.evaluation.matches import duplicate as evaluation
     from krypenv.training.evaluation.score import playing as score
     from krypenv.training.exploiting import exploiting as exploit
@@ -161,7 +161,6 @@ def tiny_work() -> Iterator[None]:
             (bench, "measure", lambda *_: {"per_second": 1.0}),
             (doctor, "examine", lambda tell: {"wrong": []}),
             (analysis_picture, "save_figure", lambda path, figure: path.touch()),
-            (arena_report, "_figure", lambda agents: ""),
             (typer.testing, "_get_command", lambda app: whole_command()),
         ):
             stack.enter_context(mock.patch.object(target, name, instead))

@@ -37,7 +37,7 @@ LOOKED_UP = {"krypenv.envs.opponents": {"krypenv.agents"}}  # opponents that are
 # What `[train]` installs, and what a bare package has but does not import before it is needed.
 OF_TRAINING = {"torch", "stable_baselines3", "sb3_contrib", "tensorboard"}
 HEAVY = {
-    "numba", "scipy", "matplotlib", "openskill", "jinja2", "filelock", "ray", "typer", "pydantic", "rich", "pygame",
+    "numba", "scipy", "matplotlib", "openskill", "filelock", "ray", "typer", "pydantic", "rich", "pygame",
     "PIL",
 }  # fmt: skip
 

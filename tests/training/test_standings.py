@@ -1,9 +1,11 @@
 """Standings: margins as by brute force, intervals that cover known margins, ratings whose truth is known; as texts."""
 
 import dataclasses
+import html
 import itertools
 import json
 import math
+import re
 import sys
 
 import numpy as np
@@ -12,7 +14,9 @@ from support.arenas import games_of, select
 
 from krypenv.training import print_standings, standings
 from krypenv.training.evaluation.arena.standings import NEEDS_OPEN_SPIEL, NOT_ALL_MET
+from krypenv.training.evaluation.arena.tables import write_report
 from krypenv.training.evaluation.matches.margins import interval
+from krypenv.training.runs import Header
 
 
 def simulate(skills, sides, deals, rng):
@@ -169,3 +173,19 @@ def test_printed_tables_cut_no_figure_off(monkeypatch, capsys):
         assert f"{agent.margin:+.2f}" in out
         assert f"{agent.mu:.1f}" in out
     assert max(map(len, [line for line in out.splitlines() if line[:1] in "┏┃┡│└"])) <= 80
+
+
+def test_the_page_has_the_terminals_tables_and_a_strangers_words_as_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    evil = "<script>alert('x')</script>"
+    games = duels({(0, 1): 9, (1, 2): 4})
+    games = dataclasses.replace(games, names=(evil, "B", "C"), forfeits=(f"{evil} raised",))
+    print_standings(result := standings(games))
+    identity = {"deals_list": evil, "luck": None, "seed": 3, "agents": [{"name": evil, "weights_sha256": ["0123"]}]}
+    write_report(path := tmp_path / "page.html", result, Header("arena", identity, {"command": evil, "machine": {}}))
+    page = path.read_text(encoding="utf-8")
+    assert not re.search("<(script|link|img|iframe)|https?:", page)
+    text = html.unescape(re.sub("<[^>]*>", "", page[page.index("<body") :]))
+    for line in capsys.readouterr().out.splitlines():
+        assert line.rstrip() in text
+    assert text.count(evil) >= 5

@@ -22,10 +22,9 @@ from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.luck.control import control_for, control_of
 from krypenv.training.lab.effects import draw_bars, table_of
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task as Task, open_run
-from krypenv.training.runs.figures import save_figure
 from krypenv.training.runs.journal import JOURNAL
 from krypenv.training.runs.progress import progress
-from krypenv.training.runs.tables import print_table, write_json
+from krypenv.training.runs.tables import print_table, save_figure, write_json
 from krypenv.training.settings.base import AgentName, File, check_number, option, output
 from krypenv.training.settings.bridge import app_of
 from krypenv.training.settings.groups import (

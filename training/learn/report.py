@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,7 @@ from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import as_code, in_markdown
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.duplicate import MatchResult, match_table
-from krypenv.training.runs.figures import save_figure
-from krypenv.training.runs.tables import write_json
+from krypenv.training.runs.tables import plain, save_figure, write_json
 
 README = "README.md"
 LONGEST = 2000  # characters of a command, and of the text of rules
@@ -41,10 +39,7 @@ class CurvePoint:
 
 def write_curve(folder: Path, curve: list[CurvePoint], rules: Rules, yardstick: str) -> None:
     """Write a learning curve as curve.json, in which infinite bounds are null, and as a picture, curve.png."""
-    points = [
-        {name: value if math.isfinite(value) else None for name, value in asdict(point).items()} for point in curve
-    ]
-    write_json(folder / "curve.json", {"rules": str(rules), "yardstick": yardstick, "points": points})
+    write_json(folder / "curve.json", {"rules": str(rules), "yardstick": yardstick, "points": plain(curve)})
     draw_curve(folder / "curve.png", curve, rules, yardstick)
 
 

@@ -1,13 +1,17 @@
-"""Tables in the terminal and figures in JSON files."""
+"""Tables in the terminal, and figures as JSON values, JSON files and pictures."""
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -15,18 +19,22 @@ from rich.table import Table
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import printable
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 NAME_COLUMNS = ("agent", "against", "points a game", "what", "budget", "move", "played", "best", "training")
 NARROWEST = 12  # least width to which headings and names are folded, in characters
+DPI = 120  # of pictures
 INTERVAL = "95% interval"  # a column that moves below the figure before it if the table is too wide
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console | None = None) -> None:
     """Print a table with all columns but the first right-aligned. Names and headings may wrap; figures don't.
 
     If the figures don't fit beside the names, intervals move below their figures, and then the last columns into a
     second table.
     """
-    console = Console()
+    console = console or Console()
     wanted = [_longest([column[:NARROWEST], *cells]) for column, *cells in zip(columns, *rows, strict=True)]
     if _width(wanted) > console.width:
         columns, rows = _with_intervals_below(columns, rows)
@@ -75,6 +83,24 @@ def _with_intervals_below(columns: Sequence[str], rows: Sequence[Sequence[str]])
     return [columns[at] for at in kept], below
 
 
+def plain(value: Any) -> Any:
+    """Convert figures, in dataclasses and arrays too, to plain JSON values; those that are not finite become None."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def write_json(path: Path, data: dict[str, Any]) -> None:
     """Write plain values as JSON, atomically."""
     write_whole(path, (json.dumps(data, indent=2, allow_nan=False) + "\n").encode())
+
+
+def save_figure(path: Path, figure: Figure, dpi: int = DPI) -> None:
+    """Write a figure as a PNG file without software versions, so that equal figures give equal files."""
+    data = io.BytesIO()
+    figure.savefig(data, format="png", dpi=dpi, metadata={"Software": None})
+    write_whole(path, data.getvalue())

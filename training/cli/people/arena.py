@@ -11,7 +11,7 @@ from krypenv.training.evaluation.arena import arena
 from krypenv.training.evaluation.arena.arena import ArenaSettings
 from krypenv.training.evaluation.arena.games import KIND
 from krypenv.training.evaluation.arena.standings import standings
-from krypenv.training.evaluation.arena.tables import print_standings
+from krypenv.training.evaluation.arena.tables import print_standings, write_report
 from krypenv.training.evaluation.matches.deal_lists import describe_list
 from krypenv.training.runs.journal import read_journal
 from krypenv.training.runs.tables import write_json
@@ -42,8 +42,6 @@ def run(settings: ArenaSettings) -> None:
         games = arena.run_arena(settings, show)
     table, header = standings(games), read_journal(out, KIND).header
     if page:
-        from krypenv.training.evaluation.arena.html_report import write_report
-
         write_report(page, table, header)
     if settings.json_file:
         write_json(settings.json_file, {"arena": header._asdict(), "standings": table.to_json()})

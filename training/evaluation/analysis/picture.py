@@ -8,19 +8,17 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy.optimize import isotonic_regression
 
 from krypenv.advice.estimates import TIE, plus_minus
 from krypenv.advice.values import MoveValue
 from krypenv.rules import Rules
 from krypenv.training.evaluation.analysis.analysis import SYMBOLS, PositionAnalysis, RecordAnalysis, RecordedMove
 from krypenv.training.evaluation.analysis.comments import describe, describe_cards, side_name
-from krypenv.training.runs.figures import save_figure
+from krypenv.training.runs.tables import save_figure
 
 MOST_BARS = 24  # most moves drawn for a position
 LINE = 24  # characters of a move in a line of its label
 LONGEST = 14  # characters of a move next to its mark
-MARK_GAP = 0.0145  # width of a mark and its move, written upwards, as a share of the panel
 MARK_COLOURS = dict(zip(("", *SYMBOLS), ("0.55", "tab:olive", "tab:orange", "tab:red"), strict=True))
 SWEEPS = ("", "a sweep, ", "a double sweep, ")
 
@@ -96,23 +94,13 @@ def draw_record(path: Path, analysis: RecordAnalysis) -> None:
 
 
 def _draw_marks(axes: Axes, plays: list[RecordedMove]) -> None:
-    """Mark moves on the lines of their sides, and name them above the panel, side by side."""
-    left, right = axes.get_xlim()
-    places = _spread([(play.number - left) / (right - left) for play in plays], min(MARK_GAP, 1 / max(1, len(plays))))
-    for play, place in zip(plays, places, strict=True):
+    """Mark moves on the lines of their sides, and name them above the panel."""
+    for play in plays:
         at, colour = (play.number, play.best.margin.mean), MARK_COLOURS[play.mark]
         move = play.played.move if len(play.played.move) <= LONGEST else f"{play.played.move[: LONGEST - 1]}…"
         axes.plot(*at, "o", color=colour, markersize=4)
         axes.annotate(
-            f"{move} {play.mark}", at, (place, 1.02), textcoords="axes fraction", rotation=90, fontsize=7, color="0.2",
-            ha="center", va="bottom", parse_math=False, annotation_clip=False,
+            f"{move} {play.mark}", at, (play.number, 1.02), textcoords=axes.get_xaxis_transform(), rotation=90,
+            fontsize=6, color="0.2", ha="center", va="bottom", parse_math=False, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "relpos": (0.5, 0), "shrinkB": 3},
         )  # fmt: skip
-
-
-def _spread(places: list[float], gap: float) -> list[float]:
-    """Spread rising places within 0 and 1 to at least `gap` apart, with the least squared moves."""
-    steps = gap * np.arange(len(places))
-    rising = isotonic_regression(np.array(places) - steps).x
-    moved: list[float] = (np.clip(rising, 0.0, 1.0 - steps[-1:]) + steps).tolist()
-    return moved

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from krypenv.inputs.words import to_install
 from krypenv.kernels.scoring import are_best, leads
 from krypenv.training.evaluation.arena.games import FloatArray, Games, IntArray
 from krypenv.training.evaluation.matches.margins import Interval, interval_of_groups, without_luck
+from krypenv.training.runs.tables import plain
 
 RATED = 50_000  # most results that OpenSkill rates: about 2 seconds
 ALPHA_RANK_NOISE = 1e-6  # probability of a step to a worse agent, relative to that of a step to a better one
@@ -72,7 +72,7 @@ class Standings:
 
     def to_json(self) -> dict[str, Any]:
         """Convert the figures to plain JSON values; those that are not finite become None."""
-        fields: dict[str, Any] = _plain(dataclasses.asdict(self))
+        fields: dict[str, Any] = plain(self)
         return fields
 
 
@@ -221,12 +221,3 @@ def _worth(raw: Payoffs, adjusted: Payoffs) -> float:
     before, after = ((payoffs.high - payoffs.low)[pairs] for payoffs in (raw, adjusted))
     known = np.isfinite(before) & (after > 0)
     return float(np.median((before[known] / after[known]) ** 2)) if known.any() else math.nan
-
-
-def _plain(value: Any) -> Any:
-    """Convert figures to plain JSON values; those that are not finite become None."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list, np.ndarray)):
-        return [_plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

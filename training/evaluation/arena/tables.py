@@ -1,18 +1,25 @@
-"""The tables of an arena's standings, as texts: for the terminal and for a page."""
+"""The tables of an arena's standings: in the terminal, and as a page of HTML."""
 
 from __future__ import annotations
 
+import io
 import math
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from rich.console import Console
 
+from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import LONGEST_NAME, one_line, printable
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.standings import Payoffs, Standings
 from krypenv.training.evaluation.matches.margins import NO_FIGURE, margin_cells
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
+from krypenv.training.runs import Header
 from krypenv.training.runs.tables import INTERVAL, print_table
+
+PAGE_WIDTH = 200  # characters of the page
 
 
 class Table(NamedTuple):
@@ -88,9 +95,29 @@ def legend(result: Standings) -> list[str]:
     ]
 
 
-def print_standings(result: Standings) -> None:
+def print_standings(result: Standings, console: Console | None = None) -> None:
     """Print the margins over the field with ratings, the margins over each other, and the legend."""
+    console = console or Console()
     for title, columns, rows in tables(result):
-        print(f"{title}:")
-        print_table(columns, rows)
-    print(*legend(result), sep="\n")
+        _print_lines(console, f"{title}:")
+        print_table(columns, rows, console)
+    _print_lines(console, *legend(result))
+
+
+def write_report(path: Path, result: Standings, header: Header) -> None:
+    """Write the command and the setup of an arena, and all that `print_standings` prints, as a page of HTML."""
+    console = Console(record=True, file=io.StringIO(), width=PAGE_WIDTH)
+    identity, about = header.identity, header.about
+    weights = {f"weights of {agent['name']}": ", ".join(agent["weights_sha256"]) for agent in identity["agents"]}
+    setup = {
+        "command": about["command"], "rules": result.rules, "deals": f"{result.deals:,} of {identity['deals_list']}",
+        "games": f"{result.games:,}", "luck": identity["luck"] or "not taken out",
+        "seed of the agents": identity["seed"], **about["machine"], **weights,
+    }  # fmt: skip
+    _print_lines(console, *(printable(f"{name}: {value}") for name, value in setup.items() if value != ""))
+    print_standings(result, console)
+    write_whole(path, console.export_html().encode())
+
+
+def _print_lines(console: Console, *lines: str) -> None:
+    console.print(*lines, sep="\n", markup=False, highlight=False, emoji=False, soft_wrap=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -41,6 +40,7 @@ from krypenv.training.evaluation.matches.mixed_table import (
     play_table,
 )
 from krypenv.training.runs import Progress
+from krypenv.training.runs.tables import plain, print_table
 from krypenv.training.settings.base import check_number
 from krypenv.training.settings.groups import LARGEST_SEED, MOST_DEALS, MOST_WORKERS
 
@@ -86,11 +86,7 @@ class MatchResult:
 
     def to_json(self) -> dict[str, Any]:
         """Convert the figures to plain JSON values; infinite bounds and unmeasured times become None."""
-        figures = dataclasses.asdict(self)
-        for held in filter(None, (figures, figures["adjusted"])):
-            for name, figure in held.items():
-                if isinstance(figure, float) and not math.isfinite(figure):
-                    held[name] = None
+        figures: dict[str, Any] = plain(self)
         return figures
 
     def __str__(self) -> str:
@@ -302,8 +298,6 @@ def points_table(results: Sequence[MatchResult]) -> Table:
 
 def print_matches(results: Sequence[MatchResult]) -> None:
     """Print matches as two tables: the margins, and the components of the scores."""
-    from krypenv.training.runs.tables import print_table
-
     for columns, *rows in (match_table(results), points_table(results)):
         print_table(columns, rows)
     is_low = all(Rules.parse(result.rules).goal == "low" for result in results)
