@@ -9,8 +9,7 @@ import pytest
 from support.places import DOCS, ROOT
 
 from krypenv.training.evaluation.score.board import make_board
-from krypenv.training.evaluation.score.identity import identity_of
-from krypenv.training.evaluation.score.playing import check_chunk, tasks_of
+from krypenv.training.evaluation.score.playing import check_chunk, identity_of, tasks_of
 from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
 from krypenv.training.evaluation.score.score_file import read_score
 

@@ -30,7 +30,7 @@ from krypenv.adapters.gym import KasinoEnv, KrypkasinoEnv, MulleEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv, PolicyAgent
 from krypenv.training import duplicate_match
 from krypenv.training.cli.commands import app
-from krypenv.training.evaluation.score.identity import identity_of
+from krypenv.training.evaluation.score.playing import identity_of
 from krypenv.training.evaluation.score.protocol import TABLES
 from krypenv.training.learn.settings import TrainSettings
 

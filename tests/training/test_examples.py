@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from krypenv import Engine, Rules, agents
 from krypenv.adapters import PolicyFunction
 from krypenv.training import duplicate_match
-from krypenv.training.evaluation.score.identity import identity_of
+from krypenv.training.evaluation.score.playing import identity_of
 from krypenv.training.evaluation.score.protocol import TABLES
 from krypenv.training.examples.ppo import METRICS, Policy, PPOAgent, PPOSettings, advantages_of, app, train
 

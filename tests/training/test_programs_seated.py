@@ -12,7 +12,7 @@ from support.programs import FEWEST_POINTS, has_ended, odd, of_command, running
 from krypenv import Game, Rules, agents
 from krypenv.envs.learner import LearnerGames
 from krypenv.training import ArenaSettings, run_arena
-from krypenv.training.evaluation.score.identity import identity_of
+from krypenv.training.evaluation.score.playing import identity_of
 from krypenv.training.evaluation.score.protocol import TABLES
 from krypenv.training.learn.settings import TrainSettings
 from krypenv.ui.browser.thinking import Thinker

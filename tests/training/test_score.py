@@ -14,8 +14,7 @@ from krypenv import agents
 from krypenv.agents.champion import MODELS
 from krypenv.training.evaluation.arena.shards import play_shard
 from krypenv.training.evaluation.score import protocol
-from krypenv.training.evaluation.score.identity import identity_of
-from krypenv.training.evaluation.score.playing import tasks_of
+from krypenv.training.evaluation.score.playing import identity_of, tasks_of
 from krypenv.training.evaluation.score.protocol import TABLES, OfficialTable, are_common, deals_of
 
 FROZEN = TESTS / "score_v1.json"

@@ -1,9 +1,13 @@
-"""Playing for a score, a task for each chunk against each opponent; and checking one."""
+"""Playing for a score, a task for each chunk against each opponent; checking one; and the identity of its agent."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import inspect
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,12 +16,14 @@ import numpy as np
 from pydantic import model_validator
 
 from krypenv import agents
+from krypenv.adapters import PolicyFunction
 from krypenv.agents.own import is_own, typed
+from krypenv.agents.programs.player import Program
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import did_you_mean, shown
-from krypenv.training.evaluation.arena.shards import AgentSource, Shard, make_agent, play_shard
+from krypenv.training.evaluation.arena.arena import cards_of
+from krypenv.training.evaluation.arena.shards import AgentSource, Shard, make_agent, name_of, play_shard
 from krypenv.training.evaluation.luck.meter import DIGITS
-from krypenv.training.evaluation.score.identity import identity_of, training_minutes
 from krypenv.training.evaluation.score.protocol import (
     CHUNK,
     DEALS,
@@ -27,7 +33,7 @@ from krypenv.training.evaluation.score.protocol import (
     OfficialTable,
     deals_of,
 )
-from krypenv.training.evaluation.score.score_file import FORMAT, Score, encode, read_score
+from krypenv.training.evaluation.score.score_file import FORMAT, Identity, Score, encode, read_score
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AnyAgent, File, check_number, option, output
 from krypenv.training.settings.groups import INPUT, LARGEST_SEED, LENGTH, Place
@@ -276,3 +282,42 @@ def _refusal(agent: AgentSource, table: OfficialTable) -> str:
     except ValueError as error:
         return f"{name} can't play table {table.name}: {error}"
     return f"{name} sees what is hidden; a score is for agents that don't" if getattr(made, "cheats", False) else ""
+
+
+# ---------------------------------------------------------------------- the identity of an agent
+
+
+def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> Identity:
+    """Determine the identity of an agent at some tables.
+
+    It has the agent's name with all options, the version of krypenv, the SHA-256 of its weights, and that of its files:
+    the source of a class from outside the package, the files in a program's command, or the file of a policy.
+    """
+    made = [make_agent(agent, table.rules, 0) for table in tables]
+    cards = [card for table, agent_made in zip(tables, made, strict=True) for card in cards_of(agent, agent_made)]
+    return Identity(
+        name=name_of(agent, made[0]),
+        weights_sha256=sorted({card["weights_sha256"] for card in cards}),
+        files_sha256=_files_of(made[0]),
+        version=metadata.version("krypenv"),
+    )
+
+
+def training_minutes(source: AgentSource, table: OfficialTable) -> float | None:
+    """Sum the training times of an agent's models at a table, in minutes, by their cards; None without a model."""
+    seconds = [float(card.get("seconds") or 0) for card in cards_of(source, make_agent(source, table.rules, 0))]
+    return round(sum(seconds) / 60, 1) if all(seconds) and seconds else None
+
+
+def _files_of(made: Any) -> list[str]:
+    """List the SHA-256 of an agent's files: the source of its class, unless it is the package's.
+
+    For a program they are the files in its command, for a saved policy its file.
+    """
+    if isinstance(made, (Program, PolicyFunction)) and made.files:
+        return [hashlib.sha256(path.read_bytes()).hexdigest() for path in made.files]
+    with contextlib.suppress(TypeError, OSError):
+        path = inspect.getsourcefile(type(made))
+        if path and not type(made).__module__.startswith("krypenv."):
+            return [hashlib.sha256(Path(path).read_bytes()).hexdigest()]
+    return []

@@ -1,8 +1,8 @@
 """The protocol of the score: its tables, the panel of opponents at each, and the deals. Frozen under a version.
 
 Half of the deals are common to all agents, so that two agents can be compared deal by deal. The other half follow from
-the digest of the agent (`identity`): an agent that trains on them gets others. So does an agent with a new comment in
-its file, so drawing again can't be prevented.
+the digest of the agent (`score_file.Identity`): an agent that trains on them gets others. So does an agent with a new
+comment in its file, so drawing again can't be prevented.
 
 A change of the protocol, or of code that changes the panel's play, makes scores incomparable and needs a new version.
 `tests/training/test_score.py` holds the panel's play bit by bit.
