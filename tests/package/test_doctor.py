@@ -1,4 +1,4 @@
-"""The doctor: what it tells of this installation, and of broken, old and missing packages, links and caches."""
+"""The doctor: what it tells of this installation, and of old and missing packages, links and caches."""
 
 import json
 import os
@@ -46,14 +46,11 @@ def install(folder, name, version, source="", needs=()):
 
 def test_every_package_is_told_with_what_is_wrong(tmp_path, monkeypatch):
     needs = [
-        "good>=1", "broken; extra == 'train'", "deadly; extra == 'train'", "old>=2.5; extra == 'train'",
-        "good<1; extra == 'ray'", "lost>=3; extra == 'rllib'", "good; extra == 'all'", "krypenv[train]; extra == 'all'",
+        "good>=1", "old>=2.5; extra == 'train'", "good<1; extra == 'ray'", "lost>=3; extra == 'rllib'", "good; extra == 'all'", "krypenv[train]; extra == 'all'",
     ]  # fmt: skip
     install(tmp_path, "krypenv", "9", needs=needs)
-    install(tmp_path, "good", "1.0", "print('hello')")
+    install(tmp_path, "good", "1.0")
     install(tmp_path, "old", "2.4.9")
-    install(tmp_path, "broken", "1.1", "raise OSError('no libfoo')")
-    install(tmp_path, "deadly", "1.2", "import os; print('bye', flush=True); os._exit(3)")
     monkeypatch.syspath_prepend(tmp_path)
     playing(monkeypatch, "print('hello'); print('{}')")
     report = doctor.examine()
@@ -62,28 +59,23 @@ def test_every_package_is_told_with_what_is_wrong(tmp_path, monkeypatch):
         "[all]": ["good 1.0"],
         "[ray]": ["good 1.0, but <1 is needed"],
         "[rllib]": ["lost missing; >=3 is needed"],
-        "[train]": [
-            "broken 1.1, broken: OSError: no libfoo",
-            "deadly 1.2, broken: the process ended with exit code 3",
-            "old 2.4.9, but >=2.5 is needed",
-        ],
+        "[train]": ["old 2.4.9, but >=2.5 is needed"],
     }
     assert report["wrong"] == [], "extras are not needed"
     assert list(doctor.report_lines(report))[-1] == "krypenv works."
 
 
 @pytest.mark.parametrize(
-    ("name", "source", "play", "sentence"),
+    ("name", "play", "sentence"),
     [
-        ("good", "1 / 0", "print('{}')", "good is 1.0, broken: ZeroDivisionError: division by zero"),
-        ("another", "", "print('{}')", "good is missing; >=1 is needed"),
-        ("good", "", "raise OSError('x')", "the self-test failed: OSError: x"),
-        ("good", "", "import os; os._exit(9)", "the self-test failed: the process ended with exit code 9"),
+        ("another", "print('{}')", "good is missing; >=1 is needed"),
+        ("good", "import good", "the self-test failed: ZeroDivisionError: division by zero"),
+        ("good", "import os; os._exit(9)", "the self-test failed: the process ended with exit code 9"),
     ],
 )
-def test_a_core_package_or_a_game_that_fails_is_wrong(tmp_path, monkeypatch, name, source, play, sentence):
+def test_a_core_package_or_a_game_that_fails_is_wrong(tmp_path, monkeypatch, name, play, sentence):
     install(tmp_path, "krypenv", "9", needs=["good>=1"])
-    install(tmp_path, name, "1.0", source)
+    install(tmp_path, name, "1.0", "1 / 0")
     monkeypatch.syspath_prepend(tmp_path)
     playing(monkeypatch, play)
     report = doctor.examine()
@@ -111,7 +103,6 @@ def test_a_core_that_can_not_be_imported(tmp_path):
     done = python(FILE, PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
     assert "the self-test failed: ImportError: Numba needs NumPy 2.4 or less" in done.stdout
-    assert "numba is 0.68, broken: ImportError: Numba needs NumPy 2.4 or less" in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 
@@ -160,7 +151,6 @@ def test_the_versions_of_numba_are_those_that_kernels_were_tried_with():
 def test_this_installation_works(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "0")
     monkeypatch.setenv("KRYPENV_PLAIN_NUMBA", "0")
-    monkeypatch.setattr(doctor, "_packages", lambda: {"": {}})  # importing everything takes a while
     file = tmp_path / "doctor.json"
     done = CliRunner().invoke(app, ["doctor", "--json", str(file)])
     assert done.exit_code == 0, done.output
@@ -170,6 +160,8 @@ def test_this_installation_works(tmp_path, monkeypatch):
     assert report["variables"]["NUMBA_BOUNDSCHECK"] == "0"
     assert re.fullmatch(r"\d+\.\d\d s", report["self-test"]["first step"])
     place = os.environ.get("NUMBA_CACHE_DIR") or f"{ROOT / 'krypenv' / 'kernels' / '__pycache__'}"
-    assert any(each.startswith(place) and each.endswith(", writable") for each in report["self-test"]["cache"])
+    cache = report["self-test"]["cache"]
+    assert cache.startswith(place)
+    assert cache.endswith(", writable")
     assert "way" not in report["self-test"]
     assert done.stdout.splitlines()[-1] == "krypenv works."
