@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 import contextlib
 import errno
-import json
-import math
 import os
 import secrets
 from collections.abc import Iterator
@@ -14,9 +12,10 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 LARGEST = 1 << 32  # bytes of a file
 LARGEST_JSON = 1 << 26  # of one of JSON
-DEEPEST_JSON = 50  # values within values
 PRIVATE = 0o600  # the mode of a file for its owner alone
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # with which files of Windows begin that are not in UTF-8
 IN_UTF_16 = "is in UTF-16; write it in UTF-8, as PowerShell's Out-File -Encoding utf8 does"
@@ -26,36 +25,42 @@ _LONGEST_START = 40  # characters of a file's name that its partial file keeps
 def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write a file so that at any moment it has either the old or the new content; make the folders above it.
 
-    Its mode is the given one without what the umask forbids. Where the path is a link, the file that it leads to is
-    written, and the link stays. Raises OSError with the file's name, and leaves nothing behind, if it can't be written.
+    Its mode is the given one without what the umask forbids. Where the path is a link, its target is written, and the
+    link stays. Raises OSError with the file's name, and leaves nothing behind, if it can't be written.
     """
     with naming(path):
         target = _target(path)
-        with _partial(target, data, mode) as partial:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # nobody can foresee this name and lay a link to another file there
+        partial = target.with_name(f".{target.name[:_LONGEST_START]}.{secrets.token_hex(8)}.part")
+        try:
+            with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(partial, target)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 def write_new(path: Path, data: bytes, mode: int = 0o666) -> None:
-    """Write a file as `write_whole` does, but only if there is nothing at its path: no other process gets this name.
+    """Write a file where there is none: its name is taken first, so that no other process gets it.
 
-    Raises FileExistsError with the file's name if there is something, be it a link that leads nowhere.
+    Raises FileExistsError with the file's name if there is something at its path, or a link, even a broken one.
     """
     with naming(path):
-        target = _target(path)
-        if os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        with _partial(target, data, mode) as partial:
-            try:
-                os.link(partial, target)
-            except FileExistsError:
-                raise
-            except OSError:  # this file system has no second names for a file
-                os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-                os.replace(partial, target)
+        _target(path).parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    try:
+        write_whole(path, data, mode)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _target(path: Path) -> Path:
-    """Return the plain file that a path leads to, or would; raise OSError where there can't be one."""
+    """Resolve a path to the plain file that it leads to, or would; raise OSError where there can't be one."""
     try:
         target = Path(os.path.realpath(path, strict=True))
     except FileNotFoundError:
@@ -69,31 +74,10 @@ def _target(path: Path) -> Path:
     return target
 
 
-@contextlib.contextmanager
-def _partial(target: Path, data: bytes, mode: int) -> Iterator[Path]:
-    """Write a file beside the target, under a name that nobody can have foreseen; after the block it is gone.
-
-    A name that is known before can be a link that somebody else has laid, to a file that would then be overwritten.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    path = target.with_name(f".{target.name[:_LONGEST_START]}.{secrets.token_hex(8)}.part")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    number = os.open(path, flags, mode)
-    try:
-        with open(number, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(number)
-        yield path
-    finally:
-        with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
-
-
 def open_unlinked(path: str, flags: int) -> int:
     """Open a file for `open(path, ..., opener=open_unlinked)`; raise OSError if it is a link to another one.
 
-    It is for files that are written bit by bit under a name that others can foresee.
+    For files that are written bit by bit under a name that others can foresee.
     """
     check_unlinked(Path(path))
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
@@ -113,9 +97,9 @@ def append_whole(file: FileIO, data: bytes) -> None:
     size = file.seek(0, os.SEEK_END)
     with naming(Path(os.fsdecode(file.name))):
         try:
-            left = memoryview(data)
-            while left:
-                left = left[file.write(left) :]
+            unwritten = memoryview(data)
+            while unwritten:
+                unwritten = unwritten[file.write(unwritten) :]
             os.fsync(file.fileno())
         except OSError:
             with contextlib.suppress(OSError):
@@ -125,7 +109,7 @@ def append_whole(file: FileIO, data: bytes) -> None:
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Name this file in any OSError, instead of a partial file or none."""
+    """Put the name of this file into any OSError, in place of that of a partial file."""
     try:
         yield
     except OSError as error:
@@ -133,7 +117,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def read_file(path: Path, most: int = LARGEST) -> bytes:
-    """Return the content of a file.
+    """Read the content of a file.
 
     Raises OSError with its name unless it is a plain file (no folder or pipe), and ValueError, before anything is read,
     if it has more than `most` bytes.
@@ -148,10 +132,10 @@ def read_file(path: Path, most: int = LARGEST) -> bytes:
 
 
 def read_json(path: Path) -> Any:
-    """Return the plain values in a file of JSON.
+    """Read the plain values in a file of JSON.
 
-    Raises OSError if it can't be read. Raises ValueError with its name if it is not JSON, is larger or deeper than any
-    file of this package, or holds numbers that are not finite.
+    Raises OSError if it can't be read. Raises ValueError with its name if it is not JSON, is larger than any file of
+    this package, is nested 200 deep, or holds NaN or Infinity.
     """
     data = read_file(path, LARGEST_JSON)
     try:
@@ -161,27 +145,15 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(data: bytes | str, infinite: bool = False) -> Any:
-    """Return the plain values of JSON in UTF-8; `infinite` allows the numbers Infinity and -Infinity.
+    """Parse JSON in UTF-8 to plain values; `infinite` allows NaN, Infinity and -Infinity.
 
-    Raises ValueError with a sentence that continues the name of what was read.
+    Raises ValueError with a sentence that continues the name of what was read, also for values that are nested 200
+    deep.
     """
-    too_deep = ValueError(f"holds values within values, more than {DEEPEST_JSON} deep; it was changed")
+    if isinstance(data, bytes) and data.startswith(UTF_16):
+        raise ValueError(IN_UTF_16)
+    mark: Any = codecs.BOM_UTF8 if isinstance(data, bytes) else "\ufeff"
     try:
-        text = data if isinstance(data, str) else data.decode("utf-8")
-        value = json.loads(text.removeprefix("\ufeff"))
-    except RecursionError:
-        raise too_deep from None
+        return from_json(data.removeprefix(mark), allow_inf_nan=infinite)
     except (ValueError, MemoryError):
-        if isinstance(data, bytes) and data.startswith(UTF_16):
-            raise ValueError(IN_UTF_16) from None
         raise ValueError("is not JSON; it was not written whole or was changed") from None
-    level = [value]
-    for _ in range(DEEPEST_JSON):
-        numbers = (each for each in level if type(each) is float and not math.isfinite(each))
-        if any(not infinite or math.isnan(each) for each in numbers):
-            raise ValueError("holds a number that is not finite; it was changed")
-        inner = [each for each in level if isinstance(each, (dict, list))]
-        if not inner:
-            return value
-        level = [part for each in inner for part in (each.values() if isinstance(each, dict) else each)]
-    raise too_deep

@@ -70,18 +70,16 @@ def test_every_field_of_a_model_card() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "reason"),
+    "data",
     [
-        (b"[" * 100_000 + b"]" * 100_000, "values within values"), (b"[" * 60 + b"]" * 60, "values within values"),
-        (b'{"a":' * 200 + b"1" + b"}" * 200, "values within values"), (b"", "not JSON"), (b"\xff\xff", "not JSON"),
-        (b"{", "not JSON"), (b"NaN", "not finite"), (b"[Infinity]", "not finite"), (b"-Infinity", "not finite"),
-        (b"1e999", "not finite"), (b"[-1e400]", "not finite"),
+        b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 201 + b"1" + b"}" * 201, b"", b"\xff\xff", b"{", b"NaN",
+        b"[Infinity]", b"-Infinity", b'"\\ud800"',
     ],
 )  # fmt: skip
-def test_no_json_is_told_with_the_name_of_its_file(tmp_path: Path, data: bytes, reason: str) -> None:
+def test_no_json_is_told_with_the_name_of_its_file(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "some.json"
     path.write_bytes(data)
-    with pytest.raises(ValueError, match=rf"some\.json .*{reason}"):
+    with pytest.raises(ValueError, match=r"some\.json is not JSON"):
         read_json(path)
     path.write_bytes(b'{"a": [1, 1e300, "\xc3\xa9"], "a": 2}')
     assert read_json(path) == {"a": 2}

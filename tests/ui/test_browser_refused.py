@@ -38,7 +38,7 @@ MALFORMED = {
     "": "is not JSON",
     "[]": "an object",
     "7" * 5000: f"at most {MOST_CHARACTERS:,} characters",
-    "[" * 1500: "not JSON|deep",
+    "[" * 1500: "is not JSON",
     '{"do": "lesson", "lesson": 1}' + " " * MOST_CHARACTERS: f"at most {MOST_CHARACTERS:,} characters, not",
     '{"do": "win", "edit": 1}': "one of play, stand_in, .*, not 'win'",
     '{"do": "play", "edit": 1}': "move is missing",
