@@ -43,11 +43,12 @@ def __getattr__(name: str) -> Any:
 
 
 __version__ = "0.1.0"
-for _name, _module in (("Krypkasino", "krypkasino"), ("Kasino", "kasino"), ("Mulle", "mulle")):
+for _family in ("krypkasino", "kasino", "mulle"):
     gymnasium.register(
-        id=f"{_name}-v0",
-        entry_point=f"krypenv.adapters.gym:{_name}Env",
-        vector_entry_point=f"krypenv.adapters.vector:{_name}VectorEnv",
+        id=f"{_family.capitalize()}-v0",
+        entry_point="krypenv.adapters.gym:LearnerEnv",
+        vector_entry_point="krypenv.adapters.vector:LearnerVectorEnv",
+        kwargs={"family": _family},
     )
     if hasattr(pettingzoo, "register"):  # from 1.27 on
-        pettingzoo.register("aec", f"{_module}_v0", entry_point=f"krypenv.{_module}_v0:env")
+        pettingzoo.register("aec", f"{_family}_v0", entry_point=f"krypenv.{_family}_v0:env")

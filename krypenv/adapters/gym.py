@@ -10,16 +10,46 @@ import numpy.typing as npt
 
 from krypenv.arguments import check_action, check_options, check_seed
 from krypenv.envs.base import Rendered, observation_space, read_keywords
-from krypenv.envs.learner import LearnerGames, check_one_seat
+from krypenv.envs.learner import ALL, LearnerGames
 from krypenv.envs.opponents import RANDOM, Opponents
-from krypenv.families.variants import KASINO, KRYPKASINO, MULLE
+from krypenv.families.variants import FAMILIES
 from krypenv.game.game import Game
+from krypenv.inputs.words import check_name
 from krypenv.pictures.drawing import Pixels
 
 Observation = npt.NDArray[np.int8]
+_FAMILIES = {family.module.removesuffix("_v0"): family for family in FAMILIES}
 
 
-class LearnerEnv(Rendered, gym.Env):
+class OneLearner(Rendered):
+    """What the environments of one learner share: their keywords, and the games that they step, `batch`."""
+
+    batch: LearnerGames
+
+    def begin(self, num_games: int, family: str, seat: int | str, keywords: dict[str, Any], **own: Any) -> None:
+        """Make the games; raise TypeError for an unknown keyword, ValueError for a wrong value.
+
+        Args:
+            num_games: B.
+            family: "krypkasino", "kasino" or "mulle".
+            seat: the learner's seat.
+            keywords: fields of rules, terms and view (`krypenv.envs.base.read_keywords`).
+            own: further arguments of `LearnerGames`.
+        """
+        check_name("family", family, _FAMILIES)
+        if isinstance(seat, str) and seat == ALL:
+            raise ValueError("one learner plays one seat, a number or 'random'; for all seats use LearnerGames")
+        rules, terms, view = read_keywords(type(self).__name__, _FAMILIES[family], keywords, ("seat", *own))
+        self.begin_view(view, rules, _FAMILIES[family].gym_id)
+        self.batch = LearnerGames(rules, num_games, seat, illegal_ends=True, **own, **vars(terms))
+
+    @property
+    def illegal_reward(self) -> float | None:
+        """The reward for an illegal action, which ends the episode."""
+        return self.batch.illegal_reward
+
+
+class LearnerEnv(OneLearner, gym.Env):
     """One seat of a game, played by the learner, with opponents at the other seats.
 
     The observation is what the learner's seat sees at its own decisions and at the end, (N,) int8. The legal actions
@@ -27,27 +57,22 @@ class LearnerEnv(Rendered, gym.Env):
     `illegal_reward`, which is below any legal return.
 
     Args:
+        family: "krypkasino", "kasino" or "mulle"; the registered environments set it.
         seat, opponents: as in `krypenv.envs.learner.LearnerGames`; no `seat="all"`.
         keywords: those of `krypenv.envs.aec.CardGame`: `variant`, fields of rules such as `players`, or `rules`;
             `reward`, `dense`, `features`, `history`; `render_mode`, with which "human" shows each of the learner's
             decisions, and `render_seat`, where "turn" is the learner. The learner sits at the bottom.
     """
 
-    def __init__(self, seat: int | str = 0, opponents: Opponents = RANDOM, **keywords: Any) -> None:
-        check_one_seat(seat)
-        rules, terms, view = read_keywords(type(self).__name__, self.family, keywords, ("seat", "opponents"))
-        self.begin_view(view, rules, self.family.gym_id)
-        self.batch = LearnerGames(rules, 1, seat, opponents, illegal_ends=True, **vars(terms))
+    def __init__(
+        self, family: str = "krypkasino", seat: int | str = 0, opponents: Opponents = RANDOM, **keywords: Any
+    ) -> None:
+        self.begin(1, family, seat, keywords, opponents=opponents)
         self.observation_space = observation_space(self.batch.observation.shape[1])
-        self.action_space = gym.spaces.Discrete(rules.num_actions)
+        self.action_space = gym.spaces.Discrete(self.batch.rules.num_actions)
         self._is_dealt = False  # whether the next episode is dealt already, and waits for a reset
         self._is_over = True
-        self._shown: tuple[Game, int] | None = None  # what is rendered, and the learner's seat
-
-    @property
-    def illegal_reward(self) -> float | None:
-        """The reward for an illegal action, which ends the episode."""
-        return self.batch.illegal_reward
+        self._rendered: tuple[Game, int] | None = None  # what `render` draws, and the learner's seat
 
     def action_masks(self) -> Observation:
         """Return the learner's legal actions, (105,) int8; all zero when the episode is over."""
@@ -65,7 +90,7 @@ class LearnerEnv(Rendered, gym.Env):
         elif not self._is_dealt:
             self.batch.restart([0], [self.np_random.integers(1 << 63)])
         self._is_dealt = self._is_over = False
-        self._look(self.batch.engine.state[0], int(self.batch.seats[0]))
+        self._keep_picture(self.batch.engine.state[0], int(self.batch.seats[0]))
         return self.batch.observation[0].copy(), {"action_mask": self.action_masks()}
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -76,38 +101,20 @@ class LearnerEnv(Rendered, gym.Env):
         before, seat, is_legal = batch.engine.state[0].copy(), int(batch.seats[0]), batch.action_mask[0, number] == 1
         batch.step(np.array([number]))
         self._is_dealt = self._is_over = bool(batch.done[0])
-        now = batch.engine.state[0] if not self._is_over else batch.ended[0] if is_legal else before
-        self._look(now, seat)
+        end = batch.ended[0] if is_legal else before
+        self._keep_picture(end if self._is_over else batch.engine.state[0], seat)
         observation = batch.final_observation if self._is_over else batch.observation
         return observation[0].copy(), float(batch.reward[0]), self._is_over, False, {"action_mask": self.action_masks()}
 
     def render(self) -> Pixels | str | None:
         """Return a picture of the game, or show it in a window, as the render mode says."""
-        if self._shown is None and self.render_mode is not None:
+        if self._rendered is None and self.render_mode is not None:
             raise gym.error.ResetNeeded("there is nothing to render yet; call reset() first")
-        return self.show(*self._shown) if self._shown else self.show(None)
+        return self.show(*self._rendered) if self._rendered else self.show(None)
 
-    def _look(self, state: np.ndarray, seat: int) -> None:
-        """Keep what is to be rendered, a state and the learner's seat, and show it if a person watches."""
+    def _keep_picture(self, state: np.ndarray, seat: int) -> None:
+        """Keep the state that `render` draws, with the learner's seat, and show it if a person watches."""
         if self.render_mode is not None:
-            self._shown = Game.at_row(self.batch.rules, state), seat
+            self._rendered = Game.at_row(self.batch.rules, state), seat
         if self.render_mode == "human":
             self.render()
-
-
-class KrypkasinoEnv(LearnerEnv):
-    """Krypkasino for one learner, `gymnasium.make("Krypkasino-v0")`; see `LearnerEnv`."""
-
-    family = KRYPKASINO
-
-
-class KasinoEnv(LearnerEnv):
-    """Kasino for one learner, `gymnasium.make("Kasino-v0", variant="sweden")`; see `LearnerEnv`."""
-
-    family = KASINO
-
-
-class MulleEnv(LearnerEnv):
-    """Mulle for one learner, `gymnasium.make("Mulle-v0")`; see `LearnerEnv`."""
-
-    family = MULLE

@@ -12,19 +12,18 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from krypenv.adapters.gym import OneLearner
 from krypenv.arguments import check_options
 from krypenv.engine import IntArray
-from krypenv.envs.base import Rendered, observation_space, read_keywords, successive_seeds
-from krypenv.envs.learner import LearnerGames, check_one_seat
+from krypenv.envs.base import Rendered, observation_space, successive_seeds
 from krypenv.envs.opponents import RANDOM, Opponents
-from krypenv.families.variants import KASINO, KRYPKASINO, MULLE
 from krypenv.game.game import Game
 from krypenv.inputs.words import listed, shown
 from krypenv.pictures.drawing import Pixels
 from krypenv.rewards import FloatArray
 
 
-class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
+class LearnerVectorEnv(gym.vector.VectorEnv, OneLearner):
     """Many games of one learner at once.
 
     Row i behaves like a `krypenv.adapters.gym.LearnerEnv` with the seed `seed + i`. `infos["action_mask"]` is (B, 105)
@@ -39,6 +38,7 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
 
     Args:
         num_envs: B.
+        family: "krypkasino", "kasino" or "mulle"; the registered environments set it.
         seat, opponents, threads: as in `LearnerGames`; no `seat="all"`.
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its text, "SameStep", "NextStep" or "Disabled".
         keywords: as in `krypenv.adapters.gym.LearnerEnv`. `render()` returns a picture of every row, as pixels or text;
@@ -50,33 +50,25 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
     def __init__(
         self,
         num_envs: int = 1,
+        family: str = "krypkasino",
         seat: int | str = 0,
         opponents: Opponents = RANDOM,
         threads: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         **keywords: Any,
     ) -> None:
-        check_one_seat(seat)
-        own = ("num_envs", "seat", "opponents", "threads", "autoreset_mode")
-        rules, terms, view = read_keywords(type(self).__name__, self.family, keywords, own)
         self.autoreset_mode = _mode(autoreset_mode)  # where TorchRL looks for it
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}  # where Gymnasium does
         self.num_envs = num_envs
-        if view.render_mode == "human":
+        if keywords.get("render_mode") == "human":
             raise ValueError("many games need many windows; render_mode is 'rgb_array', 'ansi' or None")
-        self.begin_view(view, rules, self.family.gym_id)
-        self.batch = LearnerGames(rules, num_envs, seat, opponents, threads, illegal_ends=True, **vars(terms))
+        self.begin(num_envs, family, seat, keywords, opponents=opponents, threads=threads)
         self.single_observation_space = observation_space(self.batch.observation.shape[1])
-        self.single_action_space = gym.spaces.Discrete(rules.num_actions)
+        self.single_action_space = gym.spaces.Discrete(self.batch.rules.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._waits = np.zeros(num_envs, np.bool_)  # for its next episode, which is dealt already, to begin
         self._begun = np.full(num_envs, time.perf_counter())
-
-    @property
-    def illegal_reward(self) -> float | None:
-        """The reward for an illegal action, which ends the episode."""
-        return self.batch.illegal_reward
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -93,27 +85,27 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
             seeds = successive_seeds(seed, self.num_envs)
             if np.ndim(seed) == 0:
                 super().reset(seed=int(seeds[0]))
-        new = rows if seed is not None else rows[~self._waits[rows]]
-        self.batch.restart(new, seeds[new])
-        self._begin(rows)
-        return self._seen(), self._infos()
+        undealt = rows if seed is not None else rows[~self._waits[rows]]
+        self.batch.restart(undealt, seeds[undealt])
+        self._mark_begun(rows)
+        return self._observations(), self._infos()
 
-    def _begin(self, rows: IntArray) -> None:
-        """Begin the episodes of some rows, which are dealt."""
+    def _mark_begun(self, rows: IntArray) -> None:
+        """Start the clocks of the episodes in some rows, which are dealt."""
         self._waits[rows], self._begun[rows] = False, time.perf_counter()
 
     def _rows_of(self, options: Any) -> IntArray:
-        """Return the rows that the options select; raise ValueError if their mask is not valid."""
+        """Read the rows that the options select; raise ValueError if their mask is not valid."""
         mask = check_options(options).get("reset_mask")
         if mask is None:
             return np.arange(self.num_envs)
         try:
-            chosen = np.asarray(mask)
+            selected = np.asarray(mask)
         except ValueError:
-            chosen = np.array(None)
-        if chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
+            selected = np.array(None)
+        if selected.shape != (self.num_envs,) or selected.dtype != np.bool_:
             raise ValueError(f"reset_mask is an array of {self.num_envs} bools, not {shown(mask)}")
-        return np.flatnonzero(chosen)
+        return np.flatnonzero(selected)
 
     def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], FloatArray, Any, Any, dict[str, Any]]:
         """Carry out one action per row, (B,) ints, then play on to the learner's next decision in each."""
@@ -124,36 +116,36 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
                 "call reset(options={'reset_mask': mask}) to begin the next ones"
             )
         batch.step(actions, np.flatnonzero(~self._waits))
-        self._begin(waiting)
+        self._mark_begun(waiting)
         final: dict[str, Any] = {}
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             self._waits |= batch.done
         elif batch.done.any():
             final = self._final()
-            self._begin(np.flatnonzero(batch.done))
+            self._mark_begun(np.flatnonzero(batch.done))
         truncated = np.zeros(self.num_envs, np.bool_)
-        return self._seen(), batch.reward.copy(), batch.done.copy(), truncated, self._infos() | final
+        return self._observations(), batch.reward.copy(), batch.done.copy(), truncated, self._infos() | final
 
-    def _seen(self) -> npt.NDArray[np.int8]:
-        """Return what the learner sees in each row, at the end of its episode where it waits for the next one."""
-        seen = self.batch.observation.copy()
+    def _observations(self) -> npt.NDArray[np.int8]:
+        """Copy the learner's observations, (B, N) int8: the last one of an episode where its row waits."""
+        observations = self.batch.observation.copy()
         if self._waits.any():
-            seen[self._waits] = self.batch.final_observation[self._waits]
-        return seen
+            observations[self._waits] = self.batch.final_observation[self._waits]
+        return observations
 
     def _final(self) -> dict[str, Any]:
-        """Return the entries of the infos on the episodes that have just ended."""
+        """Return the infos of the episodes that have just ended."""
         batch, ended = self.batch, self.batch.done
-        seen = np.full(self.num_envs, None, object)
+        observations = np.full(self.num_envs, None, object)
         for row in np.flatnonzero(ended):
-            seen[row] = batch.final_observation[row].copy()
+            observations[row] = batch.final_observation[row].copy()
         episode: dict[str, Any] = {
             "r": np.where(ended, batch.returns[np.arange(self.num_envs), batch.acting], 0.0),
             "l": np.where(ended, batch.lengths, 0),
             "t": np.where(ended, np.round(time.perf_counter() - self._begun, 6), 0.0),
         }
         info = {"action_mask": np.zeros_like(batch.action_mask), "episode": _marked(episode, ended)}
-        return _marked({"final_obs": seen, "final_info": _marked(info, ended)}, ended)
+        return _marked({"final_obs": observations, "final_info": _marked(info, ended)}, ended)
 
     def render(self) -> tuple[Pixels | str | None, ...] | None:  # type: ignore[override]
         """Return a picture of each row at the learner's next decision, B of them, as the render mode says."""
@@ -169,32 +161,14 @@ class LearnerVectorEnv(gym.vector.VectorEnv, Rendered):
 
 
 def _mode(mode: Any) -> AutoresetMode:
-    """Return an autoreset mode; raise ValueError if there is no such mode."""
+    """Read an autoreset mode; raise ValueError if there is no such mode."""
     try:
         return AutoresetMode(mode)
     except ValueError:
-        modes = listed(repr(each.value) for each in AutoresetMode)
+        modes = listed(repr(known.value) for known in AutoresetMode)
         raise ValueError(f"autoreset_mode is one of {modes}, not {shown(mode)}") from None
 
 
 def _marked(infos: dict[str, Any], rows: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """Return infos with the rows that have them, as Gymnasium marks these."""
+    """Add to infos the masks by which Gymnasium marks the rows that have them."""
     return infos | {f"_{name}": rows.copy() for name in infos}
-
-
-class KrypkasinoVectorEnv(LearnerVectorEnv):
-    """Krypkasino for one learner, `gymnasium.make_vec("Krypkasino-v0", num_envs=B)`; see `LearnerVectorEnv`."""
-
-    family = KRYPKASINO
-
-
-class KasinoVectorEnv(LearnerVectorEnv):
-    """Kasino for one learner, `gymnasium.make_vec("Kasino-v0", num_envs=B)`; see `LearnerVectorEnv`."""
-
-    family = KASINO
-
-
-class MulleVectorEnv(LearnerVectorEnv):
-    """Mulle for one learner, `gymnasium.make_vec("Mulle-v0", num_envs=B)`; see `LearnerVectorEnv`."""
-
-    family = MULLE

@@ -11,16 +11,18 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box
 
-from krypenv.arguments import check_seeds, check_switch, chosen_rules
-from krypenv.families.variants import Family
+from krypenv.arguments import check_seeds, check_switch
+from krypenv.families.variants import Family, family_of
 from krypenv.features import width_of
 from krypenv.game.display import TURN, check_render_seat
 from krypenv.game.game import Game
-from krypenv.inputs.words import check_keywords
+from krypenv.inputs.words import check_keywords, check_name, listed, one_line
 from krypenv.observation import history_size
 from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
 from krypenv.rewards import check_reward, illegal_reward
-from krypenv.rules import Rules
+from krypenv.rules import FIELDS, Rules, as_rules
+
+LONGEST = 600  # characters of a message about rules
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,62 @@ class View:
     render_seat: int | str | None = TURN  # whose hand is open: "turn", a seat, "all" or None
 
 
-def read_terms(call: str, given: Mapping[str, Any]) -> Terms:
-    """Return the terms that keywords ask for; raise TypeError for an unknown one, ValueError for a wrong value."""
-    check_keywords(call, given, [field.name for field in fields(Terms)])
-    return Terms(**given)
+def read_terms(call: str, keywords: Mapping[str, Any]) -> Terms:
+    """Make the terms of some keywords; raise TypeError for an unknown one, ValueError for a wrong value."""
+    check_keywords(call, keywords, names_of(Terms))
+    return Terms(**keywords)
+
+
+def read_keywords(
+    call: str, family: Family, keywords: Mapping[str, Any], own: tuple[str, ...] = ()
+) -> tuple[Rules, Terms, View]:
+    """Make the rules, the terms and the view of an environment from its keywords.
+
+    Args:
+        call: the environment's name in messages.
+        family: the games that it plays.
+        keywords: `rules`, complete ones, or a `variant` and fields of `Rules` that change its preset; fields of `Terms`
+            and of `View`.
+        own: further keywords of the environment, for messages.
+
+    Raises TypeError for an unknown keyword, and ValueError in one sentence for a wrong value, for rules of another
+    family, and if both complete rules and fields are given.
+    """
+    known = ["rules", "variant", "players", "games", *own, *names_of(Terms), *names_of(View)]
+    check_keywords(call, keywords, [*known, *(name for name in FIELDS if name not in known)])
+    changes = {
+        name: value
+        for name, value in keywords.items()
+        if name not in known or (name in ("players", "games") and value is not None)
+    }
+    rules = _read_rules(family, keywords.get("rules"), keywords.get("variant"), changes)
+    terms, view = ({name: keywords[name] for name in names_of(part) if name in keywords} for part in (Terms, View))
+    return rules, Terms(**terms), View(**view)
+
+
+def _read_rules(family: Family, rules: Any, variant: Any, changes: dict[str, Any]) -> Rules:
+    """Check complete rules, or make those of a variant with some fields changed."""
+    if rules is None:
+        variant = family.default if variant is None else variant
+        check_name("variant", variant, family.variants, f" of {family.module}")
+        try:
+            return Rules.preset(family.variants[variant], **changes)
+        except ValueError as error:
+            raise ValueError(one_line(str(error), LONGEST)) from None
+    if superfluous := [name for name, value in {"variant": variant, **changes}.items() if value is not None]:
+        raise ValueError(f"rules=Rules(...) are complete rules; give either them or {listed(superfluous)}, not both")
+    rules = as_rules(rules)
+    if (home := family_of(rules.name)) is not family:
+        raise ValueError(
+            f"{family.module} plays rules made from {', '.join(family.variants.values())}; those made from "
+            f"{rules.name} are for {home.module}"
+        )
+    return rules
+
+
+def names_of(part: type[Terms | View]) -> list[str]:
+    """Return the names of the fields of the terms or the view."""
+    return [field.name for field in fields(part)]
 
 
 def observation_space(size: int) -> Box:
@@ -66,7 +120,7 @@ def observation_space(size: int) -> Box:
 
 
 def successive_seeds(seed: Any, count: int) -> npt.NDArray[np.uint64]:
-    """Return the seeds of so many games, `seed + i` for game i, or those of a sequence; raise ValueError if wrong."""
+    """Make `count` seeds, (count,) uint64: `seed + i`, or those of a sequence; raise ValueError if they are wrong."""
     seeds = check_seeds(seed)
     if seeds.ndim == 0:
         if int(seeds) > (1 << 64) - count:
@@ -77,30 +131,6 @@ def successive_seeds(seed: Any, count: int) -> npt.NDArray[np.uint64]:
     return seeds
 
 
-def read_keywords(
-    call: str, family: Family, given: Mapping[str, Any], own: tuple[str, ...] = ()
-) -> tuple[Rules, Terms, View]:
-    """Return the rules, the terms and the view that keywords ask for.
-
-    Rules are complete ones as `rules`, or fields of rules that change the preset of a `variant`.
-
-    Args:
-        call: the environment's name in messages.
-        family: the games that it plays.
-        given: the keywords.
-        own: others that it takes, which have been read.
-
-    Raises TypeError for an unknown keyword, and ValueError for a wrong value, in one sentence.
-    """
-    names = {part: [field.name for field in fields(part)] for part in (Terms, View)}
-    known = ["rules", "variant", "players", "games", *own, *names[Terms], *names[View]]
-    of_rules = {name: value for name, value in given.items() if name not in known}
-    rules, variant, players, games = map(given.get, known[:4])
-    rules = chosen_rules(call, known, family, rules, variant, of_rules, players=players, games=games)
-    terms, view = ({name: given[name] for name in names[part] if name in given} for part in (Terms, View))
-    return rules, Terms(**terms), View(**view)
-
-
 class Rendered:
     """An environment that a person may watch; `begin_view` prepares it."""
 
@@ -109,14 +139,14 @@ class Rendered:
     render_mode: str | None = None
 
     def begin_view(self, view: View, rules: Rules, title: str) -> None:
-        """Keep how the games of some rules are to be shown; raise ValueError for what can't be."""
+        """Prepare rendering; raise ValueError for an unknown render mode or seat."""
         self.render_mode, self.render_seat = view.render_mode, check_render_seat(view.render_seat, rules.players)
         self._renderer = None if view.render_mode is None else Renderer(view.render_mode, title)
 
     def show(self, game: Game | None, seat: int | None = None) -> Pixels | str | None:
-        """Return a picture of a game, or show it in a window, as the render mode says; without one, warn.
+        """Return a picture of a game, or show it in a window, as the render mode says; without a mode, warn.
 
-        With a `seat`, that sits at the bottom, and its hand is open where that of the seat to act would be.
+        A given `seat` sits at the bottom, and "turn" opens its hand in place of that of the seat to act.
         """
         if self._renderer is None or game is None:
             gymnasium.logger.warn("render() needs a render mode, as in render_mode='ansi'")

@@ -71,12 +71,6 @@ def foresee_ends(
                     write_history(compiled[0], twin[0], record[row], viewers[row], out[row, start:])
 
 
-def check_one_seat(seat: Any) -> None:
-    """Raise ValueError for all seats, in an environment whose learner plays one seat."""
-    if isinstance(seat, str) and seat == ALL:
-        raise ValueError("one learner plays one seat, a number or 'random'; for all seats use LearnerGames")
-
-
 class LearnerGames:
     """B games in which a learner plays one seat or all seats, and opponents from a pool play the others.
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from krypenv import IllegalMove, Rules, krypkasino_v0
-from krypenv.adapters.gym import KrypkasinoEnv
+from krypenv.adapters.gym import LearnerEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.adapters.vector import KrypkasinoVectorEnv
+from krypenv.adapters.vector import LearnerVectorEnv
 from krypenv.envs.learner import LearnerGames
 
 Look = tuple[np.ndarray, np.ndarray]  # an observation and an action mask, of one game or of several
@@ -68,8 +68,8 @@ KINDS = {
     "gymnasium.make": Kind(functools.partial(gym.make, "Krypkasino-v0"), *GYMNASIUM),
     "gymnasium.make_vec": Kind(make_many, *GYMNASIUM),
     "make_vec of single ones": Kind(functools.partial(make_many, vectorization_mode="sync"), *GYMNASIUM),
-    "KrypkasinoEnv": Kind(KrypkasinoEnv, *GYMNASIUM),
-    "KrypkasinoVectorEnv": Kind(functools.partial(KrypkasinoVectorEnv, 3), *GYMNASIUM),
+    "LearnerEnv": Kind(LearnerEnv, *GYMNASIUM),
+    "LearnerVectorEnv": Kind(functools.partial(LearnerVectorEnv, 3), *GYMNASIUM),
     "KrypkasinoVecEnv": Kind(
         lambda rules="krypkasino", **more: KrypkasinoVecEnv(rules, 3, **more),
         begin_stable,

@@ -46,7 +46,7 @@ def test_the_end_that_is_shown_is_that_of_the_game():
     is_over = False
     while not is_over:
         _, reward, is_over, _, info = env.step(int(info["action_mask"].argmax()))
-    final = env._shown[0]
+    final = env._rendered[0]
     assert final.is_over
     assert final.scores()[0] == reward
     assert np.array_equal(env.render(), draw_game(final, "all"))

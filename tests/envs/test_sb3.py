@@ -26,7 +26,7 @@ from support.commands import krypenv
 from typer.testing import CliRunner
 
 from krypenv import Engine, Game, Rules, adapters, agents
-from krypenv.adapters.gym import KasinoEnv, KrypkasinoEnv, MulleEnv
+from krypenv.adapters.gym import LearnerEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv, PolicyAgent
 from krypenv.training import duplicate_match
 from krypenv.training.cli.commands import app
@@ -59,7 +59,7 @@ def test_masks_are_one_array_and_attributes_are_shared():
 def test_steps_equal_those_of_the_single_environment():
     arguments = {"seat": 1, "dense": True}
     env = KrypkasinoVecEnv(Rules.preset("mini-double", players=3), 4, **arguments)
-    dummy = DummyVecEnv([lambda: KrypkasinoEnv(players=3, variant="mini-double", **arguments) for _ in range(4)])
+    dummy = DummyVecEnv([lambda: LearnerEnv(players=3, variant="mini-double", **arguments) for _ in range(4)])
     for each in (env, dummy):
         each.seed(2)
     np.testing.assert_array_equal(env.reset(), dummy.reset())
@@ -132,19 +132,12 @@ def test_wrappers_of_sb3_fit():
     MaskablePPO("MlpPolicy", env, **SMALL).learn(64)
 
 
-@pytest.mark.parametrize(
-    ("maker", "variant"),
-    [
-        (KrypkasinoEnv, None),
-        (KasinoEnv, "finland"),
-        (MulleEnv, "sassersson"),
-    ],
-)
-def test_single_environment_suits_sb3(maker, variant):
+@pytest.mark.parametrize(("family", "variant"), [("krypkasino", None), ("kasino", "finland"), ("mulle", "sassersson")])
+def test_single_environment_suits_sb3(family, variant):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(maker(variant=variant, features=True))
-    MaskablePPO("MlpPolicy", maker(variant=variant, players=3), **SMALL | {"batch_size": 16}).learn(16)
+        check_env(LearnerEnv(family, variant=variant, features=True))
+    MaskablePPO("MlpPolicy", LearnerEnv(family, variant=variant, players=3), **SMALL | {"batch_size": 16}).learn(16)
 
 
 class TestPolicyAgent:

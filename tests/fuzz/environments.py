@@ -18,9 +18,9 @@ from pettingzoo.utils.env_logger import EnvLogger
 from support.fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Tally, attempt, check_sentence, fuzzer
 
 from krypenv import Rules, kasino_v0, krypkasino_v0, mulle_v0
-from krypenv.adapters.gym import KasinoEnv, KrypkasinoEnv
+from krypenv.adapters.gym import LearnerEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.adapters.vector import KrypkasinoVectorEnv, MulleVectorEnv
+from krypenv.adapters.vector import LearnerVectorEnv
 from krypenv.envs.base import Terms, View
 from krypenv.envs.learner import LearnerGames
 
@@ -45,18 +45,18 @@ RULE_FIELDS = [each.name for each in dataclasses.fields(Rules) if each.name not 
 ENVIRONMENTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "LearnerGames": (LearnerGames, {"rules": LOW, "num_games": 2}),
     "KrypkasinoVecEnv": (KrypkasinoVecEnv, {"rules": LOW, "num_envs": 2}),
-    "KrypkasinoVectorEnv": (KrypkasinoVectorEnv, {"num_envs": 2, "variant": "mini-low"}),
-    "KrypkasinoEnv": (KrypkasinoEnv, {"variant": "mini-low"}),
+    "LearnerVectorEnv": (LearnerVectorEnv, {"num_envs": 2, "variant": "mini-low"}),
+    "LearnerEnv": (LearnerEnv, {"variant": "mini-low"}),
     "env": (krypkasino_v0.env, {"variant": "mini-low"}),
     "raw_env": (krypkasino_v0.raw_env, {"variant": "mini-low"}),
     "kasino_v0.env": (kasino_v0.env, {"variant": "finland"}),
     "mulle_v0.raw_env": (mulle_v0.raw_env, {}),
-    "KasinoEnv": (KasinoEnv, {"variant": "overspader"}),
-    "MulleVectorEnv": (MulleVectorEnv, {"num_envs": 2, "variant": "sassersson"}),
+    "LearnerEnv of Kasino": (LearnerEnv, {"family": "kasino", "variant": "overspader"}),
+    "LearnerVectorEnv of Mulle": (LearnerVectorEnv, {"family": "mulle", "num_envs": 2, "variant": "sassersson"}),
     "KrypkasinoVecEnv of Kasino": (KrypkasinoVecEnv, {"rules": Rules.preset("kasino-sweden"), "num_envs": 2}),
 }
 AEC = ("env", "raw_env", "kasino_v0.env", "mulle_v0.raw_env")
-SINGLE = ("KrypkasinoEnv", "KasinoEnv")
+SINGLE = ("LearnerEnv", "LearnerEnv of Kasino")
 
 
 def parameters_of(name: str) -> list[str]:
@@ -149,7 +149,7 @@ def quiet() -> Iterator[None]:
 def calls(tally: Tally, env_name: str, value: Any, what: str) -> None:
     """Reset or step an environment with an odd argument, and go on with it rightly."""
     name, env = env_name, made(env_name)
-    if name in (*AEC, *SINGLE, "KrypkasinoVectorEnv", "MulleVectorEnv") and what != "step":
+    if (name in (*AEC, *SINGLE) or name.startswith("LearnerVectorEnv")) and what != "step":
         options = {"deck": value, "reset_mask": value} if what in ("deck", "rows") else value
         given = {"seed": value} if what == "seed" else {"options": options}
         attempt(lambda: env.reset(**given), tally, (name, given))

@@ -46,7 +46,8 @@ def install(folder, name, version, source="", needs=()):
 
 def test_every_package_is_told_with_what_is_wrong(tmp_path, monkeypatch):
     needs = [
-        "good>=1", "old>=2.5; extra == 'train'", "good<1; extra == 'ray'", "lost>=3; extra == 'rllib'", "good; extra == 'all'", "krypenv[train]; extra == 'all'",
+        "good>=1", "old>=2.5; extra == 'train'", "good<1; extra == 'ray'", "lost>=3; extra == 'rllib'",
+        "good; extra == 'all'", "krypenv[train]; extra == 'all'",
     ]  # fmt: skip
     install(tmp_path, "krypenv", "9", needs=needs)
     install(tmp_path, "good", "1.0")

@@ -300,7 +300,14 @@ def test_where_a_table_can_not_be_served_is_told_before_it_begins(own_folder):
 # ---------------------------------------------------------------------- arguments and agents
 
 
-ONE_OF_EACH_CLASS = ("LearnerGames", "KrypkasinoVecEnv", "KrypkasinoVectorEnv", "KrypkasinoEnv", "env", "KasinoEnv")
+ONE_OF_EACH_CLASS = (
+    "LearnerGames",
+    "KrypkasinoVecEnv",
+    "LearnerVectorEnv",
+    "LearnerEnv",
+    "env",
+    "LearnerEnv of Kasino",
+)
 
 
 @pytest.mark.parametrize("name", ONE_OF_EACH_CLASS)
