@@ -18,9 +18,9 @@ Every command and its options, as `krypenv COMMAND --help` prints them. Options 
 def command_page() -> str:
     """Return the page."""
     parts = [HEAD]
-    for folder, title in PANELS.items():
+    for title in PANELS:
         parts.append(f"## {title}\n")
-        parts += [_command(name) for name, entry in COMMANDS.items() if entry.folder == folder]
+        parts += [_command(name) for name, entry in COMMANDS.items() if entry.panel == title]
     return "\n".join(parts)
 
 

@@ -100,8 +100,7 @@ def _is_number(word: str) -> bool:
 def tiny_work() -> Iterator[None]:
     """Let every command do a tiny piece of its work, after all its checks."""
     from krypenv.doctor import report as doctor
-    from krypenv.training.cli.research import exploit as cli_exploit
-    from krypenv.training.cli.upkeep import bench
+    from krypenv.training.cli import bench, exploit as cli_exploit
     from krypenv.training.data import making as data
     from krypenv.training.evaluation.analysis import analysis, picture as analysis_picture
     from krypenv.training.evaluation.arena import arena

@@ -16,8 +16,7 @@ from support.small_files import some_folder
 from support.terminals import ANSI, krypenv_in_a_terminal, sitting, typed
 
 from krypenv import Game, Rules
-from krypenv.training.cli import saved_games
-from krypenv.training.cli.people import play
+from krypenv.training.cli import play, saved_games
 from krypenv.ui.table import Table
 
 RULES = (

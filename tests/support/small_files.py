@@ -25,8 +25,7 @@ from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score import board, playing as run, protocol, score_file as results
 from krypenv.training.learn.run import CHECKPOINT, TrainingRun
 from krypenv.training.learn.settings import TrainSettings
-from krypenv.training.runs.journal import JOURNAL
-from krypenv.training.runs.machine import machine
+from krypenv.training.runs.journal import JOURNAL, machine
 from support.games import some_arrays
 
 RULES, TEAMS = "mini-low players=2", "krypkasino players=4 teams=2"

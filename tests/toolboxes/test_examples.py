@@ -15,7 +15,7 @@ from krypenv.adapters import PolicyFunction
 from krypenv.inputs.words import to_install
 from krypenv.training import duplicate_match
 from krypenv.training.examples import rllib_ppo, tianshou_dqn, tianshou_ppo, torchrl_ppo
-from krypenv.training.runs.cluster import ray_map
+from krypenv.training.runs.executors import ray_map
 
 MINI = Rules.preset("mini-low")
 

@@ -21,7 +21,7 @@ from krypenv.rewards import illegal_reward, returns_of
 from krypenv.training import duplicate_match
 from krypenv.training.examples.ppo import Policy
 from krypenv.training.examples.rllib_ppo import Settings, algorithm_of, app
-from krypenv.training.runs.cluster import ray_map
+from krypenv.training.runs.executors import ray_map
 
 MINI = Rules.preset("mini-low")
 GAMES = [

@@ -11,7 +11,7 @@ from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
 from krypenv.pictures import draw_game, gif_of
 from krypenv.pictures.drawing import Pixels
-from krypenv.training.cli.people.show import with_before
+from krypenv.training.cli.showing import with_before
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
 

@@ -9,8 +9,8 @@ import pytest
 from support.commands import krypenv
 
 from krypenv.training import TrainSettings
-from krypenv.training.cli.upkeep import bench
-from krypenv.training.cli.upkeep.bench_lines import PEERS, lines_of
+from krypenv.training.cli import bench
+from krypenv.training.cli.bench_lines import PEERS, lines_of
 from krypenv.training.learn import run
 
 

@@ -35,8 +35,8 @@ def refusal(*words):
 def test_help_begins_with_what_people_do():
     shown = re.split(r"^╭─ (.+?) ─+╮$", krypenv("--help").stdout, flags=re.MULTILINE)[1:]
     listed = [re.findall(r"^│ ([a-z]+)  ", text, re.MULTILINE) for text in shown[1::2]]
-    assert shown[::2] == ["Help", *PANELS.values()]
-    assert listed == [[], *([name for name in COMMANDS if COMMANDS[name].folder == folder] for folder in PANELS)]
+    assert shown[::2] == ["Help", *PANELS]
+    assert listed == [[], *([name for name in COMMANDS if COMMANDS[name].panel == panel] for panel in PANELS)]
     assert list(COMMANDS) == [name for names in listed for name in names]
 
 

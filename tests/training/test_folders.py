@@ -29,8 +29,8 @@ from krypenv.training.exploiting.best_response import response_settings, train_r
 from krypenv.training.lab import run_study
 from krypenv.training.learn.run import CHECKPOINT, read_checkpoint, train
 from krypenv.training.learn.settings import TrainSettings
-from krypenv.training.runs.folders import LOCK, is_empty, writing_to
 from krypenv.training.runs.journal import JOURNAL
+from krypenv.training.runs.tasks import LOCK, is_empty, writing_to
 from krypenv.training.solving import save, solve, solve_into
 
 # ---------------------------------------------------------------------- two processes and one folder
@@ -92,7 +92,7 @@ def test_of_two_trainings_into_one_folder_one_is_refused(tmp_path: Path) -> None
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from krypenv.training.runs.folders import writing_to\n"
+        "import os, sys; from pathlib import Path; from krypenv.training.runs.tasks import writing_to\n"
         "with writing_to(Path(sys.argv[1])):\n    os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], check=False)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krypenv.agents.own import typed
 from krypenv.inputs.artifacts import digest_of, encode_artifact, read_artifact, write_artifact
-from krypenv.training.runs import HERE, Executor, Header, Task, executor_of, journal as journals, open_run, processes
-from krypenv.training.runs.folders import writing_to
+from krypenv.training.runs import HERE, Executor, Header, Task, executors, journal as journals, open_run
 from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
+from krypenv.training.runs.tasks import writing_to
+from krypenv.training.settings.groups import Place
 
 HEADER = Header("sum", {"rules": "krypkasino players=2", "seed": 3}, {"command": "krypenv sum"})
 RIGHT = {f"number {number}": number * number for number in range(6)}
@@ -90,7 +90,7 @@ def test_a_dead_worker_s_task_is_done_again(tmp_path: Path) -> None:
 def test_workers_that_always_die_end_the_run_and_keep_what_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "RETRIES", 1)
+    monkeypatch.setattr(executors, "RETRIES", 1)
     tasks = [*squares(2), Task("deadly", deadly, {"number": 1})]
     with pytest.raises(ChildProcessError, match=r"worker processes have died 2 times .* the same command resumes"):
         sums(tmp_path, tasks, Executor(2))
@@ -98,10 +98,8 @@ def test_workers_that_always_die_end_the_run_and_keep_what_is_finished(
 
 
 def test_an_address_implies_ray() -> None:
-    assert executor_of(2) == executor_of(2, False, "") == Executor(2)
-    found = executor_of(1, False, typed("head:6379"))
-    assert (found.ray, found.address) == (True, "head:6379")
-    assert type(found.address) is str  # Ray refuses any other
+    assert Place(workers=2, ray_address=None).executor == Executor(2)
+    assert Place(ray_address="head:6379").executor == Executor(1, True, "head:6379")
 
 
 def test_files_are_kept_with_their_hash_and_made_again_where_they_are_gone(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from krypenv.training.cli.research.exploit import COLUMNS as EXPLOIT_COLUMNS
-from krypenv.training.cli.upkeep.bench import table_of
+from krypenv.training.cli.bench import table_of
+from krypenv.training.cli.exploit import COLUMNS as EXPLOIT_COLUMNS
 from krypenv.training.evaluation.analysis.comments import PLAY_COLUMNS
 from krypenv.training.evaluation.matches.duplicate import LUCK_COLUMNS, MATCH_COLUMNS
 from krypenv.training.evaluation.score.board import COLUMNS as SCORE_COLUMNS

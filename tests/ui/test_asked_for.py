@@ -33,7 +33,7 @@ from krypenv.training.cli.outputs import MOST_TEXT, check_files, check_folder, r
 from krypenv.training.evaluation.arena.lineups import matches
 from krypenv.training.evaluation.matches import duplicate as evaluation
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
-from krypenv.training.runs.processes import process_map
+from krypenv.training.runs.executors import process_map
 from krypenv.training.settings.base import check_number
 from krypenv.ui.browser.serving import bound
 

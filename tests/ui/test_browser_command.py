@@ -19,7 +19,7 @@ from support.browsers import sitting
 from support.places import ROOT
 
 from krypenv import Game
-from krypenv.training.cli.people.table import TableSettings
+from krypenv.training.cli.table import TableSettings
 from krypenv.ui import table
 from krypenv.ui.browser import seats
 from krypenv.ui.browser.seats import players_at

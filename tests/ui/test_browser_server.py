@@ -222,7 +222,7 @@ def test_what_can_not_be_played_with_ends_the_table(table, reason):
 
 
 def test_the_server_loads_no_engine_before_it_serves():
-    code = "import sys, krypenv.training.cli.people.table as t, krypenv.ui.browser.app, krypenv.ui.browser.serving\n"
+    code = "import sys, krypenv.training.cli.table as t, krypenv.ui.browser.app, krypenv.ui.browser.serving\n"
     code += "it = t.TableSettings(); it.seated(it.game_rules()); print(*sys.modules)"
     loaded = set(
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

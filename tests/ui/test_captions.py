@@ -11,7 +11,7 @@ import pytest
 from krypenv import Game, Rules
 from krypenv.pictures import draw_game
 from krypenv.pictures.scene import HEIGHT, WIDTH, Rect, lay_out
-from krypenv.training.cli.people.show import with_before
+from krypenv.training.cli.showing import with_before
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
 

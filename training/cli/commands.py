@@ -15,79 +15,88 @@ import typer
 
 from krypenv.training.settings.console import OneSentence, hand_over
 
-PANELS = {  # of `krypenv --help`, by the folder of their commands
-    "people": "Playing, training and measuring agents",
-    "research": "Research",
-    "upkeep": "Upkeep",
-}
+PEOPLE, RESEARCH, UPKEEP = PANELS = (
+    "Playing, training and measuring agents",
+    "Research",
+    "Upkeep",
+)  # of `krypenv --help`
 
 
 class Entry(NamedTuple):
-    """A command in `krypenv --help`. Its module has a function `run`, whose settings are the options."""
+    """A command in `krypenv --help`. Its options are the settings of the function `NAME_command` of its module."""
 
-    folder: str
+    panel: str
     text: str
     example: str
+    module: str = ""  # of `krypenv.training.cli`; empty for the one that is named like the command
 
 
 COMMANDS = {
-    "play": Entry("people", "Play against agents in the terminal.", "krypenv play --rules kasino-sweden"),
+    "play": Entry(PEOPLE, "Play against agents in the terminal.", "krypenv play --rules kasino-sweden"),
     "table": Entry(
-        "people", "Play against agents, or with other people, in the browser.", "krypenv table --people 2 --players 4"
+        PEOPLE, "Play against agents, or with other people, in the browser.", "krypenv table --people 2 --players 4"
     ),
     "rules": Entry(
-        "people",
+        PEOPLE,
         "Print the rules of a game, in five lines or in full.",
         "krypenv rules mulle --players 4 --teams 2 --full",
+        "showing",
     ),
     "show": Entry(
-        "people",
+        PEOPLE,
         "Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position.",
         "krypenv show game.krk --gif game.gif",
+        "showing",
     ),
     "analyze": Entry(
-        "people",
+        PEOPLE,
         "Evaluate each legal move of a position, or the moves of a recorded game.",
         "krypenv analyze game.krk --worlds 200 --picture game.png",
     ),
-    "train": Entry("people", "Train an agent by self-play.", "krypenv train --frames 5_000_000 --out runs/good"),
+    "train": Entry(
+        PEOPLE, "Train an agent by self-play.", "krypenv train --frames 5_000_000 --out runs/good", "measuring"
+    ),
     "evaluate": Entry(
-        "people",
+        PEOPLE,
         "Play duplicate matches of an agent against others and print the margins in points a game.",
         "krypenv evaluate tactician --against greedy --against random --deals 500 --players 4 --teams 2",
+        "measuring",
     ),
     "arena": Entry(
-        "people",
+        PEOPLE,
         "Play a tournament of agents over duplicate deals, and print who beats whom and by how much.",
         "krypenv arena tactician greedy random --deals 200 --out runs/arena",
+        "measuring",
     ),
     "score": Entry(
-        "people",
+        PEOPLE,
         "Score an agent by the official protocol, with a file that anyone can verify.",
         "krypenv score tactician --quick --out scores/tactician.json",
+        "measuring",
     ),
     "solve": Entry(
-        "research",
+        RESEARCH,
         "Compute an equilibrium of a small game for two players.",
         "krypenv solve mini-sweep --out runs/sweep",
     ),
     "exploit": Entry(
-        "research",
+        RESEARCH,
         "Find lower bounds on an agent's exploitability.",
         "krypenv exploit tactician --minutes 10 --out runs/exploit",
     ),
     "data": Entry(
-        "research",
+        RESEARCH,
         "Play games, and write every decision as a row: a data set for learning offline.",
         "krypenv data champion --games 100000 --out runs/champion",
+        "measuring",
     ),
     "bench": Entry(
-        "upkeep",
+        UPKEEP,
         "Measure the speed of the engine, the environments and the agents, also beside peers or another version.",
         "krypenv bench --peers --json bench.json",
     ),
     "doctor": Entry(
-        "upkeep",
+        UPKEEP,
         "Report what is installed, what is missing and what is broken, for bug reports.",
         "krypenv doctor --json doctor.json",
     ),
@@ -113,8 +122,9 @@ def _root() -> None:
 
 
 def run_of(name: str) -> Callable[[Any], None]:
-    """Import a command, and return its function `run`."""
-    run: Callable[[Any], None] = importlib.import_module(f"krypenv.training.cli.{COMMANDS[name].folder}.{name}").run
+    """Import the function of a command, which takes its settings."""
+    module = importlib.import_module(f"krypenv.training.cli.{COMMANDS[name].module or name}")
+    run: Callable[[Any], None] = getattr(module, f"{name}_command")
     return run
 
 
@@ -138,9 +148,7 @@ def _add(name: str, entry: Entry) -> None:
     """Add a command that is imported only when it is called."""
     passed_on = {"allow_extra_args": True, "ignore_unknown_options": True}
 
-    @app.command(
-        name, help=entry.text, rich_help_panel=PANELS[entry.folder], add_help_option=False, context_settings=passed_on
-    )
+    @app.command(name, help=entry.text, rich_help_panel=entry.panel, add_help_option=False, context_settings=passed_on)
     def start(ctx: typer.Context) -> None:
         hand_over(ctx, function_of(name), f"Example: {entry.example}")
 

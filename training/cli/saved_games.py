@@ -10,7 +10,7 @@ from pathlib import Path
 
 from krypenv.inputs.files import PRIVATE, write_new
 from krypenv.training.cli.outputs import check_files
-from krypenv.training.runs.folders import writing_to
+from krypenv.training.runs.tasks import writing_to
 
 _MOST_READ = 20  # most records that are searched for an unfinished game
 

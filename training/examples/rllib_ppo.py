@@ -33,7 +33,7 @@ from krypenv.adapters.rllib import (  # which says so if RLlib is missing
 from krypenv.inputs.words import describe_error, shown
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.examples.ppo import Policy, PPOSettings, run as train_and_play, scale_of
-from krypenv.training.runs.cluster import ray_map
+from krypenv.training.runs.executors import ray_map
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.bridge import app_of
 from krypenv.training.settings.groups import RAY

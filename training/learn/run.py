@@ -2,7 +2,7 @@
 
 From the command line to a model:
 
-1. `training/cli/commands.py` imports `cli/people/train.py`. The options are the fields of `TrainSettings` (`settings`),
+1. `training/cli/commands.py` imports `cli/measuring.py`. The options are the fields of `TrainSettings` (`settings`),
    of which `training/settings/bridge.py` makes a command line.
 2. `train` opens the folder as a `TrainingRun`, new or from a checkpoint. `compile_kernels` compiles what the run needs
    before the clock starts.
@@ -43,9 +43,9 @@ from krypenv.training.learn.network import CardNetwork, NetworkAgent, arrays_of,
 from krypenv.training.learn.ppo import SelfPlayPPO, SideGames
 from krypenv.training.learn.report import CurvePoint, commit, write_curve, write_model_card
 from krypenv.training.learn.settings import PAST, GamesPart, TrainSettings
-from krypenv.training.runs.folders import is_empty, writing_to
 from krypenv.training.runs.progress import compiling, progress
 from krypenv.training.runs.tables import write_json
+from krypenv.training.runs.tasks import is_empty, writing_to
 
 CHECKPOINT, KIND, VERSION = "checkpoint.safetensors", "checkpoint", 5
 PAST_SELVES = 10  # in a run, evenly spread

@@ -1,13 +1,32 @@
-"""Executors of tasks: this process, worker processes, or a Ray cluster. The results are the same in all."""
+"""Executors of tasks: this process, worker processes, or a Ray cluster. The results are the same in all.
+
+Worker processes are single-threaded and never outlive the process that started them.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import multiprocessing
+import os
+import pickle
 import re
+import signal
+import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any
 
+from krypenv.inputs.words import to_install
+from krypenv.runtime.workers import WORKERS
+
+RETRIES = 5  # times in a row that workers may die without a result
+AHEAD = 4  # items submitted per processor of a cluster
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]  # yields results as they are ready
 
 
@@ -35,8 +54,6 @@ class Executor:
                 "of its own, or take one worker"
             )
         if self.ray:
-            from krypenv.training.runs.cluster import check_cluster
-
             check_cluster(self.address)
 
     def open(self) -> AbstractContextManager[Map]:
@@ -45,12 +62,8 @@ class Executor:
         Raises ValueError without Ray or a cluster, and ChildProcessError if one item's workers keep dying.
         """
         if self.ray:
-            from krypenv.training.runs.cluster import ray_map
-
             return ray_map(self.address)
         if self.workers > 1:
-            from krypenv.training.runs.processes import process_map
-
             return process_map(self.workers)
         return nullcontext(map)
 
@@ -58,9 +71,168 @@ class Executor:
 HERE = Executor()  # one task after another, in this process
 
 
-def executor_of(workers: int = 1, ray: bool = False, ray_address: str | None = None) -> Executor:
-    """Make the executor of a command's options; an address implies Ray."""
-    if workers < 1:
-        raise ValueError(f"workers is at least 1, not {workers}")
-    address = str(ray_address) if ray_address else None  # Ray takes no subclass of str, such as `typed` makes
-    return Executor(workers, ray or address is not None, address)
+# ---------------------------------------------------------------------- worker processes
+
+
+@contextlib.contextmanager
+def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield a map of a function over items in `workers` new processes; results come as they are ready.
+
+    If a worker dies, the items without a result go to new workers. Raises ChildProcessError if workers keep dying
+    without a result. Workers ignore Ctrl-C; this process terminates them then, as for any other exception.
+    """
+    pools = [ProcessPoolExecutor(workers, WORKERS, _begin_worker)]
+
+    def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        left, deaths = dict(enumerate(items)), 0
+        while left:
+            try:
+                with _interrupts_held_back():  # the new processes inherit this and keep it
+                    places = {pools[-1].submit(_do, _Sent(function, item)): place for place, item in left.items()}
+                for future in as_completed(places):
+                    result = future.result()
+                    del left[places[future]]
+                    deaths = 0
+                    yield result
+            except BrokenProcessPool:
+                deaths += 1
+                if deaths > RETRIES:
+                    raise ChildProcessError(
+                        f"worker processes have died {deaths} times in a row; the same command resumes where it stopped"
+                    ) from None
+                pools.append(ProcessPoolExecutor(workers, WORKERS, _begin_worker))
+
+    try:
+        yield work
+    except BaseException:
+        for process in [process for pool in pools for process in (pool._processes or {}).values()]:
+            process.terminate()
+        raise
+    finally:
+        for pool in pools:
+            pool.shutdown(cancel_futures=True)
+
+
+class _Sent:
+    """A function and its argument, pickled with the code that the main module or a notebook defines."""
+
+    def __init__(self, function: Callable[[Any], Any], item: Any) -> None:
+        self.parts = function, item
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        import cloudpickle
+
+        return pickle.loads, (cloudpickle.dumps(self.parts),)  # unpickled as a pair
+
+
+def _do(sent: Any) -> Any:
+    function, item = sent
+    return function(item)
+
+
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Delay Ctrl-C to the end of the block; processes started in the block never see it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # its start unblocks interrupts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_worker() -> None:
+    use_one_thread()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it ends it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent ends, even if the parent was killed."""
+    parent = multiprocessing.parent_process()
+    if parent:
+        parent.join()
+        os._exit(1)
+
+
+def use_one_thread() -> None:
+    """Limit this process to one thread, as one of several workers."""
+    import numba
+
+    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is imported
+    numba.set_num_threads(1)
+
+
+# ---------------------------------------------------------------------- a Ray cluster; needs the extra `ray`
+
+
+@contextlib.contextmanager
+def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield a map of a function over items as tasks of a Ray cluster, each on one processor.
+
+    `address` is that of the cluster. None means the cluster of this process or of RAY_ADDRESS, or else a new one on
+    this machine. Ray must be able to import krypenv on every node, and folders that a task names must have the same
+    path on all nodes. Raises ValueError if Ray is not installed or there is no cluster, and ChildProcessError if the
+    workers of one item keep dying.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # use the cluster's Python, and upload nothing
+    ray = check_cluster(address)
+    is_ours = not ray.is_initialized()
+    if is_ours:
+        ray.init(address, include_dashboard=False, logging_level=logging.ERROR)
+    task, folder = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone), os.getcwd()
+    limit = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        running: list[Any] = []
+        for item in items:
+            running.append(task.remote(function, item, folder))
+            if len(running) >= limit:
+                done, running = ray.wait(running)
+                yield from ray.get(done)
+        while running:
+            done, running = ray.wait(running)
+            yield from ray.get(done)
+
+    try:
+        yield work
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None  # as if it had been raised here
+    except ray.exceptions.WorkerCrashedError:
+        raise ChildProcessError(
+            f"a worker of the cluster died {RETRIES + 1} times over one task; the same command resumes where it stopped"
+        ) from None
+    finally:
+        if is_ours:
+            ray.shutdown()
+
+
+def check_cluster(address: str | None = None) -> Any:
+    """Import Ray; raises ValueError if it is not installed, or no cluster answers at the address.
+
+    Ray itself would try for many minutes to reach a missing cluster.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise ValueError(f"work on Ray needs ray, which is not installed; {to_install('ray')}") from None
+    place = address or os.environ.get("RAY_ADDRESS", "")
+    host, _, port = place.removeprefix("ray://").rpartition(":")
+    if port.isdecimal() and not ray.is_initialized():
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise ValueError(f"no Ray cluster answers at {place}: {error.strerror or error}") from None
+    return ray
+
+
+def _alone(function: Callable[[Any], Any], item: Any, folder: str) -> Any:
+    """Process an item on one thread, in the folder that relative paths refer to."""
+    use_one_thread()
+    with contextlib.suppress(FileNotFoundError):  # a node may lack the folder, and only some items name files
+        os.chdir(folder)
+    return function(item)

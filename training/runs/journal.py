@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import platform
 import re
 import zlib
 from collections.abc import Iterator
+from importlib import metadata
 from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import krypenv
 from krypenv.inputs.files import check_unlinked, naming, open_unlinked, parse_json, read_file, write_whole
 from krypenv.inputs.words import shown
-from krypenv.training.runs.machine import machine
+from krypenv.runtime.threads import count_threads
 
 JOURNAL = "journal.jsonl"
 FORMAT = 1
+PACKAGES = ("numpy", "numba", "torch")  # whose versions a measured time depends on
 MACHINE = "machine"  # the entry of a header about the machine on which its run was begun
 _CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"}\Z')
 
@@ -132,3 +138,20 @@ def _parse(data: bytes, path: Path, kind: str) -> Journal:
             raise ValueError(f"line {number} of {path} is no result; remove the file to begin anew")
     first, *results = entries
     return Journal(Header(kind, first["identity"], first["about"]), {task["key"]: task["result"] for task in results})
+
+
+def machine() -> dict[str, Any]:
+    """Read what a measured time depends on: processor, cores, their load in the last minute, system and versions."""
+    info = Path("/proc/cpuinfo")
+    models = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
+    facts = {
+        "cpu": models[0].partition(":")[2].strip() if models else platform.processor(),
+        "cores": count_threads(0),
+        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "system": platform.system(),
+        "python": platform.python_version(),
+    }
+    for name in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            facts[name] = metadata.version(name)
+    return {**facts, "krypenv": krypenv.__version__}

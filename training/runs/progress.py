@@ -34,19 +34,14 @@ def progress(console: Console) -> Iterator[Show]:
         nonlocal line, last
         line = f"{done:4.0%}  {text}"
         if time.monotonic() - last >= PAUSE:
-            last = time.monotonic()
-            write()
-
-    def write() -> None:
-        nonlocal line
-        if line:
             console.print(line, highlight=False, soft_wrap=True)
-        line = ""
+            line, last = "", time.monotonic()
 
     try:
         yield show
     finally:
-        write()
+        if line:
+            console.print(line, highlight=False, soft_wrap=True)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from pydantic import field_validator
 
 from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads
-from krypenv.training.runs.executors import Executor, executor_of
+from krypenv.training.runs.executors import Executor
 from krypenv.training.settings.base import AgentName, File, Settings, option, output
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Place(Settings):
     @property
     def executor(self) -> Executor:
         """The executor of these options."""
-        return executor_of(count_threads(self.workers), self.ray, self.ray_address)
+        return Executor(count_threads(self.workers), self.ray or bool(self.ray_address), self.ray_address or None)
 
 
 class Length(Settings):

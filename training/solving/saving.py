@@ -11,7 +11,7 @@ from krypenv.agents.solved import keys_of, load_strategy, save_strategy, strateg
 from krypenv.observation import VERSION
 from krypenv.rules import Rules
 from krypenv.training.runs import Header, open_run
-from krypenv.training.runs.folders import writing_to
+from krypenv.training.runs.tasks import writing_to
 from krypenv.training.solving.growing import grow
 from krypenv.training.solving.policies import policies_of
 from krypenv.training.solving.solving import FILES, Solved, evaluate, solve_trees, with_policies

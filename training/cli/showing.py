@@ -1,4 +1,4 @@
-"""`krypenv show`: a recorded game as text, as a picture, or as a moving picture."""
+"""The commands `rules`, the rules of a game, and `show`, a recorded game as text or as a picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,32 @@ import typer
 
 from krypenv.training.cli.outputs import read_text
 from krypenv.training.settings.base import File, Settings, option, output
-from krypenv.training.settings.groups import GAME_RECORDS
+from krypenv.training.settings.groups import GAME_RECORDS, KRYPKASINO, GameSettings, Language, language_option
+
+
+class RulesSettings(GameSettings):
+    """The settings of `krypenv rules`."""
+
+    command: ClassVar[str] = "rules"
+
+    rules: str = option(KRYPKASINO, "preset of the rules", is_argument=True, flag="preset")
+    full: bool = output(False, "all of the rules, with examples")
+    language: Language = language_option()
+
+
+def rules_command(settings: RulesSettings) -> None:
+    """Print the rules of a game: five lines, or with --full all of them, with examples."""
+    from rich.console import Console
+
+    from krypenv.ui.narrator.narrator import Narrator
+    from krypenv.ui.narrator.words import language_of
+    from krypenv.ui.rulebook import five_lines, in_full, shows
+
+    rules = settings.game_rules()
+    console = Console()
+    narrator = Narrator(rules, language=settings.language or language_of(), symbols=shows(console, "♠"))
+    text = in_full(narrator, console.width) if settings.full else five_lines(narrator, console.width)
+    console.print(text, highlight=False)
 
 
 class ShowSettings(Settings):
@@ -30,7 +55,7 @@ class ShowSettings(Settings):
     four_colours: bool = output(False, "draw clubs green and diamonds blue")
 
 
-def run(settings: ShowSettings) -> None:
+def show_command(settings: ShowSettings) -> None:
     """Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position."""
     from krypenv.game.display import check_render_seat
     from krypenv.game.game import Game

@@ -27,9 +27,9 @@ from scipy import stats
 
 import krypenv
 from krypenv.inputs.words import one_line, shown
+from krypenv.training.cli import bench_lines
 from krypenv.training.cli.outputs import check_files
-from krypenv.training.cli.upkeep import bench_lines
-from krypenv.training.runs.machine import machine
+from krypenv.training.runs.journal import machine
 from krypenv.training.runs.tables import INTERVAL, print_table, write_json
 from krypenv.training.settings.base import File, Settings, option
 from krypenv.training.settings.groups import LENGTH, MEASURED, json_output
@@ -70,7 +70,7 @@ class BenchSettings(Settings):
         return self
 
 
-def run(settings: BenchSettings) -> None:
+def bench_command(settings: BenchSettings) -> None:
     """Measure the speed of the engine, the environments and the agents, also beside peers or another version."""
     check_files(settings.json_file)
     with Console(stderr=True).status("measuring") as status:
@@ -112,21 +112,21 @@ def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict
 
 
 def chosen(names: Sequence[str], only: Sequence[str]) -> list[str]:
-    """Return the names that fit any of some shell patterns (`engine*`), or all; ValueError if one fits no name."""
-    fitting = {pattern: {each for each in names if fnmatch.fnmatch(each.lower(), pattern.lower())} for pattern in only}
-    for pattern, found in fitting.items():
-        if not found:
+    """Select the names that fit any of some shell patterns (`engine*`), or all; ValueError if one fits no name."""
+    fits = {pattern: [fnmatch.fnmatch(name.lower(), pattern.lower()) for name in names] for pattern in only}
+    for pattern, fitting in fits.items():
+        if not any(fitting):
             raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
-    return [name for name in names if not only or any(name in found for found in fitting.values())]
+    return [name for name, *fitting in zip(names, *fits.values(), strict=True) if not only or any(fitting)]
 
 
-def measure(sides: Sequence[Turn], seconds: float, told: int = 0) -> dict[str, Any]:
-    """Measure a line, or two in turn; return the median rates of one of them, and the ratio of the first to the second.
+def measure(sides: Sequence[Turn], seconds: float, reported: int = 0) -> dict[str, Any]:
+    """Measure a line, or two in turn; report the median rates of one of them, and the ratio of the first to the second.
 
     If a line can't be measured, return the reason as `error` instead.
     """
     first = [turn(0.0) for turn in sides]
-    if errors := [one_line(each["error"]) for each in first if "error" in each]:
+    if errors := [one_line(answer["error"]) for answer in first if "error" in answer]:
         return {"error": errors[0]}
     rates: list[list[tuple[float, float]]] = []
     spent = 0.0
@@ -135,16 +135,16 @@ def measure(sides: Sequence[Turn], seconds: float, told: int = 0) -> dict[str, A
         turns = [turn(seconds / TURNS) for turn in sides[::order]][::order]
         rates.append([(turn["steps"] / turn["cpu"], turn["steps"] / turn["clock"]) for turn in turns])
         spent += max(turn["cpu"] for turn in turns)
-    found = np.array(rates)  # (turns, sides, 2): by the processor, of all threads together, and by the clock
-    cpu, clock = np.median(found[:, told], axis=0).tolist()
-    line = {"per_cpu_second": cpu, "per_second": clock, "first_use": first[told]["clock"], "turns": len(rates)}
+    figures = np.array(rates)  # (turns, sides, 2): by the processor, of all threads together, and by the clock
+    cpu, clock = np.median(figures[:, reported], axis=0).tolist()
+    line = {"per_cpu_second": cpu, "per_second": clock, "first_use": first[reported]["clock"], "turns": len(rates)}
     if len(sides) == 2:
-        line["ratio"], *line["interval"] = ratio_of(*found[:, :, 0].T)
+        line["ratio"], *line["interval"] = ratio_of(*figures[:, :, 0].T)
     return line
 
 
 def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float, float]:
-    """Return the median ratio of two rates and its 95% interval, that of the sign test, from pairs of turns.
+    """Compute the median ratio of two rates and its 95% interval, that of the sign test, from pairs of turns.
 
     Its bounds are two of the sorted ratios, so a few pairs that other work on the machine disturbs do no harm.
 
@@ -160,7 +160,7 @@ def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float,
 
 
 def table_of(lines: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and the rows of a table of lines; a column that no line has is left out."""
+    """Format the headings and the rows of a table of lines; a column that no line has is left out."""
     keys = [key for key in COLUMNS if any(key in line for line in lines)]
     rows = [[COLUMNS[key][1](line[key]) if key in line else "" for key in keys] for line in lines]
     return [COLUMNS[key][0] for key in keys], rows

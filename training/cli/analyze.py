@@ -37,7 +37,7 @@ class AnalysisSettings(Marks):
     annotate: File | None = output(None, "write the record with the analysis as comments", "FILE")
 
 
-def run(settings: AnalysisSettings) -> None:
+def analyze_command(settings: AnalysisSettings) -> None:
     """Evaluate each legal move of a position, or the moves of a recorded game."""
     from krypenv.training.evaluation.analysis import comments
 

@@ -33,7 +33,7 @@ BATCHES = 8  # of positions, from the first cards of a game to the last, that an
 
 
 def lines_of(games: int, threads: int) -> dict[str, Callable[[], Block]]:
-    """Return the makers of all lines by name, with so many games at once in the engine's lines."""
+    """List the makers of all lines by name; the engine plays `games` games at once."""
     fewer = min(games, 1024)
     return {
         "self-play, learning included": _training,
@@ -42,7 +42,7 @@ def lines_of(games: int, threads: int) -> dict[str, Callable[[], Block]]:
         "engine, features block": partial(_engine, games, features=True),
         **{f"engine, {preset}": partial(_engine, games, preset=preset) for preset in RELATIVES},
         "engine, several threads": partial(_engine, games, threads=threads),
-        "whole games in a kernel": partial(_whole_games, games),
+        "whole games in a kernel": partial(_engine, games, in_kernel=True),
         "AEC env()": _aec,
         "Gymnasium vector env": partial(_vector, fewer),
         "SB3 VecEnv": partial(_vec_env, fewer),
@@ -58,25 +58,19 @@ def lines_of(games: int, threads: int) -> dict[str, Callable[[], Block]]:
     }
 
 
-def _each(steps: int, work: Callable[[], Any]) -> Block:
-    """Return a block that does some work of so many steps."""
+def _block(steps: int, work: Callable[[], Any]) -> Block:
+    """Make a block of some work, which is a number of steps."""
     return lambda: (work(), steps)[1]
 
 
-def _engine(games: int, players: int = 2, preset: str = "krypkasino", **options: Any) -> Block:
-    """Steps of the engine from Python with random actions, which the engine samples in a second call."""
+def _engine(games: int, players: int = 2, preset: str = "krypkasino", in_kernel: bool = False, **options: Any) -> Block:
+    """Steps of the engine with random actions: from Python, which samples them by a second call, or in one kernel."""
     from krypenv import Engine, Rules
 
     engine = Engine(Rules.preset(preset, players=players), games, **options)
-    return _each(games, lambda: engine.step(engine.sample_actions()))
-
-
-def _whole_games(games: int) -> Block:
-    """Random actions within one kernel call, without observations."""
-    from krypenv import Engine, Rules
-
-    engine = Engine(Rules.preset("krypkasino"), games)
-    return _each(100 * games, lambda: engine.play_games(100))
+    if in_kernel:
+        return _block(100 * games, lambda: engine.play_games(100))
+    return _block(games, lambda: engine.step(engine.sample_actions()))
 
 
 def _random_games(begin: Callable[[], Any], legal: Callable[[Any], Sequence[Any]], step: Callable[..., Any]) -> Block:
@@ -117,6 +111,13 @@ def _aec() -> Block:
     return _pettingzoo(krypkasino_v0.env(players=2))
 
 
+def _connect_four() -> Block:
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    from pettingzoo.classic.connect_four import connect_four
+
+    return _pettingzoo(connect_four.env())
+
+
 def _vector(games: int) -> Block:
     """Decisions of one learner, which takes the first legal action, against random opponents."""
     import gymnasium
@@ -125,7 +126,7 @@ def _vector(games: int) -> Block:
 
     env = gymnasium.make_vec("Krypkasino-v0", num_envs=games)
     masks = [env.reset(seed=0)[1]["action_mask"]]
-    return _each(games, lambda: masks.append(env.step(masks.pop().argmax(1))[-1]["action_mask"]))
+    return _block(games, lambda: masks.append(env.step(masks.pop().argmax(1))[-1]["action_mask"]))
 
 
 def _vec_env(games: int) -> Block:
@@ -135,11 +136,11 @@ def _vec_env(games: int) -> Block:
 
     env = KrypkasinoVecEnv(Rules.preset("krypkasino"), games, seed=0)
     env.reset()
-    return _each(games, lambda: env.step(env.action_masks().argmax(1)))
+    return _block(games, lambda: env.step(env.action_masks().argmax(1)))
 
 
 def _positions(rows: int, history: bool = False) -> list[tuple[Any, Any]]:
-    """Return batches of observations and masks of two players, from the first cards of a game to the last."""
+    """Play batches of observations and masks of two players, from the first cards of a game to the last."""
     from krypenv import Engine, Rules
 
     engine, batches = Engine(Rules.preset("krypkasino"), rows, seed=1, history=history), []
@@ -155,7 +156,7 @@ def _determinize(rows: int) -> Block:
     from krypenv import Rules, determinize
 
     rules, batches = Rules.preset("krypkasino"), _positions(rows)
-    return _each(rows * BATCHES, lambda: [determinize(seen, seed, rules) for seed, (seen, _) in enumerate(batches)])
+    return _block(rows * BATCHES, lambda: [determinize(seen, seed, rules) for seed, (seen, _) in enumerate(batches)])
 
 
 def _decisions(name: str, rows: int) -> Block:
@@ -166,7 +167,7 @@ def _decisions(name: str, rows: int) -> Block:
         name = f"learned(model={str(Path(agents.__file__).parent / 'models' / 'two')!r})"
     agent = agents.make(name, Rules.preset("krypkasino"), seed=0)
     batches = _positions(rows, getattr(agent, "needs_history", False))
-    return _each(rows * BATCHES, lambda: [agent.act(*each) for each in batches])
+    return _block(rows * BATCHES, lambda: [agent.act(*batch) for batch in batches])
 
 
 def _match() -> Block:
@@ -217,13 +218,6 @@ def _hearts(observed: bool) -> Block:
     return _random_games(lambda: dealt(game.new_initial_state()), lambda state: state.legal_actions(), step)
 
 
-def _connect_four() -> Block:
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    from pettingzoo.classic.connect_four import connect_four
-
-    return _pettingzoo(connect_four.env())
-
-
 def _uno() -> Block:
     """Games of RLCard's uno, whose states hold the observation and the legal actions."""
     import rlcard
@@ -264,7 +258,7 @@ def _sparrow_mahjong(games: int) -> Block:
         return step(states, jax.random.categorical(choice, logits), jax.random.split(chance, games)), key
 
     to_come.insert(0, jax.jit(jax.vmap(env.init))(jax.random.split(to_come[0], games)))
-    return _each(games, lambda: to_come.__setitem__(slice(2), jax.block_until_ready(advance(*to_come))))
+    return _block(games, lambda: to_come.__setitem__(slice(2), jax.block_until_ready(advance(*to_come))))
 
 
 # ---------------------------------------------------------------------- the program
@@ -279,7 +273,7 @@ def serve(games: int, threads: int) -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # keeps the prints of libraries out of the answers
     lines, made = lines_of(games, threads), dict[str, Block]()
-    told: dict[str, Any]
+    answer: dict[str, Any]
     for request in sys.stdin:
         seconds, _, name = request.strip().partition(" ")
         began, began_cpu = time.perf_counter(), time.process_time()
@@ -288,10 +282,10 @@ def serve(games: int, threads: int) -> None:
             steps = made[name]()
             while time.process_time() - began_cpu < float(seconds):
                 steps += made[name]()
-            told = {"steps": steps, "cpu": time.process_time() - began_cpu, "clock": time.perf_counter() - began}
+            answer = {"steps": steps, "cpu": time.process_time() - began_cpu, "clock": time.perf_counter() - began}
         except Exception as error:
-            told = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(told), file=answers, flush=True)
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class PlaySettings(AtTable):
         return self.has_rules or self.seed is not None
 
 
-def run(settings: PlaySettings) -> None:
+def play_command(settings: PlaySettings) -> None:
     """Play against agents in the terminal.
 
     The game is saved after each of your moves, to a file of its own. Without options for the game, you are asked

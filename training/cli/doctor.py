@@ -19,7 +19,7 @@ class DoctorSettings(Settings):
     json_file: File | None = json_output()
 
 
-def run(settings: DoctorSettings) -> None:
+def doctor_command(settings: DoctorSettings) -> None:
     """Report what is installed, what is missing and what is broken, for bug reports.
 
     The exit code is 0 if krypenv works, even if extras are missing, and 1 if it does not.

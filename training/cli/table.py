@@ -80,7 +80,7 @@ class TableSettings(AtTable):
         return self.has_rules or self.seed is not None or bool(self.seat) or self.people != 1
 
 
-def run(settings: TableSettings) -> None:
+def table_command(settings: TableSettings) -> None:
     """Play against agents, or with other people, at a table in the browser, or watch agents there.
 
     The game is saved after each move, to a file of its own. Without options for the game, the table goes on with the

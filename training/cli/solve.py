@@ -70,7 +70,7 @@ class SolveSettings(Settings):
         return rules_with(preset, self.rule)
 
 
-def run(settings: SolveSettings) -> None:
+def solve_command(settings: SolveSettings) -> None:
     """Compute an equilibrium of a small game for two players, or with --at of the end of a large one.
 
     The strategy in DIR is an agent: its folder can be named wherever an agent is. Values are margins of the first seat,

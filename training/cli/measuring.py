@@ -1,0 +1,143 @@
+"""The commands that train agents, measure them, and record their play: train, evaluate, arena, score and data."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import typer
+
+from krypenv.training.cli.outputs import check_files, check_folder
+from krypenv.training.data import making
+from krypenv.training.data.making import DataSettings
+from krypenv.training.evaluation.arena import arena
+from krypenv.training.evaluation.arena.arena import ArenaSettings
+from krypenv.training.evaluation.arena.games import KIND
+from krypenv.training.evaluation.matches import duplicate
+from krypenv.training.evaluation.matches.deal_lists import describe_list
+from krypenv.training.evaluation.matches.duplicate import print_matches
+from krypenv.training.evaluation.score import playing
+from krypenv.training.evaluation.score.playing import ScoreSettings
+from krypenv.training.learn.settings import TrainSettings
+from krypenv.training.runs.journal import read_journal
+from krypenv.training.runs.progress import bar_of
+from krypenv.training.runs.tables import write_json
+from krypenv.training.settings.base import AgentName, File, option
+from krypenv.training.settings.groups import (
+    AGENTS,
+    DEALS_FROM,
+    LENGTH,
+    MOST_DEALS,
+    Luck,
+    RulesOfAgents,
+    json_output,
+    luck_option,
+    seed_option,
+)
+
+
+def train_command(settings: TrainSettings) -> None:
+    """Train an agent by self-play and evaluate it."""
+    from krypenv.training.learn import run
+
+    check_folder(settings.resume or settings.out or "runs")
+    run.train(settings)
+
+
+class EvaluationSettings(RulesOfAgents):
+    """The settings of `krypenv evaluate`."""
+
+    command: ClassVar[str] = "evaluate"
+
+    agent: AgentName = option(
+        ..., "an agent, as in greedy or 'tactician(shed=True)', or a model folder", is_argument=True
+    )
+    against: tuple[AgentName, ...] = option(..., "an opponent", AGENTS, metavar="AGENT", min_length=1)
+    deals: int = option(1000, "deals, each played from every side of the table", LENGTH, ge=1, le=MOST_DEALS)
+    deals_from: str | None = option(
+        None, "list or seed of the deals [default: that of --seed]", LENGTH, metavar=DEALS_FROM
+    )
+    seed: int = seed_option()
+    threads: int = option(1, "threads of the engine; 0 for one per processor", LENGTH, decides=False, ge=0, le=1024)
+    luck: Luck = luck_option()
+    json_file: File | None = json_output()
+
+
+def evaluate_command(settings: EvaluationSettings) -> None:
+    """Play duplicate matches of an agent against others and print the margins in points a game."""
+    agent, game = settings.agent, settings.rules_for([settings.agent])
+    with bar_of(agent) as show:
+        results = duplicate.evaluate(
+            agent, settings.against, game, settings.deals, settings.seed, settings.threads,
+            show, settings.deals_from, settings.luck,
+        )  # fmt: skip
+    if settings.json_file:
+        write_json(settings.json_file, {"command": settings.line, "matches": [result.to_json() for result in results]})
+    first = results[0]
+    typer.echo(f"{game}: {first.deals} deals of {first.deals_from}, {first.games} games, seed {first.seed}")
+    print_matches(results)
+
+
+def arena_command(settings: ArenaSettings) -> None:
+    """Play a tournament of agents over duplicate deals, and print who beats whom and by how much.
+
+    The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
+    """
+    from krypenv.training.evaluation.arena.standings import standings
+    from krypenv.training.evaluation.arena.tables import print_standings, write_report
+
+    page = settings.out / "report.html" if settings.report else None
+    check_files(page)
+    is_begun = False
+
+    with bar_of("games") as bar:
+
+        def show(done: int, total: int) -> None:
+            nonlocal is_begun
+            if not is_begun:
+                is_begun = True
+                typer.echo(
+                    f"{settings.game_rules()}: {len(settings.agents)} agents, {len(settings.matches)} matches, "
+                    f"{settings.deals} deals of {describe_list(settings.deals_from)}, {total} games, "
+                    f"{done} of them played"
+                )
+            bar(done, total)
+
+        games = arena.run_arena(settings, show)
+    table, header = standings(games), read_journal(settings.out, KIND).header
+    if page:
+        write_report(page, table, header)
+    if settings.json_file:
+        write_json(settings.json_file, {"arena": header._asdict(), "standings": table.to_json()})
+    print_standings(table)
+
+
+def score_command(settings: ScoreSettings) -> None:
+    """Score an agent by the official protocol, with a file that anyone can verify."""
+    from krypenv.training.evaluation.score.board import make_board, print_score
+
+    if settings.board is not None:
+        typer.echo(f"wrote {make_board(settings.board)}")
+        return
+    with bar_of("games") as show:
+        if settings.check is None:
+            result = playing.score_agent(settings, show)
+        else:
+            deals, total = playing.check_score(settings.check, settings.share, settings.seed, settings.agent, show)
+    if settings.check is not None:
+        typer.echo(f"{settings.check}: {deals} of {total} deals replayed, all as in the file")
+        return
+    print_score(result)
+    typer.echo(f"wrote {settings.out}")
+
+
+def data_command(settings: DataSettings) -> None:
+    """Play games, and write every decision as a row: a data set for learning offline.
+
+    The rows and their card are stored in DIR. If the command is stopped or killed, the same command resumes it.
+    """
+    with bar_of("games") as show:
+        data = making.make_data(settings, show)
+    size = sum((data.folder / file["name"]).stat().st_size for file in data.card["files"])
+    typer.echo(
+        f"{data.rules}: {len(data):,} decisions of {settings.games:,} games, {size / 1e6:,.1f} MB in {settings.out}"
+    )
