@@ -11,8 +11,7 @@ import numpy as np
 
 from krypenv.game.display import seat_counts
 from krypenv.game.game import Game
-from krypenv.game.moves import Move
-from krypenv.game.whole_plays import list_some
+from krypenv.game.moves import Move, list_some
 from krypenv.inputs.files import parse_json
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules

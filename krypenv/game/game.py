@@ -8,15 +8,13 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv.arguments import check_seed
-from krypenv.cards import NO_CARD, NUM_KINDS, action_name, card_names
+from krypenv.cards import NO_CARD, NUM_KINDS, action_name
 from krypenv.engine import IllegalMove
 from krypenv.features import width_of
 from krypenv.game.display import format_announcement, format_game
-from krypenv.game.moves import Move, play_of
-from krypenv.game.piles import piles_of, resume, spades_in
+from krypenv.game.moves import Move, actions_of, list_moves, play_of
 from krypenv.game.playthrough import format_view
 from krypenv.game.positions import format_position, parse_position
 from krypenv.game.present import Int8Array, Present
@@ -25,21 +23,20 @@ from krypenv.game.stack import (
     deal_stack,
     most_actions,
     observe,
+    resume_stack,
     step_game,
     write_plays,
 )
 from krypenv.game.starts import check_session, parse_deck
-from krypenv.game.whole_plays import actions_of, legal_plays
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.decision_checks import SOUND, tell_fault
 from krypenv.kernels.observing import record_width
 from krypenv.kernels.outlook import borrow_outlook
 from krypenv.observation import history_shape, history_size
 from krypenv.rules import RulesLike, as_rules
 from krypenv.runtime.jit import handle
-from krypenv.state import GAME, allocate, seed_game
+from krypenv.state import allocate, seed_game
 
 MOST_MOVES = 10_000  # that `legal_moves` lists where captures are optional
 _MOST_TOLD = 100  # and that a message does
@@ -118,27 +115,6 @@ class Game(Present):
         deal_stack(self.compiled, self.states, shuffles, np.array(deck, np.int8), borrow_scratch())
 
     @classmethod
-    def from_state(cls, rules: RulesLike, state: np.ndarray, captured: npt.ArrayLike) -> Game:
-        """Return a game that resumes from a row of a `State` in which no card is pending.
-
-        `captured` are the counts in the piles, (P, 52). Later games of the session are dealt at random. Raises
-        ValueError for anything but a state under these rules.
-        """
-        row, piles = np.asarray(state), np.asarray(captured)
-        shape = as_rules(rules).players, NUM_KINDS
-        if row.dtype.fields != GAME.fields or row.size != 1 or piles.shape != shape or piles.dtype.kind not in "iu":
-            raise ValueError(
-                f"a game resumes from one record of krypenv.state.GAME and piles {shape}, "
-                f"not from {row.dtype.name} {row.shape} and {piles.shape}"
-            )
-        game = cls.at_row(rules, row.reshape(())[()])
-        if game._pendings[0] != NO_CARD:
-            raise ValueError("a game resumes from a state in which no card is pending")
-        if (fault := resume(game, piles)) != SOUND:
-            raise ValueError(tell_fault(game.rules, "the state", fault))
-        return game
-
-    @classmethod
     def at_row(cls, rules: RulesLike, row: np.ndarray) -> Game:
         """Return a game in the state of a row of a `State`, for reading: it has no past and no piles.
 
@@ -148,6 +124,15 @@ class Game(Present):
         game._begin(rules)
         game.states[0] = row
         return game
+
+    def resume(self, piles: np.ndarray) -> int:
+        """Take the game up in its first state with these piles, counts (P, 52); return the state's fault, or SOUND.
+
+        Later games of the session are dealt at random.
+        """
+        self.piles_before[:] = piles
+        seed_game(self.states[0], np.uint64(secrets.randbits(64)))
+        return int(resume_stack(self.compiled, self.states, handle(allocate(1)), borrow_scratch()))
 
     # ------------------------------------------------------------------ copies
 
@@ -188,7 +173,7 @@ class Game(Present):
 
     def rebase(self) -> None:
         """Forget how the present state was reached: it becomes the first one."""
-        self.piles_before = piles_of(self)
+        self.piles_before = self.piles()
         self.states[0] = self.state
         self._go_back(0)
 
@@ -200,18 +185,7 @@ class Game(Present):
             for ply in set(self.comments).difference(range(len(self.moves) + 1)):
                 del self.comments[ply]
 
-    # ------------------------------------------------------------------ what was captured and played
-
-    def captured(self, seat: int) -> list[str]:
-        """Return the cards in a seat's pile, sorted by card kind; at the end it includes what was left (R13, K4)."""
-        self._check_seat(seat)
-        return card_names(piles_of(self)[seat].tolist())
-
-    def pile_counts(self, seat: int) -> tuple[int, int]:
-        """Return how many cards, and how many spades, are in a seat's pile (K5, K7)."""
-        self._check_seat(seat)
-        pile = piles_of(self)[seat]
-        return int(pile.sum()), int(spades_in(pile))
+    # ------------------------------------------------------------------ moves and staged actions
 
     @property
     def moves(self) -> list[Move]:
@@ -228,20 +202,18 @@ class Game(Present):
         complete: list[int] = np.flatnonzero(self._pendings[1 : len(self.actions) + 1] == NO_CARD).tolist()
         return [place + 1 for place in complete]
 
-    # ------------------------------------------------------------------ moves and staged actions
-
     def legal_moves(self, most: int = MOST_MOVES) -> list[Move]:
         """Return all moves of the seat to act, sorted by card kind and then by the kinds taken; none at the end.
 
         If `act` has begun a play, return the moves that agree with what it has taken. Where captures are optional,
         raises ValueError for more than `most` moves, by default 10,000; `legal_actions` has no such limit.
         """
-        plays = legal_plays(self, most)
-        if plays is None:
+        moves = list_moves(self, most)
+        if moves is None:
             raise ValueError(
                 f"seat {self.turn} has more than {most:,} legal moves; legal_actions() gives them step by step"
             )
-        return [Move.of_kinds(*play) for play in plays]
+        return moves
 
     def push(self, move: Move | str) -> None:
         """Make a whole move, a `Move` or its text; it completes a play that `act` has begun. Its sweep may be left out.
@@ -286,10 +258,10 @@ class Game(Present):
         if self.is_over:
             return f"{fault}, for the game is over"
         if legal is None:
-            plays = legal_plays(self, _MOST_TOLD)
-            if plays is None:
+            moves = list_moves(self, _MOST_TOLD)
+            if moves is None:
                 return f"{fault}; seat {self.turn} has more than {_MOST_TOLD} moves, step by step in legal_actions()"
-            legal = (str(Move.of_kinds(*play)) for play in plays)
+            legal = map(str, moves)
         return f"{fault}; seat {self.turn} may {listed(legal)}"
 
     def observation(self, seat: int | None = None, features: bool = False, history: bool = False) -> Int8Array:

@@ -1,15 +1,38 @@
-"""A whole play as people write it, `8Sx2H6D#` or `4S+5D=9`, as card kinds, and as a state has it."""
+"""Moves: as people write them, `8Sx2H6D#` or `4S+5D=9`, those that are legal in a game, and their staged actions."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from krypenv.cards import BUILD, CARD_PATTERN, MAX_BUILD, NUM_KINDS, TAKE, card_name, parse_card
+from krypenv.cards import (
+    BUILD,
+    CARD_PATTERN,
+    MAX_BUILD,
+    NO_CARD,
+    NUM_KINDS,
+    NUM_RANKS,
+    STOP,
+    TAKE,
+    TAKE_BUILD,
+    card_name,
+    parse_card,
+)
+from krypenv.game.stack import resume_stack, step_game
 from krypenv.inputs.words import is_whole, shown, text_to_read
+from krypenv.kernels.captures import borrow_scratch
+from krypenv.kernels.compiled import NIBBLE
+from krypenv.kernels.decision_checks import SOUND
+from krypenv.runtime.jit import handle
+from krypenv.state import allocate
+
+if TYPE_CHECKING:
+    from krypenv.game.game import Game
 
 _BUILD = r"\[[0-9]{1,2}\]"  # a build on the table, by its value
 _CAPTURED = rf"[xX](?:(?:{CARD_PATTERN})+(?:{_BUILD})*|(?:{_BUILD})+)"
@@ -19,6 +42,7 @@ _CARD = re.compile(CARD_PATTERN)
 _KINDS = np.arange(NUM_KINDS)
 _BUILDS, _MADE = re.compile(r"\[([0-9]+)\]"), re.compile(r"=([0-9]+)")
 _MOVE = re.compile(MOVE_PATTERN)
+NO_MOVE = "is no move; a move is 8S, or 8Sx2H6D, with # for a sweep and ## for a double one; 4S+5D=9 builds"
 # A card, the kinds it takes, ascending, the sweeps that this makes, the value that it builds or 0, and the values of
 # the builds that it captures, raises or joins, ascending.
 Play = tuple[int, tuple[int, ...], int, int, tuple[int, ...]]
@@ -55,10 +79,7 @@ class Move(NamedTuple):
         """Return the move written in a text, with or without spaces; raise ValueError if it is not a move."""
         packed = "".join(text_to_read(text, "a move").split())
         if not _MOVE.fullmatch(packed):
-            raise ValueError(
-                f"{shown(text.strip())} is no move; "
-                "a move is 8S, or 8Sx2H6D, with # for a sweep and ## for a double one; 4S+5D=9 builds"
-            )
+            raise ValueError(f"{shown(text.strip())} {NO_MOVE}")
         card, *takes = map(parse_card, _CARD.findall(packed))
         made = _MADE.search(packed)
         builds = tuple(sorted(map(int, _BUILDS.findall(packed))))
@@ -89,6 +110,9 @@ class Move(NamedTuple):
         return parse_card(self.card), takes, self.sweep, self.build or 0, tuple(sorted(values))
 
 
+# ---------------------------------------------------------------------- the moves of a game
+
+
 def play_of(row: np.ndarray) -> Play:
     """Return the play that led to a state in which no card is pending."""
     takes, builds = np.repeat(_KINDS, row["taken"]).tolist(), bits(int(row["taken_builds"]))
@@ -96,7 +120,7 @@ def play_of(row: np.ndarray) -> Play:
 
 
 def actions_in(row: np.ndarray) -> list[int]:
-    """Return the legal staged actions in a state, ascending."""
+    """List the legal staged actions in a state, ascending."""
     takes = (TAKE + kind for kind in bits(int(row["legal_takes"])))
     builds = (BUILD + bit for bit in bits(int(row["legal_builds"])))
     return [*bits(int(row["legal_plays"])), *takes, *builds]
@@ -108,3 +132,150 @@ def bits(number: int) -> Iterator[int]:
         low = number & -number
         number ^= low
         yield low.bit_length() - 1
+
+
+def list_moves(game: Game, most: int) -> list[Move] | None:
+    """List the moves of the seat to act, sorted; if a play was begun, those that agree with what it took.
+
+    Optional captures grow without a practical bound: returns None if there are more than `most` moves with them.
+    """
+    plays = _walk(game, game.at)
+    if game.rules.capture == "optional":
+        plays = islice(plays, most + 1)
+    moves = [Move.of_kinds(*play) for play in sorted(set(plays))]
+    return moves if game.rules.capture == "maximal" or len(moves) <= most else None
+
+
+def list_some(game: Game, most: int) -> tuple[list[Move], bool]:
+    """List moves of the seat to act, sorted, and say whether they are all.
+
+    If there are more than `most` with optional captures, lists at most that many, some for each legal action.
+    """
+    moves = list_moves(game, most)
+    if moves is not None:
+        return moves, True
+    plays: list[Play] = []
+    actions = actions_in(game.state)
+    for number, action in enumerate(actions):
+        plays += islice(_walk(game, game.at, [action]), (most - len(plays)) // (len(actions) - number))
+    return [Move.of_kinds(*play) for play in sorted(plays)], False
+
+
+def _walk(game: Game, place: int, actions: list[int] | None = None) -> Iterator[Play]:
+    """Yield the plays that staged actions lead to from the state at a place, by default all legal ones.
+
+    Small plays come first. An optional capture has one sequence of actions (K2), a maximal one may have several: its
+    kinds are taken in ascending order here, since a lower kind that was not legal before is in all captures left as
+    often as in this one. So a play may come twice. Overwrites the states above the place.
+    """
+    for action in reversed(actions_in(game.states[place])) if actions is None else actions:
+        _step(game, place, action)
+        if game.states["pending"][place + 1] == NO_CARD:
+            yield play_of(game.states[place + 1])
+        else:
+            least = action if TAKE <= action < STOP else 0
+            further = [more for more in actions_in(game.states[place + 1]) if more >= least]
+            yield from _walk(game, place + 1, further[::-1])
+
+
+def actions_of(game: Game, play: Play) -> list[int]:
+    """List the staged actions that make a play, or complete one that was begun; none if it is illegal.
+
+    A sweep of 0 matches any. Overwrites the states above the present one.
+    """
+    card, takes, sweep, build, builds = play
+    joined = (TAKE_BUILD + value for value in builds if value != build)  # one that is joined needs no action
+    left = [*_staged(card, build, takes), *joined]
+    for action in _begun(game):
+        if action in left:
+            left.remove(action)
+    actions: list[int] = []
+    place = game.at
+    while not actions or game.states["pending"][place] != NO_CARD:
+        done = next((action for action in (*left, STOP) if _step(game, place, action)), None)
+        if done is None:
+            return []
+        actions.append(done)
+        place += 1
+        if done in left:
+            left.remove(done)
+    made = play_of(game.states[place])
+    return actions if (*made[:2], *made[3:]) == (card, takes, build, builds) and sweep in (0, made[2]) else []
+
+
+def begin_play(game: Game, card: int, takes: Iterable[int], build: int = 0) -> bool:
+    """Play a card, begin a build unless its value is 0, and take some kinds, in any legal order.
+
+    Returns whether the card is then still pending; if not, changes nothing. If it is pending already, takes only what
+    is missing.
+    """
+    start, begun, wanted = game.at, Counter(_begun(game)), Counter(_staged(card, build, sorted(takes)))
+    if not begun <= wanted:
+        return False
+    missing = [*(wanted - begun).elements()]
+    _carry_out(game, [action for action in missing if not TAKE <= action < STOP])
+    kinds = [action - TAKE for action in missing if TAKE <= action < STOP]
+    if game.rules.capture == "maximal":
+        kinds = _order(game, kinds)
+    _carry_out(game, [TAKE + kind for kind in kinds])
+    if Counter(_begun(game)) == wanted:
+        return True
+    del game.actions[start:]
+    return False
+
+
+def _staged(card: int, build: int, takes: Iterable[int]) -> list[int]:
+    """List the staged actions that begin a play: its card, its build unless that is 0, and the kinds it takes."""
+    return [card, *([BUILD + build] if build else []), *(TAKE + kind for kind in takes)]
+
+
+def _begun(game: Game) -> list[int]:
+    """List what has been done of an unfinished play, its takes ascending; empty if there is none."""
+    row = game.state
+    if row["pending"] == NO_CARD:
+        return []
+    return _staged(int(row["pending"]), int(row["build_value"]), np.repeat(_KINDS, row["taken"]).tolist())
+
+
+def _step(game: Game, place: int, action: int) -> bool:
+    """Carry out an action from the state at a place into the next place; return whether it is legal."""
+    return bool(step_game(game.compiled, game.states, place, action, borrow_scratch()))
+
+
+def _carry_out(game: Game, actions: Iterable[int]) -> None:
+    """Carry out those of some actions that are legal, one after the other."""
+    for action in actions:
+        game.actions += [action] if _step(game, game.at, action) else []
+
+
+def _order(game: Game, kinds: list[int]) -> list[int]:
+    """Return some kinds in an order in which the pending card may take them, empty if there is none.
+
+    What may be taken after some cards may also be taken before them. So put any kind last that may be taken last,
+    and repeat with the others.
+    """
+    order: list[int] = []
+    taken = game.state["taken"] + np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
+    while game.pending and len(order) < len(kinds):
+        left = np.flatnonzero(taken > game.state["taken"]).tolist()
+        last = next((kind for kind in left if _may_take(game, taken - (kind == _KINDS), kind)), None)
+        if last is None:
+            return []
+        taken[last] -= 1
+        order.insert(0, last)
+    return order
+
+
+def _may_take(game: Game, taken: np.ndarray, kind: int) -> bool:
+    """Return whether the pending card may take a kind after others, counts (52,).
+
+    Overwrites the state above the present one.
+    """
+    row = game.states[game.at + 1 : game.at + 2]
+    row[0] = game.state
+    if (taken > row["table"]).any():
+        return False
+    row["taken"] = taken
+    row["taken_ranks"] = sum(int(count) << NIBBLE * (kind % NUM_RANKS) for kind, count in enumerate(taken))
+    fault = resume_stack(game.compiled, row, handle(allocate(1)), borrow_scratch())
+    return bool(fault == SOUND and row["legal_takes"][0] >> kind & 1)

@@ -18,10 +18,10 @@ from krypenv.cards import (
     card_names,
     parse_rank,
 )
-from krypenv.families.bounds import LILLAN, STORAN, rank_classes
-from krypenv.game.piles import resume, spades_in
+from krypenv.families.bounds import LILLAN, STORAN
+from krypenv.game.moves import begin_play
+from krypenv.game.present import spades_in
 from krypenv.game.starts import check_session
-from krypenv.game.whole_plays import begin_play
 from krypenv.inputs.words import shown
 from krypenv.kernels.builds import JOINED
 from krypenv.kernels.compiled import NIBBLE, compile_rules
@@ -49,12 +49,19 @@ if TYPE_CHECKING:
     from krypenv.game.game import Game
 
 AT_ONCE = "at once"  # how a game can have ended (F6)
+REST = "rest"  # the zone of all cards that are named nowhere else
 CLASSES = (*RANK_NAMES, card_name(LILLAN), card_name(STORAN))  # by class (`rank_classes`)
 _PLACES = {  # how the keys begin of what may be at fault
     CARDS: ("aside",), TABLE_CARDS: ("table",), PLAY: ("pending",), HANDS: ("hand", "stock"),
     TURN: ("last-capturer", "turn"), POINTS: ("sweeps", "counted", "mulle", "captured"), KNOWN: ("cannot-hold",),
     HOLDS: ("cannot-hold",), SESSION: ("ended", "totals"), BUILDS: ("build",),
 }  # fmt: skip
+
+_REASONS = {
+    **FAULTS,
+    CARDS: "these rules don't put such cards aside",
+    HOLDS: "a seat holds a rank that it can't hold, or no card of the value of a build that it owns",
+}
 
 
 def format_position(game: Game) -> str:
@@ -126,13 +133,23 @@ def parse_position(text: str, kind: type[Game]) -> Game:
     return _Position.read(text).game(kind)
 
 
-def rules_in(entries: Entries) -> Rules:
-    """Return the rules that the entries of a position name."""
-    entries.check("rules" in entries.entries, "rules", "there is no entry 'rules', as in 'rules: krypkasino players=2'")
+def rules_in(entries: Entries, key: str = "rules") -> Rules:
+    """Return the rules that the entries of a position, or the tags of a record, name."""
+    entries.check(key in entries.entries, key, "there is no entry 'rules', as in 'rules: krypkasino players=2'")
     try:
-        return Rules.parse(entries.value("rules"))
+        return Rules.parse(entries.value(key))
     except ValueError as error:
-        raise entries.fail("rules", error) from None
+        raise entries.fail(key, error) from None
+
+
+def session_in(
+    entries: Entries, rules: Rules, key: str = "game", key_of_totals: str = "totals"
+) -> tuple[int, list[int]]:
+    """Return the number of the game in its session, and the totals before it by seat."""
+    [number], totals = entries.numbers(key, 1, 1), entries.numbers(key_of_totals, rules.players)
+    reason = check_session(rules, number, totals)
+    entries.check(not reason, key if key in entries.entries else key_of_totals, reason)
+    return number, totals
 
 
 class _Position(Entries):
@@ -140,48 +157,46 @@ class _Position(Entries):
 
     def game(self, kind: type[Game]) -> Game:
         """Return the game."""
-        self.rules = rules = rules_in(self)
-        zones, known = zones_of(rules), keys_of(rules)
+        self.rules = rules_in(self)
+        known = keys_of(self.rules)
         for key in self.entries:
             self.check(key in known, key, f"{shown(key)} is no key of a position; the keys are {', '.join(known)}")
-        cards = self.read_cards(zones)
-        self.counts = {key: np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS) for key, kinds in cards.items()}
-        self.check(len(cards["pending"]) < 2, "pending", "one card is pending at most")
-        game = kind.at_row(rules, handle(self.state(cards["stock"]))[0])
-        fault = resume(game, np.array([self.counts[f"captured {seat}"] for seat in range(rules.players)]))
+        stock = self.read_cards()
+        pending = np.flatnonzero(self.counts["pending"]).tolist()
+        self.check(self.counts["pending"].sum() < 2, "pending", "one card is pending at most")
+        game = kind.at_row(self.rules, handle(self.state(stock))[0])
+        fault = game.resume(np.array([self.counts[f"captured {seat}"] for seat in range(self.rules.players)]))
         if fault != SOUND:
             keys = [key for start in _PLACES.get(fault, ()) for key in self.entries if key.startswith(start)]
-            raise self.fail(keys[0] if keys else "", FAULTS[fault])
+            raise self.fail(keys[0] if keys else "", _REASONS[fault])
         took, [build] = self.parse_cards("took"), self.numbers("building", 1, most=MAX_BUILD)
         for key, begun in (("took", took), ("building", build)):
-            self.check(cards["pending"] or not begun, key, "there is no card pending that takes or builds anything")
-        for card in cards["pending"]:
+            self.check(pending or not begun, key, "there is no card pending that takes or builds anything")
+        for card in pending:
             reached = begin_play(game, card, took, build)
             self.check(reached, "pending", f"seat {game.turn} can't be choosing what else {card_name(card)} takes")
             game.rebase()
         game.origin = format_position(game)
         return game
 
-    def read_cards(self, zones: list[str]) -> dict[str, list[int]]:
-        """Return the card kinds in each zone; together they are the deck."""
-        cards: dict[str, list[int]] = {}
-        deck = self.rules.deck_counts
-        left = deck.astype(np.int64)
-        rest = sorted((key for key in zones if self.value(key) == "rest"), key=lambda key: self.entries[key][0])
-        for key in zones:
-            cards[key] = [] if key in rest else self.parse_cards(key)
-            for kind in cards[key]:
-                left[kind] -= 1
-                reason = f"{card_name(kind)} is here once too often; the deck has {deck[kind]} of it"
-                self.check(left[kind] >= 0, key, reason)
+    def read_cards(self) -> list[int]:
+        """Read the counts of the kinds in each zone, which together are the deck; return the stock in deal order."""
+        zones, deck = zones_of(self.rules), self.rules.deck_counts
+        kinds = {key: [] if self.value(key) == REST else self.parse_cards(key) for key in zones}
+        self.counts = {key: np.bincount(np.array(cards, np.int64), minlength=NUM_KINDS) for key, cards in kinds.items()}
+        left = deck.astype(np.int64) - np.array([*self.counts.values()]).sum(axis=0)
+        for kind in np.flatnonzero(left < 0).tolist():
+            key = next(key for key in reversed(zones) if self.counts[key][kind])
+            raise self.fail(key, f"{card_name(kind)} is here once too often; the deck has {deck[kind]} of it")
         unnamed = np.repeat(np.arange(NUM_KINDS), left).tolist()
+        rest = sorted((key for key in zones if self.value(key) == REST), key=self.line_of)
         if rest:
             self.check(len(rest) == 1, rest[-1], f"{rest[0]!r} is the rest already, and one zone can be that")
-            cards[rest[0]] = unnamed
+            kinds[rest[0]], self.counts[rest[0]] = unnamed, left
         elif unnamed:
             some = ", ".join(card_name(kind) for kind in unnamed[:5]) + " ..." * (len(unnamed) > 5)
             raise self.fail("", f"{len(unnamed)} cards are missing ({some}); name them, or call one zone 'rest'")
-        return cards
+        return kinds["stock"]
 
     def seat(self, key: str, default: int) -> int:
         """Return the seat in an entry, or the default for ``-`` or if it is missing."""
@@ -199,8 +214,7 @@ class _Position(Entries):
         state.last_seat, state.cut_short = NO_SEAT, bool(self.value("ended"))
         self.check(self.value("ended") in ("", AT_ONCE), "ended", f"a game can have ended {AT_ONCE!r} (F6)")
         self.read_turn(state, len(stock))
-        self.read_session(state)
-        hand = counts[f"hand {state.seat}"] = counts[f"hand {state.seat}"] + counts["pending"]
+        counts[f"hand {state.seat}"] = counts[f"hand {state.seat}"] + counts["pending"]
         for seat in range(players):
             hand, pile = counts[f"hand {seat}"], counts[f"captured {seat}"]
             state.hands[seat], state.hand_size[seat] = hand, hand.sum()
@@ -216,9 +230,9 @@ class _Position(Entries):
         dealt = rules.deck_counts - counts["stock"]
         state.seen = dealt - sum(counts[f"hand {seat}"] for seat in range(players))
         state.deck[: rules.deck_size] = [*np.repeat(np.arange(NUM_KINDS), dealt), *stock]
-        self.check_table(state, compiled)
         self.read_captures(state)
-        self.read_builds(state)
+        self.read_builds(state, compiled)
+        state.game_number, state.totals[:players] = session_in(self, rules)
         if state.over and not state.cut_short:
             settle_game(compiled, handle(rows)[0])
         self.read_bonus(state)
@@ -226,36 +240,28 @@ class _Position(Entries):
 
     def read_turn(self, state: Any, stock: int) -> None:
         """Find the deal from the stock and the turn from the hands' sizes; compare both with what the text says."""
-        rules, sizes, seats = self.rules, self.rules.deal_sizes(), range(self.rules.players)
+        rules, sizes, players = self.rules, self.rules.deal_sizes(), self.rules.players
         dealt = np.cumsum([sum(hands) + table for hands, table in sizes]).tolist()
         state.next_card = rules.deck_size - stock
         whole = ", ".join(str(dealt[-1] - size) for size in dealt)
-        fits = rules.deck_size - stock in dealt
-        self.check(fits, "stock", f"the stock has {stock} cards, and between deals it has {whole}")
-        state.deal_number = deal = dealt.index(rules.deck_size - stock) + 1
+        self.check(state.next_card in dealt, "stock", f"the stock has {stock} cards, and between deals it has {whole}")
+        state.deal_number = deal = dealt.index(state.next_card) + 1
         [said] = self.numbers("deal", 1, deal)
         self.check(said == deal, "deal", f"with {stock} cards in the stock this is deal {deal}")
 
-        leader = (int(state.dealer) + 1) % rules.players
-        left = [sizes[deal - 1][0][(seat - leader) % rules.players] for seat in seats]
-        rounds = [(leader + turn) % rules.players for turn in range(max(left) * rules.players)]
-        order = [seat for at, seat in enumerate(rounds) if at // rules.players < left[seat]]  # of the deal's plays
-        hands, pending = [int(self.counts[f"hand {seat}"].sum()) for seat in seats], int(self.counts["pending"].sum())
-        self.plays = plays = len(order) - sum(hands) - pending  # whole ones
-        self.check(plays >= 0, "hand 0", f"the hands have {sum(hands)} cards, and the deal gave them {len(order)}")
-        for seat in seats:
-            size, after = (
-                order[plays + pending :].count(seat),
-                f"after {plays} plays of deal {deal}, led by seat {leader}",
-            )
-            self.check(
-                hands[seat] == size, f"hand {seat}", f"seat {seat} has {hands[seat]} cards, not {size} as {after}"
-            )
-        self.check(
-            plays or deal > 1 or not any(self.counts[f"captured {seat}"].any() for seat in seats),
-            "captured 0",
-            "no card has been played, so no pile has any",
-        )
+        leader, hands = (int(state.dealer) + 1) % players, sizes[deal - 1][0]
+        order = [
+            (leader + place) % players for turn in range(max(hands)) for place in range(players) if hands[place] > turn
+        ]
+        held = sum(int(self.counts[key].sum()) for key in self.counts if key == "pending" or key.startswith("hand"))
+        plays = len(order) - held  # whole ones, in this deal
+        self.check(plays >= 0, "hand 0", f"the hands have {held} cards, and the deal gave them {len(order)}")
+        piles = any(self.counts[f"captured {seat}"].any() for seat in range(players))
+        self.check(plays or deal > 1 or not piles, "captured 0", "no card has been played, so no pile has any")
+        apart, laid = int(self.counts["table"][rules.aside_kinds].sum()), sizes[deal - 1][1] * (deal > 1)
+        reason = f"{apart} cards on the table should have been set aside; {plays + laid} at most can be new"
+        self.check(apart <= plays + laid, "table", reason)
+
         state.over = plays == len(order) or state.cut_short
         state.seat = order[plays - 1] if state.over else order[plays]  # at the end it is the one that played last
         whose = "the end of the game" if state.over else f"the turn of seat {state.seat}"
@@ -263,46 +269,27 @@ class _Position(Entries):
         is_right = said == state.seat and not state.over if self.value("turn") else bool(state.over)
         self.check("turn" not in self.entries or is_right, "turn", f"by the hands it is {whose}")
 
-    def check_table(self, state: Any, compiled: np.record) -> None:
-        """Check that deals and plays can have put these cards on the table and aside."""
-        rules, table, aside = self.rules, self.counts["table"], self.counts["aside"]
-        for kind in np.flatnonzero(aside * ~rules.aside_kinds).tolist():
-            raise self.fail("aside", f"{card_name(kind)} is not put aside in these rules")
-        sizes = [size for _, size in rules.deal_sizes()[: state.deal_number]]
-        apart, since = int(table[rules.aside_kinds].sum()), self.plays + (sizes[-1] if len(sizes) > 1 else 0)
-        reason = f"{apart} cards on the table should have been set aside; {since} at most can be new"
-        self.check(apart <= since, "table", reason)
-        # A card takes all others of its rank, so only a deal puts two of a rank on the table (but plays do with aces).
-        # A later deal may put a card beside one that has crept.
-        ranks = np.where(compiled["matches"], table.reshape(-1, NUM_RANKS).sum(axis=0), 0)
-        paired, laid = int(ranks[ranks > 1].sum()), sum(sizes)
-        reason = f"{paired} cards on the table have an equal there, and only {laid} were dealt to it"
-        self.check(paired <= laid + sum(sizes[1:]), "table", reason)
-
-    def read_session(self, state: Any) -> None:
-        """Read the number of the game and the totals of the games before it."""
-        [number], totals = self.numbers("game", 1, 1), self.numbers("totals", self.rules.players)
-        reason = check_session(self.rules, number, totals)
-        self.check(not reason, "game" if "game" in self.entries else "totals", reason)
-        state.game_number, state.totals[: self.rules.players] = number, totals
-
     def read_captures(self, state: Any) -> None:
         """Read who captured last, and who made which sweeps and mulles."""
         players = self.rules.players
-        piles = [int(self.counts[f"captured {seat}"].sum()) for seat in range(players)]
-        capturers = [seat for seat in range(players) if piles[seat]]
-        for seat, size in enumerate(piles):
-            self.check(size != 1, f"captured {seat}", "a pile has two cards at least, the card played and one taken")
+        piles = [self.counts[f"captured {seat}"] for seat in range(players)]
+        capturers = [seat for seat in range(players) if piles[seat].any()]
         state.last_capturer = self.seat("last-capturer", capturers[0] if len(capturers) == 1 else NO_SEAT)
         known = f"the last capture is one of seat {' or '.join(map(str, capturers))}; say which in 'last-capturer'"
         self.check(state.last_capturer in capturers or not capturers, "last-capturer", known)
-        sweeps = self.numbers("sweeps", players, most=MAX_DECK)
+        sweeps, mulles = (self.numbers(key, players, most=MAX_DECK) for key in ("sweeps", "mulles"))
         counted = self.numbers("counted", players, most=MAX_DECK) if self.value("counted") else sweeps
-        for seat, made in enumerate(sweeps):
-            fault = f"seat {seat} can't have made {made} sweeps with a pile of {piles[seat]}"
-            self.check(made <= piles[seat], "sweeps", fault)
+        for seat, pile in enumerate(piles):
+            size = pile.sum()
+            self.check(size != 1, f"captured {seat}", "a pile has two cards at least, the card played and one taken")
+            self.check(
+                sweeps[seat] <= size,
+                "sweeps",
+                f"seat {seat} can't have made {sweeps[seat]} sweeps with a pile of {size}",
+            )
+            self.check(mulles[seat] <= (pile // 2).sum(), "mulles", FAULTS[POINTS])
         state.sweeps[:players], state.void_sweeps[:players] = sweeps, np.subtract(sweeps, counted)
-        state.mulles[:players] = self.numbers("mulles", players, most=MAX_DECK)
+        state.mulles[:players] = mulles
         state.mulle_scores[:players] = self.numbers("mulle-scores", players, most=MAX_BUILD * MAX_DECK)
 
     def read_bonus(self, state: Any) -> None:
@@ -319,30 +306,23 @@ class _Position(Entries):
         """Return the bits of the classes, most of them ranks, that a seat is known not to hold (R10)."""
         key, barred = f"cannot-hold {seat}", 0
         special = (self.rules.lillan_hand_value, self.rules.storan_hand_value)
-        named = {CLASSES[each]: each for each, value in enumerate(special, start=NUM_RANKS) if value is not None}
-        held = np.array(rank_classes(self.rules))[np.flatnonzero(self.counts[f"hand {seat}"])]
+        named = {CLASSES[at]: at for at, value in enumerate(special, start=NUM_RANKS) if value is not None}
         for name in self.value(key).split():
             try:
-                each = named[name.upper()] if name.upper() in named else parse_rank(name) - 1
+                barred |= 1 << (named[name.upper()] if name.upper() in named else parse_rank(name) - 1)
             except ValueError as error:
                 raise self.fail(key, error) from None
-            self.check(each not in held, key, f"seat {seat} holds a {name}")
-            barred |= 1 << each
         return barred
 
-    def read_builds(self, state: Any) -> None:
+    def read_builds(self, state: Any, compiled: np.record) -> None:
         """Read the builds on the table and who owns them (B1)."""
-        compiled = compile_rules(self.rules)[0]
         for value in range(1, MAX_BUILD + 1) if self.rules.building else ():
             counts, owner = self.counts[f"build {value}"], self.seat(f"owner {value}", NO_SEAT)
             fault = f"each build has an owner, and an owner has a build; see 'build {value}' and 'owner {value}'"
             self.check(counts.any() == (owner != NO_SEAT), f"owner {value}", fault)
-            if not counts.any():
-                continue
-            fault = f"seat {owner} holds no card of {value}, and who owns a build of {value} does (B5)"
-            self.check(int(state.hand_kinds[owner]) & int(compiled["value_kinds"][value]), f"owner {value}", fault)
-            state.builds |= 1 << value
-            state.multiple_builds |= int(counts @ compiled["table_value"] > value) << value
-            state.build_owner[value] = owner
+            if counts.any():
+                state.builds |= 1 << value
+                state.multiple_builds |= int(counts @ compiled["table_value"] > value) << value
+                state.build_owner[value] = owner
             for kind in np.repeat(np.arange(NUM_KINDS), counts):
                 state.built[kind] = JOINED[state.built[kind], value]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_RANKS, card_name, card_names
+from krypenv.cards import NO_CARD, NO_SEAT, NUM_RANKS, SPADES, card_name, card_names
 from krypenv.game.moves import actions_in, bits
-from krypenv.game.piles import built_cards
 from krypenv.game.stack import close_session, mask_actions, write_scores
 from krypenv.inputs.words import is_whole, shown
+from krypenv.kernels.builds import values_built
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import sum_of
 from krypenv.kernels.scoring import are_best, side_scores
@@ -27,12 +27,14 @@ class Present:
         states: the records of the game (`krypenv.state.GAME`): the first state, and what each action led to. Those
             after the present one are work space.
         actions: those actions, a list of ints.
+        piles_before: the piles in the first state, counts (P, 52).
     """
 
     rules: Rules
     compiled: np.ndarray
     states: np.ndarray
     actions: list[int]
+    piles_before: np.ndarray
     _seats: np.ndarray  # fields of all states, as views, because they are read often
     _overs: np.ndarray
     _pendings: np.ndarray
@@ -122,6 +124,35 @@ class Present:
     def set_aside(self) -> list[str]:
         """The cards set aside for the last capturer (R6, R13), sorted by card kind."""
         return card_names(self.state["set_aside"].tolist())
+
+    def captured(self, seat: int) -> list[str]:
+        """Return the cards in a seat's pile, sorted by card kind; at the end it includes what was left (R13, K4)."""
+        self._check_seat(seat)
+        return card_names(self.piles()[seat].tolist())
+
+    def pile_counts(self, seat: int) -> tuple[int, int]:
+        """Return how many cards, and how many spades, are in a seat's pile (K5, K7)."""
+        self._check_seat(seat)
+        pile = self.piles()[seat]
+        return int(pile.sum()), spades_in(pile)
+
+    def piles(self) -> np.ndarray:
+        """Count the cards captured by each seat, (P, 52) int64, with what was left at the end (R13)."""
+        piles = self.piles_before.copy()
+        states = self.states[1 : self.at + 1]
+        taken = states["taken"].astype(np.int64)
+        captures = taken.any(axis=1)
+        if self.rules.building:
+            captures = (captures | (states["taken_builds"] != 0)) & (states["build_value"] == 0)
+        for place in np.flatnonzero((states["pending"] == NO_CARD) & captures).tolist():
+            seat = states["last_seat"][place]
+            piles[seat] += taken[place]
+            for value in bits(int(states["taken_builds"][place])):
+                piles[seat] += built_cards(self.states[place], value)
+            piles[seat, states["last_card"][place]] += 1
+        if self.is_over and self.last_capturer is not None and not self.ended_at_once:
+            piles[self.last_capturer] += self.rules.deck_counts - piles.sum(axis=0)
+        return piles
 
     # ------------------------------------------------------------------ points
 
@@ -235,3 +266,13 @@ class Present:
         rules, ranks = self.compiled[0], self.state["table_ranks"]
         values = int(find_sweep_values(rules, ranks, sum_of(rules, ranks), borrow_scratch()[0]))
         return sorted({kind % NUM_RANKS + 1 for value in bits(values) for kind in bits(int(kinds[value]))})
+
+
+def spades_in(pile: np.ndarray) -> int:
+    """Count the spades of a pile, counts (52,)."""
+    return int(pile[SPADES * NUM_RANKS :].sum())
+
+
+def built_cards(row: np.ndarray, value: int) -> np.ndarray:
+    """Count the cards of a build in a state, (52,)."""
+    return np.asarray((values_built(row["built"]) == value).sum(axis=0))

@@ -7,13 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krypenv.engine import IllegalMove
-from krypenv.game.moves import MOVE_PATTERN, Move
-from krypenv.game.positions import parse_position
-from krypenv.game.starts import check_session
-from krypenv.game.whole_plays import begin_play
+from krypenv.game.moves import MOVE_PATTERN, NO_MOVE, Move, begin_play
+from krypenv.game.positions import parse_position, rules_in, session_in
 from krypenv.inputs.words import check_text, shown, text_to_read, unquoted
 from krypenv.notation import Entries, NotationError
-from krypenv.rules import Rules
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game
@@ -22,10 +19,9 @@ _NAMES_PER_LINE = 26  # of a record's deck
 _TAG = r'\[\s*(?P<tag>\w+)\s+"(?P<value>[^"\\]*(?:\\.[^"\\]*)*)"\s*\]'
 _TOKEN = re.compile(
     rf"{_TAG}|\{{(?P<comment>[^}}]*)\}}|(?i:Deal)\s+(?P<deal>[0-9]+):|(?P<number>[0-9]+)\."
-    rf"|(?P<move>{MOVE_PATTERN})(?P<begun>\.\.)?(?![^\s{{])|(?P<result>\*|-?[0-9]+(?:--?[0-9]+)+)(?!\S)",
+    rf"|(?P<move>{MOVE_PATTERN})(?P<begun>\.\.)?(?![^\s{{])|(?P<result>\*|-?[0-9]+(?:--?[0-9]+)+)(?!\S)|(?P<other>\S)",
     re.DOTALL,
 )
-_SPACE = re.compile(r"\s*")
 _OWN_TAGS = ("Rules", "Dealer", "Seed", "Game", "Totals", "Deck", "Position")  # in the order in which they are written
 
 
@@ -108,37 +104,29 @@ def parse_record(text: str, kind: type[Game]) -> Game:
             raise
         except ValueError as error:
             raise NotationError(line, error) from None
-    return reader.finish()
+    if not reader.game or not reader.result:
+        raise NotationError(reader.line, "the record ends without '*' or the final scores")
+    texts = {ply: "\n".join(filter(None, parts)) for ply, parts in reader.comments.items()}
+    reader.game.comments = {ply: text for ply, text in texts.items() if text}
+    return reader.game
 
 
 def _tokens(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """Yield the tokens of a record with their lines; raise NotationError at anything else."""
     line, counted = 1, 0
-    at = _end_of_space(text, 0)
-    while at < len(text):
-        line += text.count("\n", counted, at)
-        counted = at
-        token = _TOKEN.match(text, at)
-        if not token:
-            raise NotationError(line, _no_token(text, at))
+    for token in _TOKEN.finditer(text):
+        line += text.count("\n", counted, token.start())
+        counted = token.start()
+        if token["other"]:
+            raise NotationError(line, _no_token(text[counted : counted + 1000]))
         yield line, token
-        at = _end_of_space(text, token.end())
 
 
-def _end_of_space(text: str, start: int) -> int:
-    space = _SPACE.match(text, start)
-    return space.end() if space else start
-
-
-def _no_token(text: str, at: int) -> str:
-    """Return why no token of a record begins here."""
-    if text[at] in "[{":
-        what, end = ("tag", ']", as in [Event "Friday"]') if text[at] == "[" else ("comment", "}")
-        return f"this {what} does not end with {end}".replace(']"', "]")
-    word = text[at : at + 1000].split()[0]
-    return (
-        f"{shown(word)} is no move; a move is 8S or 8Sx2H6D, with # for a sweep and ## for a double one; 4S+5D=9 builds"
-    )
+def _no_token(text: str) -> str:
+    """Return why no token of a record begins a text."""
+    if text[0] == "[":
+        return 'this tag does not end with ], as in [Event "Friday"]'
+    return "this comment does not end with }" if text[0] == "{" else f"{shown(text.split()[0])} {NO_MOVE}"
 
 
 class _Reader:
@@ -167,14 +155,18 @@ class _Reader:
         elif token["comment"] is not None:
             self.comments.setdefault(self.made, []).append(token["comment"].strip())
         elif token["deal"]:
-            if not _is_number(token["deal"], game.deal_number):
+            if token["deal"].lstrip("0") != str(game.deal_number):
                 raise ValueError(f"here is deal {game.deal_number}, not {unquoted(token['deal'])}")
         elif token["number"]:
-            if not _is_number(token["number"], self.made + 1):
+            if token["number"].lstrip("0") != str(self.made + 1):
                 raise ValueError(f"the next move is number {self.made + 1}, not {unquoted(token['number'])}")
         else:
             self.result = token["result"]
-            self.check_result(game)
+            scores = "-".join(map(str, game.scores()))
+            if game.is_over and self.result != scores:
+                raise ValueError(f"the final scores are {scores}, not {unquoted(self.result)}")
+            if not game.is_over and self.result != "*":
+                raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(self.result)}")
 
     def add_tag(self, name: str, text: str) -> None:
         """Keep a tag; a deck may be spread over several."""
@@ -202,25 +194,20 @@ class _Reader:
 
     def deal(self, tags: Entries) -> Game:
         """Return the game dealt from the tags for the rules, the dealer, the seed, the session and the deck."""
-        needed = "before the moves there are the tags 'Rules' and 'Deck' (or 'Seed'), or 'Position'"
-        if "Rules" not in tags.entries or not ("Deck" in tags.entries or "Seed" in tags.entries):
-            raise NotationError(self.line, needed)
-        at = "Rules"  # the tag that an error is about
+        seed, deck = (tags.value(name) if name in tags.entries else None for name in ("Seed", "Deck"))
+        if "Rules" not in tags.entries or (seed is None and deck is None):
+            raise NotationError(
+                self.line, "before the moves there are the tags 'Rules' and 'Deck' (or 'Seed'), or 'Position'"
+            )
+        rules = rules_in(tags, "Rules")
+        [dealer] = tags.numbers("Dealer", 1, rules.players - 1)
+        number, totals = session_in(tags, rules, "Game", "Totals")
         try:
-            rules = Rules.parse(tags.value(at))
-            [dealer] = tags.numbers("Dealer", 1, rules.players - 1)
-            [number], totals = tags.numbers("Game", 1, 1), tags.numbers("Totals", rules.players)
-            at = "Game" if "Game" in tags.entries else "Totals"
-            if reason := check_session(rules, number, totals):
-                raise ValueError(reason)
-            seed = tags.numbers("Seed", 1)[0] if "Seed" in tags.entries else None
-            at = "Deck" if "Deck" in tags.entries else "Dealer"
-            deck = tags.value("Deck") if "Deck" in tags.entries else None
-            return self.kind(rules, seed, deck, dealer, number, totals)
+            return self.kind(rules, None if seed is None else tags.numbers("Seed", 1)[0], deck, dealer, number, totals)
         except NotationError:
             raise
         except ValueError as error:
-            raise tags.fail(at, error) from None
+            raise tags.fail("Dealer" if deck is None else "Deck", error) from None
 
     def play(self, game: Game, move: Move, is_begun: bool) -> None:
         """Make a move, or begin it."""
@@ -234,23 +221,3 @@ class _Reader:
         card, takes, _, build, builds = move.kinds()
         if builds or not begin_play(game, card, takes, build):
             raise IllegalMove(game.complaint(f"{unquoted(self.begun)} is no begun play here"))
-
-    def check_result(self, game: Game) -> None:
-        """Raise ValueError unless the record ends with the final scores, or with ``*`` before the end."""
-        scores = "-".join(map(str, game.scores()))
-        if game.is_over and self.result != scores:
-            raise ValueError(f"the final scores are {scores}, not {unquoted(self.result)}")
-        if not game.is_over and self.result != "*":
-            raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(self.result)}")
-
-    def finish(self) -> Game:
-        """Return the whole game; raise NotationError if the record is cut off."""
-        if not self.game or not self.result:
-            raise NotationError(self.line, "the record ends without '*' or the final scores")
-        texts = {ply: "\n".join(filter(None, parts)) for ply, parts in self.comments.items()}
-        self.game.comments = {ply: text for ply, text in texts.items() if text}
-        return self.game
-
-
-def _is_number(digits: str, number: int) -> bool:
-    return digits.lstrip("0") == str(number)

@@ -6,7 +6,6 @@ import numpy as np
 
 from krypenv.cards import NO_CARD
 from krypenv.features import write_features
-from krypenv.kernels.captures import captures_of
 from krypenv.kernels.deals import deal, shuffle_deck, take_back
 from krypenv.kernels.decision_checks import SOUND
 from krypenv.kernels.observing import note_play, write_history, write_mask, write_observation
@@ -37,13 +36,6 @@ def step_game(compiled: np.ndarray, stack: np.ndarray, at: int, action: int, scr
     stack[at + 1] = stack[at]
     act(compiled[0], stack[at + 1], action, scratch[0])
     return True
-
-
-@kernel
-def list_captures(compiled: np.ndarray, stack: np.ndarray, at: int, scratch: np.ndarray) -> int:
-    """Put the captures of the pending card into `scratch.captures`, as packed ranks, and return their number."""
-    game = stack[at]
-    return captures_of(compiled[0], game.pending, game.table_ranks, scratch[0])
 
 
 @kernel

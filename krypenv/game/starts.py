@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -34,13 +33,6 @@ def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
             f"but the rules {str(rules)!r} have {rules.deck_counts[kind]} of it and {rules.deck_size} in all"
         )
     return kinds
-
-
-def secret_deck(rules: Rules) -> list[str]:
-    """Return the deck's names in an order that follows from no seed: some of its cards tell nothing of the others."""
-    names = [card_name(kind) for kind in np.repeat(np.arange(NUM_KINDS), rules.deck_counts).tolist()]
-    secrets.SystemRandom().shuffle(names)
-    return names
 
 
 def check_session(rules: Rules, number: int, totals: Sequence[int]) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Iterator, Sequence
 
 from krypenv import agents
 from krypenv.advice.values import Values, gives_values, values_of
 from krypenv.agents.base import Agent
+from krypenv.cards import card_name
 from krypenv.game.base_agent import move_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.game.starts import secret_deck
 from krypenv.inputs.words import is_whole, short_name, shown
 from krypenv.rules import Rules
 from krypenv.ui.narrator.words import starting
@@ -132,6 +133,13 @@ def dealt(rules: Rules, seed: int | None = None) -> Game:
 def next_of(game: Game) -> Game:
     """Return the next game of a table's session; see `dealt`."""
     return game.next_game(secret_deck(game.rules) if game.seed is None else None)
+
+
+def secret_deck(rules: Rules) -> list[str]:
+    """Return the deck's names in an order that follows from no seed: some of its cards tell nothing of the others."""
+    names = [card_name(kind) for kind, count in enumerate(rules.deck_counts.tolist()) for _ in range(count)]
+    secrets.SystemRandom().shuffle(names)
+    return names
 
 
 def seed_at(seed: int, seat: int) -> int:

@@ -14,8 +14,7 @@ from support.fuzzing import REFUSED, Tally, attempt, fuzzer, seeded
 from support.games import RULES, seen_by
 from support.relatives import ALL_RELATIVES as RELATIVES
 
-from krypenv import Engine, Game, Rules, agents, determinize
-from krypenv.cards import card_name
+from krypenv import Engine, Rules, agents, determinize
 from krypenv.observation import LAYOUT, SIZE
 from krypenv.rules import FIELDS
 from krypenv.state import GAME
@@ -164,29 +163,6 @@ def states(tally: Tally, rng: random.Random) -> None:
             going = REFUSED
     if going is not REFUSED:
         go_on(going, 6)
-
-
-NAMES = [card_name(kind) for kind in range(52)]
-
-
-@fuzzer(share=0.2, rng=seeded)
-def game_states(tally: Tally, rng: random.Random) -> None:
-    """A game that goes on from a mutant of a state has the same cards in each place, or the state is refused."""
-    text = rng.choice([*RULES, *RELATIVES])
-    game = Game(PLAYABLE[text], seed=rng.randrange(20))
-    plies = rng.randrange(40)
-    while (len(game.moves) < plies and not game.is_over) or game.pending:
-        game.act(rng.choice(game.legal_actions()))
-    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(game.rules.players)])
-    state = mutate_state(game.state.reshape(1), rng)
-    if rng.random() < 0.2:
-        piles[rng.randrange(len(piles)), rng.randrange(52)] += rng.choice((-1, 1))
-    twin = attempt(partial(Game.from_state, game.rules, state, piles), tally, (text, state))
-    if twin is not REFUSED:
-        assert Game.from_position(twin.position()).position() == twin.position()
-        for _ in range(8):
-            if not twin.is_over:
-                twin.act(rng.choice(twin.legal_actions()))
 
 
 # ---------------------------------------------------------------------- random rules

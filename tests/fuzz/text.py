@@ -22,8 +22,8 @@ from support.relatives import ALL_RELATIVES as RELATIVES
 from krypenv import Game, Move, Rules, agents
 from krypenv.agents.base import format_spec, parse_spec
 from krypenv.cards import NUM_BUILDING_ACTIONS, RANK_NAMES, action_name, card_name, parse_action, parse_card
+from krypenv.game.moves import begin_play
 from krypenv.game.records import parse_record
-from krypenv.game.whole_plays import begin_play
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.settings.groups import GameSettings
 

@@ -159,7 +159,7 @@ def test_r10_f1_what_a_hand_cannot_hold_may_be_a_single_card():
     assert "cannot-hold 0: 2S\n" in game.position()
     assert Game.from_position(game.position()).position() == game.position()
     text = f"rules: {rules}; table: 9C 6D KH; hand 0: 2S; hand 1: 3C 4C; captured 1: rest; cannot-hold 0: "
-    with pytest.raises(NotationError, match="seat 0 holds a 2S"):
+    with pytest.raises(NotationError, match="holds a rank that it can't hold"):
         Game.from_position(text + "2S")
     assert "cannot-hold 0: 2\n" in Game.from_position(text + "2").position()
     with pytest.raises(NotationError, match="'2S' is no rank"):

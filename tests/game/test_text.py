@@ -18,7 +18,7 @@ from krypenv.agents.base import LIMITS, options_of
 from krypenv.agents.search.sampler import MOST_SHARED
 from krypenv.agents.search.search import Search
 from krypenv.cards import parse_card, parse_rank
-from krypenv.game.whole_plays import begin_play
+from krypenv.game.moves import begin_play
 from krypenv.inputs.words import as_argument, command_line
 from krypenv.notation import NotationError
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list

@@ -180,34 +180,3 @@ def test_who_owns_the_state_may_go_on_without_a_check():
     twin = Engine.from_state(MAIN, engine.state, check=False)
     twin.set_state(engine.state, check=False)
     assert (twin.observation == engine.observation).all()
-
-
-def test_a_game_goes_on_from_a_state_with_its_piles_alone():
-    game = Game(MAIN, seed=3)
-    for _ in range(12):
-        game.push(game.legal_moves()[0])
-    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
-    assert Game.from_state(MAIN, game.state, piles).position() == game.position()
-    odd_piles = 0, piles.astype(float), [["x"] * 52] * 2, None
-    for wrong in (piles[::-1], piles + 1, piles[:1], piles * 0, -piles, *odd_piles):
-        with pytest.raises(ValueError, match=r"the state is not from a game of|a game resumes from one record"):
-            Game.from_state(MAIN, game.state, wrong)
-    for state in (np.zeros(3), None, np.zeros(2, GAME), 7, game.state["table"]):
-        with pytest.raises(ValueError, match=r"a game resumes from one record of krypenv\.state\.GAME"):
-            Game.from_state(MAIN, state, piles)
-    begun = "rules: krypkasino; table: 2C 3C 4C 5C 8C TD; hand 1: 2D; captured 1: rest; pending: AC; took: 2C"
-    with pytest.raises(ValueError, match="no card is pending"):
-        Game.from_state(MAIN, Game.from_position(begun).state, piles * 0)
-
-
-def test_the_last_to_capture_has_captured():
-    game = Game(Rules.preset("kasino-sweden"), seed=3)
-    game.push(next(move for move in game.legal_moves() if move.takes))
-    for _ in range(2):  # plays that take nothing
-        game.push(next(move for move in game.legal_moves() if not move.takes))
-    piles = np.array([[game.captured(seat).count(name) for name in NAMES] for seat in range(2)])
-    state, (last,) = game.state, np.flatnonzero(piles.any(axis=1))
-    assert Game.from_state(game.rules, state, piles).last_capturer == last
-    state["last_capturer"] = 1 - last
-    with pytest.raises(ValueError, match=r"the state is not from a game of"):
-        Game.from_state(game.rules, state, piles)
