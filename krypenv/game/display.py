@@ -43,20 +43,14 @@ def announced(game: Game) -> tuple[bool, list[int]]:
 
 
 def seats_shown(game: Game, render_seat: int | str | None) -> Collection[int]:
-    """Return the seats whose hands are shown: the "turn", a fixed one, "all", or with None none.
-
-    Raises ValueError for anything else.
-    """
+    """Return the seats whose hands are shown; see `check_render_seat`."""
     players = game.rules.players
-    if render_seat is None:
-        return ()
-    if isinstance(render_seat, str) and render_seat in (TURN, ALL):
-        return range(players) if render_seat == ALL else (game.turn,)
-    return (check_render_seat(render_seat, players),)
+    seat = check_render_seat(render_seat, players)
+    return () if seat is None else range(players) if seat == ALL else (game.turn if seat == TURN else seat,)
 
 
 def check_render_seat(render_seat: Any, players: int) -> Any:
-    """Return whose hand to show; raise ValueError unless it is a seat, "turn", "all" or None."""
+    """Check whose hands to show and return it: a seat, "turn", "all", or None for none; else raise ValueError."""
     if render_seat is None or (isinstance(render_seat, str) and render_seat in (TURN, ALL)):
         return render_seat
     if not is_whole(render_seat, 0, players - 1):
@@ -140,21 +134,6 @@ def last_play(game: Game) -> LastPlay | None:
         return None
     seat, card, sweep = (int(state[name]) for name in ("last_seat", "last_card", "last_sweep"))
     return LastPlay(seat, card_name(card), takes, sweep, False, build, builds)
-
-
-def format_verb(play: LastPlay) -> str:
-    """Return what a play does beside laying its card, as in "and took" or "and builds 9 with"; empty for nothing."""
-    if play.build:
-        return f"and {'builds' if play.is_begun else 'built'} {play.build}{' with' if play.takes else ''}"
-    if play.takes or play.builds:
-        return "and takes" if play.is_begun else "and took"
-    return "and takes nothing" if play.is_begun else ""
-
-
-def format_builds(play: LastPlay) -> str:
-    """Return the builds that a play captures, raises or joins, as in "the build of 9"; empty for none."""
-    others = [value for value in play.builds if value != play.build]
-    return f"the build{'s' * (len(others) > 1)} of {' and '.join(map(str, others))}" if others else ""
 
 
 def format_cards(names: list[str] | tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Pictures of a game: as SVG and pixels, as text for a terminal, as files, and in a window. They hold no rules."""
+"""Pictures of a game: as SVG and pixels, as files, and in a window. They hold no rules."""
 
 import lazy_loader
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from krypenv.game.display import format_game, seats_shown
 from krypenv.game.game import Game
 from krypenv.inputs.words import shown
 from krypenv.pictures.drawing import Pixels, draw_game, pygame
@@ -46,9 +47,7 @@ class Renderer:
         Raises RuntimeError, in one sentence, where no window can be opened.
         """
         if self.mode == "ansi":
-            from krypenv.pictures.text import TextStyle, format_ansi
-
-            return format_ansi(game, render_seat, look=TextStyle(bottom=bottom))
+            return format_game(game, seats_shown(game, render_seat))
         pixels = draw_game(game, render_seat, bottom=bottom)
         if self.mode == "rgb_array":
             return pixels

@@ -10,10 +10,8 @@ from krypenv.cards import parse_card, rank_of
 from krypenv.game.display import (
     LastPlay,
     format_announcement,
-    format_builds,
     format_place,
     format_result,
-    format_verb,
     last_play,
     seat_counts,
 )
@@ -186,12 +184,12 @@ def _words(game: Game, called: Sequence[str], has_sheet: bool, caption: str) -> 
 
 def _play(play: LastPlay, name: str) -> list[Thing]:
     """Return a play as a line of words and small cards."""
-    builds = f"{'and ' if play.takes else ''}{format_builds(play)}" if format_builds(play) else ""
+    builds = f"{'and ' if play.takes else ''}{_builds_of(play)}" if _builds_of(play) else ""
     things, rest = [], _LAST
     for part in (
         f"{name} {'plays' if play.is_begun else 'played'}",
         [play.card],
-        format_verb(play),
+        _verb(play),
         play.takes,
         builds,
     ):
@@ -206,3 +204,18 @@ def _play(play: LastPlay, name: str) -> list[Thing]:
         things.append(Thing("ribbon", "last", rest.inside(9)._replace(w=170), made))
     left = (_LAST.x + _LAST.w - max(thing.rect.x + thing.rect.w for thing in things)) / 2
     return [thing._replace(rect=thing.rect._replace(x=thing.rect.x + left)) for thing in things]
+
+
+def _verb(play: LastPlay) -> str:
+    """Return what a play does beside laying its card, as in "and took" or "and builds 9 with"; empty for nothing."""
+    if play.build:
+        return f"and {'builds' if play.is_begun else 'built'} {play.build}{' with' if play.takes else ''}"
+    if play.takes or play.builds:
+        return "and takes" if play.is_begun else "and took"
+    return "and takes nothing" if play.is_begun else ""
+
+
+def _builds_of(play: LastPlay) -> str:
+    """Return the builds that a play captures, raises or joins, as in "the build of 9"; empty for none."""
+    others = [value for value in play.builds if value != play.build]
+    return f"the build{'s' * (len(others) > 1)} of {' and '.join(map(str, others))}" if others else ""

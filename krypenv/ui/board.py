@@ -13,12 +13,12 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from krypenv.game.game import Game
-from krypenv.pictures.text import NARROWEST
 from krypenv.ui.choices import MOST_LISTED, Choices
 from krypenv.ui.narrator.choice import group_of
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.screen import Screen
 from krypenv.ui.table import Table
+from krypenv.ui.table_text import NARROWEST
 
 WIDE = 100  # columns from which on there is a second column
 _FEWEST = 3  # choices shown at once

@@ -14,13 +14,12 @@ from krypenv.advice.estimates import plus_minus
 from krypenv.advice.values import MOST_ADVISED, Values
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.pictures.text import NARROWEST, TextStyle, text_of
 from krypenv.ui.choices import MOST_LISTED, Choices
 from krypenv.ui.narrator.choice import GROUPS, group_of
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.words import starting
 from krypenv.ui.rulebook import five_lines, in_full, shows
 from krypenv.ui.table import Table
+from krypenv.ui.table_text import NARROWEST, TableText
 
 _CARD = re.compile(r"(?<![0-9A-Za-z])(?:10|[2-9TJQKA])(?:[♣♦♥♠]|[CDHS](?![0-9A-Za-z]))")
 _INDENT = " " * 6  # before a choice; its number stands there
@@ -42,18 +41,7 @@ class Screen:
         self.console = console
         self.listed = MOST_LISTED  # how many choices are shown at once
         self.narrator = narrator = Narrator(table.game.rules, table.names, table.seat, language, symbols)
-        self._look = TextStyle(
-            [*map(starting, narrator.names)],
-            table.seat,
-            four_colours,
-            symbols,
-            self._label,
-            narrator.title,
-            narrator.place,
-        )
-
-    def _label(self, label: str, **parts: Any) -> str:
-        return self.narrator.say(f"screen.{label}", **parts)
+        self._text = TableText(narrator, four_colours)
 
     @property
     def width(self) -> int:
@@ -88,7 +76,7 @@ class Screen:
         """Return a sentence with its cards in colour."""
         text = Text(sentence, style)
         for found in _CARD.finditer(sentence):
-            text.stylize(self._look.ink(found[0]), *found.span())
+            text.stylize(self._text.ink(found[0]), *found.span())
         return text
 
     # ------------------------------------------------------------------ the game
@@ -112,7 +100,7 @@ class Screen:
 
     def drawn(self, game: Game, width: int) -> RenderableType:
         """Return the hands that may be seen and the table, in so many columns."""
-        return text_of(game, self._look.bottom, self._look, width)
+        return self._text.table(game, width)
 
     def play(self, before: Game, game: Game) -> None:
         """Write what the last play was and brought, and which deal it has ended."""

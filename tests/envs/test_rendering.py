@@ -8,10 +8,10 @@ import gymnasium
 import numpy as np
 import pytest
 
-from krypenv import Game, Rules, kasino_v0
+from krypenv import Game, kasino_v0
 from krypenv.families.variants import FAMILIES
-from krypenv.pictures import draw_game, format_ansi
-from krypenv.pictures.text import TextStyle
+from krypenv.game.display import format_game, seats_shown
+from krypenv.pictures import draw_game
 
 
 def play(env, seed=1):
@@ -25,18 +25,14 @@ def play(env, seed=1):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_one_learner_is_shown_at_its_decisions_and_at_the_end(family, monkeypatch):
-    monkeypatch.setenv("NO_COLOR", "1")
+def test_one_learner_is_shown_at_its_decisions_and_at_the_end(family):
     env = gymnasium.make(family.gym_id, render_mode="ansi", players=3, seat="random", opponents="greedy")
     moments = 0
     for is_over in play(env):
         moments += 1
         text = env.render()
-        assert text.count(" to play.") == (not is_over)
+        assert len(re.findall(r"^> seat ", text, re.MULTILINE)) == (not is_over)
         assert ("The game is over" in text) == is_over
-        if not is_over:
-            [line] = re.findall(r"^> Seat .*", text, re.MULTILINE)
-            assert line in text[text.index("  Table") :], "the learner sits at the bottom"
     assert moments > 10
 
 
@@ -85,39 +81,11 @@ def test_each_of_many_games_shows_the_hands_that_it_should(render_seat):
     for text, state, seat in zip(envs.render(), batch.engine.state, batch.seats.tolist(), strict=True):
         if render_seat == "turn":
             shown = seat
-        assert text == format_ansi(Game.at_row(batch.rules, state), shown, look=TextStyle(bottom=seat))
+        game = Game.at_row(batch.rules, state)
+        assert text == format_game(game, seats_shown(game, shown))
 
 
 def test_a_wrong_mode_is_refused():
     for make in (lambda **mode: gymnasium.make("Mulle-v0", **mode), lambda **mode: kasino_v0.env(**mode)):
         with pytest.raises(ValueError, match="it is one of human, rgb_array, ansi, or None"):
             make(render_mode="rgb")
-
-
-# ---------------------------------------------------------------------- text
-
-
-@pytest.mark.parametrize("width", [40, 80, 200])
-def test_text_fits_into_the_terminal(width, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(width))
-    for rules in ("krypkasino players=6 teams=3", "kasino-finland players=4 teams=2", "mulle players=2"):
-        game = Game(Rules.parse(rules), seed=2)
-        for _ in range(25):
-            game.act(game.legal_actions()[0])
-        lines = format_ansi(game, "all", colour=False).splitlines()
-        assert max(map(len, lines)) <= width
-        assert "\x1b" not in "".join(lines)
-
-
-def test_text_is_in_colour_unless_it_is_not_wanted(monkeypatch):
-    game = Game(Rules.preset(), seed=1)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    plain, coloured = format_ansi(game, "all", 80, False), format_ansi(game, "all", 80)
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured).split() == plain.split()
-    assert coloured != format_ansi(game, "all", 80, look=TextStyle(four_colours=True))
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert format_ansi(game, "all", 80) == plain
-
-
-def test_text_without_symbols_is_ascii():
-    assert format_ansi(Game(Rules.preset(), seed=1), 0, 80, False, TextStyle(symbols=False)).isascii()

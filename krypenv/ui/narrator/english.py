@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from krypenv.pictures.text import LABELS
-
 TEXTS = {
     # ---- small words
     "list.and": "and",
@@ -275,7 +273,22 @@ TEXTS = {
     "luck.cost": "{said}; the cards cost {whom} {cards}.",
     "luck.some": "{said}: {cards} of them was the cards.|{said}: {cards} of them were the cards.",
     # ---- the table in the terminal
-    **{f"screen.{label}": text for label, text in LABELS.items()},
+    "screen.head": "{title}, {place}, stock {stock}",
+    "screen.table": "Table",
+    "screen.build": "Build {value}",
+    "screen.multiple": "multiple",
+    "screen.aside": "Put aside",
+    "screen.dealer": "dealer",
+    "screen.team": "team {team}",
+    "screen.card": "1 card",
+    "screen.cards": "{count} cards",
+    "screen.score": "score {count}",
+    "screen.sweeps": "sweeps {count}",
+    "screen.cards_won": "cards {count}",
+    "screen.spades_won": "spades {count}",
+    "screen.counted": "counted {count}",
+    "screen.mulles": "mulles {count}",
+    "screen.for_mulles": "for {count}",
     "screen.points": "card points {count}",
     "place.deal": "deal {number} of {deals}",
     "place.game": "game {game}, deal {number} of {deals}",
