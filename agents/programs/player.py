@@ -1,36 +1,114 @@
-"""A player that is another program: it is told what its seat may see, and answers with a move."""
+"""An agent that is another program, and version 1 of the protocol that it speaks (docs/programs.md)."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import OrderedDict
-from functools import partial
+from functools import cache, lru_cache, partial
+from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from krypenv import observation
 from krypenv.agents.base import BaseAgent, IntArray, check_options, check_seed, format_spec
 from krypenv.agents.own import PROGRAM
-from krypenv.agents.programs.messages import BYE, MOVE, NAME, Answer, decide, hello, read_answer
 from krypenv.agents.programs.peer import Peer, ProgramFailed, split_command
+from krypenv.envs.structs import seen_values
+from krypenv.features import history_in
 from krypenv.game.game import Game
-from krypenv.inputs.words import one_line
+from krypenv.game.moves import Move
+from krypenv.inputs.words import one_line, shown
 from krypenv.kernels.decision_checks import check_decisions
+from krypenv.observation import history_columns
 from krypenv.rules import Rules
 from krypenv.runtime.threads import Lock, in_turn
 from krypenv.worlds.determinize import check_genuine, determinize
 
+VERSION = 1
+BYE = {"type": "bye"}
+NAME, MOVE, ERROR = "name", "move", "error"  # keys of answers: what is asked for, and what may come in its place
 SECONDS = 60.0  # for a decision
 TO_START = 60.0  # seconds for the first answer, at least
-MOST_PLANS = 100_000  # plays that were begun, of which the rest is kept
+MOST_PLANS = 100_000  # observations under which planned actions are kept
+
+
+# ---------------------------------------------------------------------- messages
+
+
+def hello(rules: Rules, seed: int, seconds: float) -> dict[str, Any]:
+    """Make the first message: the versions, the rules, and the blocks of observations."""
+    return {
+        "type": "hello",
+        "protocol": VERSION,
+        "krypenv": metadata.version("krypenv"),
+        "rules": str(rules),
+        "fields": dataclasses.asdict(rules),
+        "seed": seed,
+        "seconds": seconds,
+        "observation": {
+            "version": observation.VERSION,
+            "blocks": {name: [part.start, part.stop] for name, part in rules.layout.items()},
+        },
+    }
+
+
+def decide(number: int, game: Game, seen: np.ndarray, seconds: float) -> dict[str, Any]:
+    """Ask for a move of the seat to act in a game that shows it `seen`, (N,) int8, and nothing else."""
+    values = seen_values(game, game.turn, seen, _plays(game, seen))
+    return {"type": "decide", "id": number, "seconds": seconds, **values}
+
+
+_columns_of = lru_cache(16)(history_columns)
+
+
+def _plays(game: Game, seen: np.ndarray) -> list[tuple[int, Move]] | None:
+    """List the plays of the deal with their seats, without sweeps; None for an observation without the history."""
+    history, plays = history_in(game.rules, seen[None])[0], []
+    if len(history) == 0:
+        return None
+    for row in history[history.any(axis=1)]:
+        columns = _columns_of(game.rules).items()
+        play = {name: np.arange(part.stop - part.start).repeat(row[part]).tolist() for name, part in columns}
+        builds = tuple(play.get("builds", ()))
+        move = Move.of_kinds(play["card"][0], play["takes"], 0, sum(play.get("build", ())), builds)
+        plays.append(((game.turn + play["who"][0]) % game.rules.players, move))
+    return plays
+
+
+@cache
+def _schema(key: str, has_id: bool) -> Any:
+    """Make the schema of an answer. Pydantic is not imported before there is one."""
+    from krypenv.inputs.schema import Line, a_record, whole
+
+    return a_record({key: str if key == ERROR else Line, **({"id": whole()} if has_id else {})})
+
+
+def check_answer(answer: Any, key: str, number: int | None = None) -> dict[str, Any]:
+    """Check that an answer has a text under a key, or else under `ERROR`, and the id `number` if there is one.
+
+    Raises ValueError, naming the fault.
+    """
+    from krypenv.inputs.schema import check
+
+    checked: dict[str, Any] = answer
+    check(_schema(ERROR if isinstance(answer, dict) and ERROR in answer else key, number is not None), answer)
+    if number is not None and checked["id"] != number:
+        raise ValueError(f"id is {shown(checked['id'])}, and that of the question is {number}")
+    return checked
+
+
+# ---------------------------------------------------------------------- the agent
 
 
 class Program(BaseAgent):
     """Plays what another program answers, in the protocol of docs/programs.md.
 
-    The program is started when this object is made, and ended with it. It is asked for one decision after another, each
-    told whole; of games it is told nothing else. A move is asked for once, and then played by its staged actions.
+    The program is started when this object is made, and ended with it. Each question holds all that the seat may know.
+    A move is asked for once, and then played by its staged actions.
 
     Args:
         command: the command that starts it; it is split into words as a shell does, and no shell is started.
@@ -40,35 +118,34 @@ class Program(BaseAgent):
         title: what the program calls itself.
         files: the files among the words of the command.
 
-    Raises ValueError for a command that names no program, and `ProgramFailed`, a ValueError, where the program does
-    not start or does not answer as it should. `act` raises it too. A program that gives no answer that can be read, or
-    none in time, is ended, and every later decision fails at once; one that names an illegal move goes on.
+    Raises ValueError for an empty command, and `ProgramFailed`, a ValueError, if the program does not start or breaks
+    the protocol, as `act` does too. A program without a valid answer in time is ended, and every later decision fails
+    at once; one that names an illegal move goes on.
     """
 
-    needs_history = True  # it is told the plays of the deal, where they are there to be told
+    needs_history = True  # questions list the plays of the deal, where they are known
 
     def __init__(self, rules: Rules, seed: int = 0, *, command: str = "", seconds: float = SECONDS) -> None:
         options: dict[str, Any] = {"command": command, "seconds": seconds}
         check_options(PROGRAM, Program, options)
-        files = [word for word in split_command(command) if os.path.isfile(word)]
-        given = options if seconds != SECONDS else {"command": command}
-        self.name, self.rules, self.lock = format_spec(PROGRAM, given), rules, Lock()
-        self.files = [Path(word) for word in files]
+        self.files = [Path(word) for word in split_command(command) if os.path.isfile(word)]
+        named = options if seconds != SECONDS else {"command": command}
+        self.name, self.rules, self.lock = format_spec(PROGRAM, named), rules, Lock()
         self._made = partial(Program, rules, check_seed(seed), **options)
         self._seconds = float(seconds)
         self._asked = 0
-        self._plans: OrderedDict[bytes, list[int]] = OrderedDict()  # the actions that follow, by what is seen
+        self._plans: OrderedDict[bytes, list[int]] = OrderedDict()  # the next actions of moves, by observation
         self._peer = Peer(command, BYE)
         answer = self._ask(hello(rules, seed, self._seconds), max(TO_START, self._seconds), NAME)
-        if answer.is_error:
-            self._peer.fail(f"won't play: {one_line(answer.text)}")
-        self.title = one_line(answer.text, 80)
+        if ERROR in answer:
+            self._peer.fail(f"won't play: {one_line(answer[ERROR])}")
+        self.title = one_line(answer[NAME], 80)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._made, ()  # a copy starts a program of its own
 
     def end(self) -> None:
-        """End the program, as happens where this object is lost."""
+        """End the program, as happens when this object is collected."""
         self._peer.end()
 
     @in_turn
@@ -76,48 +153,43 @@ class Program(BaseAgent):
         """Return the program's action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         seen, masks = check_decisions(self.rules, observations, action_masks)
         check_genuine(self.rules, seen, masks)
-        # A world has what the seat sees; what is made up in it is not told.
-        return np.array([self._choose(*pair) for pair in zip(determinize(seen, 0, self.rules), seen, strict=True)])
+        worlds = determinize(seen, 0, self.rules)  # of which questions hold only what is seen
+        return np.array([self._choose(*pair) for pair in zip(worlds, seen, strict=True)])
 
     def _choose(self, world: np.ndarray, seen: np.ndarray) -> int:
-        """Return the next action of a play that was begun, or the first one of the program's move."""
+        """Choose the planned action, or else the first one of the program's move."""
         key = seen[: self.rules.observation_size].tobytes()
         if key in self._plans:
-            return self._recall(key)
+            action = self._plans[key].pop(0)  # of plays with the same observation, any will do
+            if not self._plans[key]:
+                del self._plans[key]
+            return action
         game = Game.at_row(self.rules, world)
         self._asked += 1
         answer = self._ask(decide(self._asked, game, seen, self._seconds), self._seconds, MOVE, self._asked)
-        if answer.is_error:
-            raise ProgramFailed(self._peer.sentence(f"gives up: {one_line(answer.text)}"))
+        if ERROR in answer:
+            raise ProgramFailed(self._peer.sentence(f"gives up: {one_line(answer[ERROR])}"))
         try:
-            game.push(answer.text)
+            game.push(answer[MOVE])
         except ValueError as error:
             raise ProgramFailed(self._peer.sentence(f"gave no legal move: {error}")) from None
-        first, *others = list(game.actions)
+        actions = list(game.actions)
         game.pop()
-        self._plan(game, first, others)
-        return first
+        self._plan(game, actions)
+        return actions[0]
 
-    def _ask(self, message: dict[str, Any], seconds: float, key: str, number: int | None = None) -> Answer:
-        """Return the answer to a message; a program that does not give one is ended."""
+    def _ask(self, message: dict[str, Any], seconds: float, key: str, number: int | None = None) -> dict[str, Any]:
+        """Ask the program, which is ended unless its answer is valid."""
         answer = self._peer.ask(message, seconds)
         try:
-            return read_answer(answer, key, number)
+            return check_answer(answer, key, number)
         except ValueError as error:
             self._peer.fail(f"gave a wrong answer to {message['type']}: {error}")
 
-    def _plan(self, game: Game, action: int, others: list[int]) -> None:
-        """Keep the actions that follow one, each under what its seat will see."""
-        for following in others:
+    def _plan(self, game: Game, actions: list[int]) -> None:
+        """Keep all actions of a move but the first, each under the observation in which it follows."""
+        for action, next_action in pairwise(actions):
             game.act(action)
-            self._plans.setdefault(game.observation().tobytes(), []).append(following)
-            action = following
+            self._plans.setdefault(game.observation().tobytes(), []).append(next_action)
         while len(self._plans) > MOST_PLANS:  # of games that were not played on
             self._plans.popitem(last=False)
-
-    def _recall(self, key: bytes) -> int:
-        """Return a planned action; those of plays that look alike are interchangeable."""
-        following = self._plans[key].pop(0)
-        if not self._plans[key]:
-            del self._plans[key]
-        return following

@@ -15,7 +15,7 @@ from support.fuzzing import check_sentence
 from support.programs import FEWEST_POINTS, LANGUAGE_MODEL, has_ended, line_of, odd, of_command, running
 
 from krypenv import Engine, Game, Rules, agents
-from krypenv.agents.programs import messages, player
+from krypenv.agents.programs import player
 from krypenv.agents.programs.peer import LONGEST_LINE, ProgramFailed
 from krypenv.engine import row_seeds
 from krypenv.envs.structs import MOST_MOVES
@@ -88,7 +88,7 @@ def test_it_plays_whole_games_as_the_program_says(text):
 def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
     """Whatever is made up in the world that it is told from, the message is the same; and it is true."""
     rules, rng = Rules.parse(text), np.random.default_rng(0)
-    greeting = messages.hello(rules, 9, 2.0)
+    greeting = player.hello(rules, 9, 2.0)
     assert (Rules.parse(greeting["rules"]), greeting["seed"]) == (rules, 9)
     game = Game(rules, seed=3)
     for _ in range(30):
@@ -97,7 +97,7 @@ def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
         seat = game.turn
         seen = game.observation(history=True)
         one, other = (
-            messages.decide(7, Game.at_row(rules, determinize(seen, seed, rules)[0]), seen, 2.0) for seed in (0, 1)
+            player.decide(7, Game.at_row(rules, determinize(seen, seed, rules)[0]), seen, 2.0) for seed in (0, 1)
         )
         assert one == other
         assert one["hand"] == game.hand(seat)
@@ -114,7 +114,7 @@ def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
         assert (one["moves"], one["more_moves"]) == (list(map(str, moves)), not are_all)
         assert one["plays"] == plays_of_deal(game)
         assert (
-            messages.decide(7, Game.at_row(rules, determinize(seen, 0, rules)[0]), game.observation(), 2.0)["plays"]
+            player.decide(7, Game.at_row(rules, determinize(seen, 0, rules)[0]), game.observation(), 2.0)["plays"]
             is None
         )
         game.push(moves[rng.integers(len(moves))])

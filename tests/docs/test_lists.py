@@ -12,7 +12,7 @@ from krypenv import Rules, agents, observation, whole_state
 from krypenv.agents.champion import SHIPPED
 from krypenv.agents.neural import model_file
 from krypenv.agents.neural.action_features import version_of
-from krypenv.agents.programs import messages
+from krypenv.agents.programs import player
 from krypenv.training.cli.commands import app
 from krypenv.training.data import card as data_card
 from krypenv.training.data.columns import COLUMNS
@@ -52,7 +52,7 @@ def test_versions() -> None:
         "training.evaluation.matches.deal_lists.LISTS": str(LISTS["dev"][0]),
         "training.evaluation.score.protocol.VERSION": protocol.VERSION,
         "training.evaluation.score.score_file.FORMAT": str(score_file.FORMAT),
-        "agents.programs.messages.VERSION": str(messages.VERSION),
+        "agents.programs.player.VERSION": str(player.VERSION),
         "agents.neural.model_file.FORMAT": str(model_file.FORMAT),
         "training.runs.journal.FORMAT": str(journal.FORMAT),
         "training.data.card.FORMAT": str(data_card.FORMAT),

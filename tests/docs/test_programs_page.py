@@ -7,8 +7,7 @@ from support.places import DOCS
 from support.programs import FEWEST_POINTS
 
 from krypenv import Game, Rules
-from krypenv.agents.programs import messages
-from krypenv.agents.programs.player import MOVE, NAME, SECONDS
+from krypenv.agents.programs import player
 from krypenv.worlds.determinize import determinize
 
 PAGE = (DOCS / "programs.md").read_text(encoding="utf-8")
@@ -35,20 +34,20 @@ def question():
     for _ in range(3):
         game.push(game.legal_moves()[0])
     seen = game.observation(history=True)
-    return game, messages.decide(1, Game.at_row(RULES, determinize(seen, 0, RULES)[0]), seen, SECONDS)
+    return game, player.decide(1, Game.at_row(RULES, determinize(seen, 0, RULES)[0]), seen, player.SECONDS)
 
 
 def test_the_messages_are_those_that_are_sent():
     (hello, named, decide, moved, error), (game, asked) = SHOWN, question()
-    assert agrees(hello, messages.hello(RULES, 7, SECONDS))
-    assert not agrees(hello, messages.hello(RULES, 8, SECONDS))
+    assert agrees(hello, player.hello(RULES, 7, player.SECONDS))
+    assert not agrees(hello, player.hello(RULES, 8, player.SECONDS))
     assert agrees(decide, asked)
     assert not agrees(decide | {"more": 1}, asked)
-    assert messages.read_answer(named, NAME) == ("fewest points", False)
-    assert messages.read_answer(moved, MOVE, 1) == ("2Hx2D", False)
-    assert messages.read_answer(error, MOVE, 1) == ("the model did not answer", True)
+    assert player.check_answer(named, player.NAME) == {"name": "fewest points"}
+    assert player.check_answer(moved, player.MOVE, 1)["move"] == "2Hx2D"
+    assert player.check_answer(error, player.MOVE, 1)["error"] == "the model did not answer"
     game.push(moved["move"])
-    assert f"`{json.dumps(messages.BYE)}`" in PAGE
+    assert f"`{json.dumps(player.BYE)}`" in PAGE
 
 
 def test_the_program_of_the_page_is_there():
