@@ -18,7 +18,7 @@ from krypenv.agents.base import (
     options_of,
     parse_spec,
 )
-from krypenv.agents.champion import Champion, label_of
+from krypenv.agents.champion import label_of, make_champion
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent, trained_rules
 from krypenv.agents.neural.model_file import refuse_zip
@@ -72,7 +72,7 @@ _AGENTS: dict[str, Callable[..., BaseAgent]] = {
     "search": Search,
     "learned": _make_learned,
     "guided": Guided,
-    "champion": Champion,
+    "champion": make_champion,
     "oracle-cards": OracleCards,
     "oracle-hand": OracleHand,
     "oracle-deck": OracleDeck,

@@ -11,9 +11,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from krypenv.agents.base import BaseAgent, IntArray, knows_krypkasino
+from krypenv.agents.base import BaseAgent, knows_krypkasino
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent
 from krypenv.agents.search.rollout import Rollout
@@ -67,8 +65,8 @@ def label_of(name: str, rules: Rules, cheats: bool = False) -> str:
     return f"{name} (cheats)" if cheats else name
 
 
-class Champion(BaseAgent):
-    """Plays with the package's network for its rules, where there is one, and searches.
+def make_champion(rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads: int = 1) -> BaseAgent:
+    """Make the strongest agent that the package has for some rules.
 
     If the package has a model for the rules, it is `Guided` with this model. In games like Krypkasino it weights worlds
     by the likelihood of the others' plays, if observations have the history block (`needs_history`). For other rules it
@@ -80,57 +78,21 @@ class Champion(BaseAgent):
 
     Raises ValueError if `worlds` is 0 and there is no network for these rules.
     """
-
-    remembers = False
-
-    def __init__(self, rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads: int = 1) -> None:
-        self.name, self.rules = name_of("champion", self, locals()), rules
-        model = shipped_model(rules)
-        self.models = [str(model)] if model else []  # folders of the networks that it plays with
-        self.player = _player(self.models, rules, seed, worlds, threads)
-        self.is_quick = self.player.is_quick
-        self.needs_history = bool(getattr(self.player, "needs_history", False))
-
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        return self.player.act(observations, action_masks)
-
-    @property
-    def probabilities(self) -> Any:
-        """The method `probabilities` of a network alone; a search has none."""
-        return self.player.probabilities  # type: ignore[attr-defined]  # AttributeError where there is none
-
-    @property
-    def draws(self) -> bool:
-        """Whether who plays draws by its probabilities."""
-        return bool(getattr(self.player, "draws", True))
-
-    @property
-    def examine(self) -> Any:
-        """The method `examine` of who plays; a network alone has none."""
-        return self.player.examine  # type: ignore[attr-defined]  # AttributeError where there is none
-
-    @property
-    def believes(self) -> bool:
-        """Whether who plays weights hidden hands."""
-        return bool(getattr(self.player, "believes", False))
-
-    @property
-    def log_weights(self) -> Any:
-        """The method `log_weights` of who plays; see `krypenv.agents.base.Believer`."""
-        return self.player.log_weights  # type: ignore[attr-defined]  # AttributeError where there is none
+    name = name_of("champion", make_champion, locals())
+    player = _make_player(shipped_model(rules), rules, seed, worlds, threads)
+    player.name = name
+    return player
 
 
-def _player(models: list[str], rules: Rules, seed: int, worlds: int, threads: int) -> BaseAgent:
+def _make_player(model: Path | None, rules: Rules, seed: int, worlds: int, threads: int) -> BaseAgent:
     options = dict[str, Any](worlds=worlds, threads=threads)
-    if models and worlds:
+    if model and worlds:
         proposals = PROPOSALS if rules.players == 2 else MORE_PROPOSALS
         if not knows_krypkasino(rules):
             proposals = 1  # the network takes too long for more
-        prior = PRIORS.get(Path(models[0]).name)
-        return Guided(rules, seed, model=models[0], proposals=proposals, prior=prior, **options)
-    if models:
-        return load_agent(models[0], rules, seed, threads=threads)
+        return Guided(rules, seed, model=str(model), proposals=proposals, prior=PRIORS.get(model.name), **options)
+    if model:
+        return load_agent(model, rules, seed, threads=threads)
     if not worlds:
         raise ValueError(f"no network for '{rules}' comes with the package; give the champion some worlds")
     return _search_for(rules)(rules, seed, **options)

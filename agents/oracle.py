@@ -143,7 +143,7 @@ class OracleHand(_Oracle):
         method: str = "max_n",
         value: str = "sweep",
     ) -> None:
-        self.name = name_of("oracle-hand", self, locals())
+        self.name = name_of("oracle-hand", type(self), locals())
         super().__init__(rules, seed, plies, method, value, 0)
 
     @in_turn
@@ -184,7 +184,7 @@ class OracleDeck(_Oracle):
         value: str = "sweep",
         deals: int = 2,
     ) -> None:
-        self.name = name_of("oracle-deck", self, locals())
+        self.name = name_of("oracle-deck", type(self), locals())
         super().__init__(rules, seed, plies, method, value, deals)
 
 
@@ -316,7 +316,7 @@ class OracleCards(Sampler):
         method: str = "max_n",
         value: str = "sweep",
     ) -> None:
-        self.name = name_of("oracle-cards", self, locals())
+        self.name = name_of("oracle-cards", type(self), locals())
         self._cards, self._search = cards, plan_of(rules, method, plies)
         super().__init__(rules, seed, worlds, value, 0.0, 1)
 

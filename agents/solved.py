@@ -1,7 +1,10 @@
-"""Strategies of small games, one line for each information set: files, and the agent that plays them.
+"""Tabular strategies of small games: files, and the agent that plays them.
 
-The key of an information set has the seat's cards, the table, the cards seen, and the plays of the current deal in
-order. What can't affect the rest of the game is left out.
+1. An information set is what the seat to act sees, with the plays of the current deal in order. Entries that can't
+   affect the rest of the game are left out (`deciding`), and the others are hashed to a key (`keys_of`).
+2. A strategy has the probability of each choice in each information set. CFR+ (Tammelin 2014) computes it in
+   `krypenv.training.solving`, and a safetensors file holds it.
+3. The agent looks its information set up and draws an action by these probabilities.
 """
 
 from __future__ import annotations
@@ -35,9 +38,9 @@ class Strategy(NamedTuple):
 
 
 def deciding(rules: Rules, points: bool = False) -> npt.NDArray[np.bool_]:
-    """Return which entries of an observation with the history block tell information sets apart, (N,).
+    """Select the entries of an observation with the history block that distinguish information sets, (N,).
 
-    With `points` those with other points so far differ, even if nothing to come depends on them.
+    With `points` these include the points so far, even if nothing to come depends on them.
     """
     decides = np.ones(rules.observation_size + history_size(rules), bool)
     points_decide = rules.sweep_limit is not None or rules.sweeps_cancel or rules.threshold_at_once
@@ -48,10 +51,7 @@ def deciding(rules: Rules, points: bool = False) -> npt.NDArray[np.bool_]:
 
 
 def keys_of(rules: Rules, observations: npt.NDArray[np.int8], points: bool = False) -> npt.NDArray[np.uint64]:
-    """Return the keys of the information sets in which observations with the history block are made, (B, 2).
-
-    `points` is as in `deciding`.
-    """
+    """Hash observations with the history block to the keys of their information sets, (B, 2); see `deciding`."""
     rows = np.ascontiguousarray(observations[:, deciding(rules, points)])
     digests = b"".join(hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in rows)
     return np.frombuffer(digests, np.uint64).reshape(-1, 2)
@@ -60,7 +60,7 @@ def keys_of(rules: Rules, observations: npt.NDArray[np.int8], points: bool = Fal
 def strategy_of(
     keys: npt.NDArray[np.uint64], choice: IntArray, actions: npt.NDArray[np.int16], policy: npt.NDArray[np.float64]
 ) -> Strategy:
-    """Return the strategy with these keys, (I, 2), whose choices lie one after another, (I + 1,) and (choices,)."""
+    """Sort a strategy by its keys, (I, 2); its choices lie one after another, from `choice`, (I + 1,), on."""
     order = np.lexsort((keys[:, 1], keys[:, 0]))
     sizes = np.diff(choice)[order]
     first = np.concatenate([[0], np.cumsum(sizes)])
@@ -69,19 +69,19 @@ def strategy_of(
 
 
 def save_strategy(folder: str | Path, strategy: Strategy, rules: Rules, **facts: Any) -> Path:
-    """Write a strategy into a folder, and return the folder; `facts` (value, command ...) stand beside it."""
-    about = {"rules": str(rules), "observation_version": VERSION, **facts}
-    write_artifact(Path(folder) / STRATEGY, KIND, FORMAT, strategy._asdict(), about)
+    """Write a strategy into a folder, and return the folder; `facts` (value, command ...) are stored with it."""
+    facts = {"rules": str(rules), "observation_version": VERSION, **facts}
+    write_artifact(Path(folder) / STRATEGY, KIND, FORMAT, strategy._asdict(), facts)
     return Path(folder)
 
 
 def is_strategy(folder: str | Path) -> bool:
-    """Return whether a folder holds a strategy."""
+    """Check whether a folder holds a strategy."""
     return (Path(folder) / STRATEGY).is_file()
 
 
 def load_strategy(folder: str | Path) -> tuple[Strategy, dict[str, Any]]:
-    """Return the strategy in a folder, and the facts beside it.
+    """Read the strategy in a folder, and the facts stored with it.
 
     Raises ValueError with one sentence if the folder holds none, or it is torn, was changed or is of another version.
     """
@@ -97,11 +97,9 @@ def load_strategy(folder: str | Path) -> tuple[Strategy, dict[str, Any]]:
             f"version {VERSION}; compute it anew"
         )
     strategy = Strategy(**arrays)
-    count, choices = len(strategy.first) - 1, (strategy.first[-1],)
-    if strategy.keys.shape != (count, 2) or (strategy.actions.shape, strategy.probabilities.shape) != (
-        choices,
-        choices,
-    ):
+    shapes = strategy.keys.shape, strategy.actions.shape, strategy.probabilities.shape
+    choices = (strategy.first[-1],)
+    if shapes != ((len(strategy.first) - 1, 2), choices, choices):
         raise ValueError(f"the arrays in {path} are not those of one strategy; compute it anew")
     return strategy, facts
 
@@ -138,8 +136,8 @@ class StrategyPlayer(Policy):
         probabilities = self.probabilities(observations, action_masks)
         rising = probabilities.cumsum(axis=1)
         luck = self._rng.random((len(rising), 1)) * rising[:, -1:]
-        found: IntArray = (rising > luck).argmax(axis=1)
-        return found
+        actions: IntArray = (rising > luck).argmax(axis=1)
+        return actions
 
     def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:
         size = self.rules.observation_size + history_size(self.rules)
@@ -148,7 +146,7 @@ class StrategyPlayer(Policy):
                 f"{self.name} plays by the plays of the current deal; make the environment with history=True"
             )
         masks = np.asarray(action_masks)
-        found = masks / masks.sum(axis=1, keepdims=True)
+        probabilities = masks / masks.sum(axis=1, keepdims=True)
         seen = np.concatenate(  # without the features between the two
             [observations[:, : self.rules.observation_size], observations[:, -history_size(self.rules) :]], axis=1
         )
@@ -158,6 +156,6 @@ class StrategyPlayer(Policy):
             if at is None:
                 raise ValueError(f"the strategy in {self.name} lacks a decision of its game; it was changed")
             choices = slice(self._strategy.first[at], self._strategy.first[at + 1])
-            found[row] = 0.0
-            found[row, self._strategy.actions[choices]] = self._strategy.probabilities[choices]
-        return found
+            probabilities[row] = 0.0
+            probabilities[row, self._strategy.actions[choices]] = self._strategy.probabilities[choices]
+        return probabilities

@@ -301,13 +301,13 @@ class Guided(Examiner):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        self.name = name_of("guided", self, locals())
+        self.name = name_of("guided", type(self), locals())
         if playouts not in PLAYOUTS:
             raise ValueError(f"playouts is {', '.join(PLAYOUTS[:-1])} or {PLAYOUTS[-1]}, not {shown(playouts)}")
         uses_value = value == "network"
         if uses_value and rules.num_teams != 2:
             raise ValueError(f"the network's value is of use between two sides only, not {rules.num_teams}")
-        weights = load_weights(model, rules, uses_value)
+        self.models, weights = [model], load_weights(model, rules, uses_value)
         # The margin to come is twice the centred return between two sides.
         value_unit = 2 / REWARD_SCALE if uses_value else 0.0
         self.believes = self.needs_history = proposals > 1 and not rules.building

@@ -144,6 +144,7 @@ class LearnedAgent(NetworkPlayer):
     ) -> None:
         super().__init__(rules, name, seed, solver)
         self.weights, self.temperature = weights, float(temperature)
+        self.models: list[str] = []  # the folder of the weights, if they have one
         self._network_scratch = make_network_scratch(count_threads(threads), self.temperature)
         self._rng = np.random.default_rng(check_seed(seed))
 
@@ -192,7 +193,10 @@ def load_agent(
     given = {"temperature": (temperature, 0.0), "solver": (solver, True)}
     options = {name: value for name, (value, default) in given.items() if value != default}
     name = format_spec("learned", {"model": str(folder), **options}) if options else str(folder)
-    return LearnedAgent(Weights.of(arrays, inputs_of(rules_in(card))), rules, name, seed, temperature, solver, threads)
+    weights = Weights.of(arrays, inputs_of(rules_in(card)))
+    agent = LearnedAgent(weights, rules, name, seed, temperature, solver, threads)
+    agent.models = [str(folder)]
+    return agent
 
 
 def trained_rules(folder: str | Path) -> Rules:

@@ -166,7 +166,7 @@ class Ismcts(Sampler):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        self.name = name_of("ismcts", self, locals())
+        self.name = name_of("ismcts", type(self), locals())
         check_memory(worlds, threads)  # before there is any scratch
         super().__init__(rules, seed, worlds, value, ms, threads)
         trees = handle(records(NODE, (self._threads, worlds + 1)))

@@ -137,6 +137,6 @@ class Rollout(Examiner):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        self.name = name_of("rollout", self, locals())
+        self.name = name_of("rollout", type(self), locals())
         super().__init__(rules, seed, worlds, value, ms, threads)
         self._plan = PlayoutPlan(deals, tactical_style(rules))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,16 +37,16 @@ class Examined(NamedTuple):
     was_cut: bool = False  # captures that might be better were left out
 
 
-def name_of(name: str, agent: Agent, options: dict[str, Any]) -> str:
-    """Return the string that makes an agent, from the values of its options; `threads` and defaults are left out.
+def name_of(name: str, maker: Callable[..., Agent], options: dict[str, Any]) -> str:
+    """Make the string of an agent from the values of its options; `threads` and defaults are left out.
 
     Raises ValueError for a value that an option can't have.
     """
-    defaults = options_of(type(agent))
-    given = {key: options[key] for key in defaults}
-    given = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
-    check_options(name, type(agent), given)
-    named = {key: given[key] for key in defaults if key != "threads" and given[key] != defaults[key]}
+    defaults = options_of(maker)
+    values = {key: options[key] for key in defaults}
+    values = {key: value.item() if isinstance(value, np.generic) else value for key, value in values.items()}
+    check_options(name, maker, values)
+    named = {key: values[key] for key in defaults if key != "threads" and values[key] != defaults[key]}
     return format_spec(name, named)
 
 

@@ -229,6 +229,6 @@ class Search(Examiner):
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
-        self.name = name_of("search", self, locals())
+        self.name = name_of("search", type(self), locals())
         self._plan = plan_of(rules, method, plies)
         super().__init__(rules, seed, worlds, value, ms, threads)

@@ -63,7 +63,7 @@ def test_the_champion_is_what_the_package_has_for_the_rules(text: str, kind: typ
     champion = agents.make("champion(worlds=2)", rules, seed=1)
     assert champion.name == "champion(worlds=2)"
     assert champion.rules == rules
-    assert isinstance(champion.player, kind)  # type: ignore[attr-defined]
+    assert isinstance(champion, kind)
     play_whole_games(rules, [champion], games=2)
 
 
@@ -74,19 +74,19 @@ def test_the_model_of_a_relative_is_taken_where_it_is(
     rules = Rules.parse(text)
     monkeypatch.setattr(champion_module, "MODELS", tmp_path)
     monkeypatch.setattr(champion_module, "SHIPPED", {})
-    assert isinstance(agents.make("champion(worlds=2)", rules).player, Search)  # type: ignore[attr-defined]
+    assert isinstance(agents.make("champion(worlds=2)", rules), Search)
     save_model(tmp_path / "it", some_network(inputs_of(rules)), rules)
     monkeypatch.setattr(champion_module, "SHIPPED", {"it": (str(rules),)})
     champion = agents.make("champion(worlds=2)", dataclasses.replace(rules, games=3))
-    assert isinstance(champion.player, Guided)  # type: ignore[attr-defined]
-    assert isinstance(agents.make("champion(worlds=0)", rules).player, LearnedAgent)  # type: ignore[attr-defined]
+    assert isinstance(champion, Guided)
+    assert isinstance(agents.make("champion(worlds=0)", rules), LearnedAgent)
     play_whole_games(champion.rules, [champion], games=1)
 
 
 def test_without_worlds_it_is_the_network_alone() -> None:
     rules = Rules.preset(players=2)
     champion, network = agents.make("champion(worlds=0)", rules), agents.make(str(MODELS / "two"), rules)
-    assert isinstance(champion.player, LearnedAgent)  # type: ignore[attr-defined]
+    assert isinstance(champion, LearnedAgent)
     engine = Engine(rules, 64, seed=3)
     for _ in range(60):
         actions = champion.act(engine.observation, engine.action_mask)

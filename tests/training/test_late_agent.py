@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from krypenv import Game, Rules, agents
-from krypenv.agents.champion import Champion
+from krypenv.agents.champion import make_champion
 from krypenv.training.solving import (
     Equilibrium,
     grow_for_agents,
@@ -27,7 +27,7 @@ def decision(game: Game) -> tuple[np.ndarray, np.ndarray]:
 
 def test_other_decisions_are_those_of_champion() -> None:
     game, agent = Game(TWO, seed=3), Equilibrium(TWO, 5)
-    assert agent.act(*decision(game)) == Champion(TWO, 5).act(*decision(game))
+    assert agent.act(*decision(game)) == make_champion(TWO, 5).act(*decision(game))
 
 
 def at_late_deal(rules: Rules, seed: int) -> tuple[Game, np.random.Generator]:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent
-from krypenv.agents.champion import Champion
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.scripted import Greedy, Tactician
 from krypenv.agents.search.sampler import Sampler
@@ -38,7 +37,7 @@ class WithHabit:
     def __init__(self, base: Agent, habit: Habit) -> None:
         self.base, self.habit, self.rules, self.name = base, habit, base.rules, f"{base.name} with a habit"
         self.needs_history = want_history((base,))
-        self.judge: Any = base.player if isinstance(base, Champion) else base
+        self.judge: Any = base
         if not isinstance(self.judge, Greedy | Tactician | LearnedAgent | Sampler):
             raise ValueError(f"{base.name} does not value its actions; champion, guided, search and networks do")
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, Policy, check_seed, format_spec
-from krypenv.agents.champion import Champion
+from krypenv.agents.champion import make_champion
 from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.neural.belief import BELIEF, look_back
 from krypenv.agents.workspace import Workspace, make_workspace
@@ -31,12 +31,12 @@ _HAND_SIZE = LAYOUT["hand_size"].start
 
 
 class Equilibrium(Policy):
-    """Solves the deal before the last one as a game of its own, and plays `Champion` elsewhere.
+    """Solves the deal before the last one as a game of its own, and plays as the champion elsewhere.
 
     That game begins with the deal, if the history block holds all plays of it. Each seat holds a hand of a range drawn
     at random, which both seats know. The own range contains the own hand; half of the other range agrees with the own
     hand and with the plays. CFR+ solves this game, with the last deal by minimax. The agent draws its card from the
-    average strategy; `Champion` chooses the rest of a capture.
+    average strategy; the champion chooses the rest of a capture.
 
     Args:
         hands: hands in each range; with all possible hands and all last deals the choice of a card is exact.
@@ -67,7 +67,7 @@ class Equilibrium(Policy):
         self.name, self.rules = format_spec("krypenv.training.solving:Equilibrium", options), rules
         self._hands, self._samples, self._iterations = hands, samples, iterations
         self._seed, self._rng = check_seed(seed), np.random.default_rng(check_seed(seed))
-        self._elsewhere = Champion(rules, seed)
+        self._elsewhere = make_champion(rules, seed)
         self._compiled, self._workspace = compile_rules(rules), make_workspace()
         self._beliefs = records(BELIEF, 1)
         self._solved = lru_cache(KEPT)(self._solve)

@@ -239,8 +239,7 @@ def choose_agent(
     chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
     player = make_player(chosen, rules, 0)
     if isinstance(chosen, str) and isinstance(player, LearnedAgent):  # a network alone values no moves
-        model = chosen if agents.rules_of(chosen) else parse_spec(chosen)[1]["model"]
-        chosen = format_spec("guided", {"model": model})
+        chosen = format_spec("guided", {"model": player.models[0]})
         player = make_player(chosen, rules, 0)
     method = "examine_on" if open_hands else "examine"
     if not hasattr(player, method):

@@ -173,5 +173,5 @@ def cards_of(source: AgentSource, agent: Agent) -> list[dict[str, Any]]:
     words = list(getattr(agent, "models", ()))
     if isinstance(source, str):
         words += [source] if os.path.isdir(source) else parse_spec(source)[1].values()
-    cards = [Path(word) / "model.json" for word in words if isinstance(word, str)]
+    cards = [Path(word) / "model.json" for word in dict.fromkeys(words) if isinstance(word, str)]
     return [read_card(card.parent) for card in cards if os.path.isfile(card)]  # an option need not name a file
