@@ -1,4 +1,4 @@
-"""A game as text: the present position, and how the game ended."""
+"""A game as text: the present position, what one seat may see of it, and how the game ended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from krypenv.cards import ACE, MAX_BUILD, NO_CARD, PICTURES, card_name, card_names
+from krypenv.cards import ACE, NO_CARD, PICTURES, card_name, card_names
+from krypenv.game.moves import play_of
+from krypenv.game.positions import barred_names
 from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.scoring import are_best
 from krypenv.observation import extra_blocks, is_plain
@@ -16,26 +18,27 @@ if TYPE_CHECKING:
     from krypenv.game.game import Game
 
 TURN, ALL = "turn", "all"  # whose hands are shown: that of the seat to act, or all
-_WIDTHS = {"sweeps": 1, "score": 3}  # of what is counted, in digits; of the rest 2
+MOST_LISTED = 200  # moves in the view of a seat; of more, it says how to write one
+_WIDTHS = {"sweeps": 1, "score": 3}  # digits of a count by its name, 2 of all others
 _RANK_WORDS = {ACE: "an ace", 8: "an 8"} | dict(zip(PICTURES, ("a jack", "a queen", "a king"), strict=True))
 
 
 def format_announcement(game: Game) -> str:
-    """Return what must be announced now, as in ``last cards, sweep for a 6 or a queen``; empty if nothing.
+    """Write the announcement that the rules ask for now, as in ``last cards, sweep for a 6 or a queen``, or "".
 
     "Last cards" is announced before the first play of the last deal. Where a sweep is forced or costs the seat before,
     one is announced whenever a card could make it.
     """
     is_last, ranks = announced(game)
-    said = ["last cards"] if is_last else []
+    parts = ["last cards"] if is_last else []
     words = [_RANK_WORDS.get(rank, f"a {rank}") for rank in ranks]
     if words:
-        said.append("sweep for " + " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])))
-    return ", ".join(said)
+        parts.append("sweep for " + " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])))
+    return ", ".join(parts)
 
 
 def announced(game: Game) -> tuple[bool, list[int]]:
-    """Return what must be announced now: whether the last deal begins, and the ranks that could sweep, 1 to 13."""
+    """Find what the rules announce now: whether the last deal begins, and the ranks that could sweep, 1 to 13."""
     last_hands, _ = game.rules.deal_sizes()[-1]
     held = sum(len(game.hand(seat)) for seat in range(game.rules.players))
     warns = game.rules.forced_sweep or game.rules.sweep_payer == "seat_before"
@@ -61,9 +64,9 @@ def check_render_seat(render_seat: Any, players: int) -> Any:
 
 
 def format_game(game: Game, seats: Collection[int] | None = None) -> str:
-    """Return a picture of the present position; with `seats`, show only the sizes of all other hands.
+    """Write the present position, with the hands of some seats and the sizes of the others.
 
-    With all hands it is ``str(game)``.
+    Without `seats` all hands are open, as in ``str(game)``.
     """
     head = f"{game.rules}, {format_place(game)}, stock {game.stock_size}"
     lines = [head, f"  table      {format_cards(game.table)}"]
@@ -92,12 +95,13 @@ def format_game(game: Game, seats: Collection[int] | None = None) -> str:
     elif game.pending:
         lines.append(f"Seat {game.turn} plays {game.pending} and takes {format_cards(game.taken)} and more: which?")
     else:
-        lines.append(f"Seat {game.turn} is to play." + (f" {format_aloud(game)}" if format_announcement(game) else ""))
+        aloud = format_announcement(game)
+        lines.append(f"Seat {game.turn} is to play." + (f' "{aloud}"' if aloud else ""))
     return "\n".join(lines)
 
 
 def format_place(game: Game) -> str:
-    """Return which deal is being played, and in a session of several games which game."""
+    """Name the deal in play, and in a session of several games the game."""
     deal = f"deal {game.deal_number} of {len(game.rules.deal_sizes())}"
     if game.rules.games == 1 and game.game_number == 1:
         return deal
@@ -105,39 +109,40 @@ def format_place(game: Game) -> str:
 
 
 def seat_counts(game: Game, seat: int) -> dict[str, int]:
-    """Return what is counted for a seat, by name: points, sweeps, what else the rules count (K7), and the score."""
+    """Return a seat's counts by name: points, sweeps, those that only some rules have (K7), and the score."""
     counts = {"points": game.points(seat), "sweeps": game.sweeps(seat)}
     counts |= {name: numbers[seat] for name, numbers in extra_counts(game).items()}
     return counts | {"score": game.scores()[seat]}
 
 
 class LastPlay(NamedTuple):
-    """The last play, or the one that was begun."""
+    """The last play of a game, complete or unfinished."""
 
     seat: int
     card: str
-    takes: tuple[str, ...]  # so far, if it was only begun
+    takes: tuple[str, ...]  # so far, if it is unfinished
     sweep: int  # 0, 1 or 2
-    is_begun: bool
+    is_begun: bool  # whether it is unfinished
     build: int  # the value of the build that it makes, raises to or joins, else 0
     builds: tuple[int, ...]  # the values of the builds that it captures, raises or joins
 
 
 def last_play(game: Game) -> LastPlay | None:
-    """Return the last play, or the one that was begun; None before the first."""
-    state = game.state
-    takes, build = tuple(card_names(state["taken"].tolist())), int(state["build_value"])
-    builds = tuple(value for value in range(MAX_BUILD + 1) if state["taken_builds"] >> value & 1)
+    """Return the last play, also an unfinished one; None before the first."""
+    row = game.state
+    card, kinds, sweep, build, builds = play_of(row)
+    takes = tuple(map(card_name, kinds))
     if game.pending:
         return LastPlay(game.turn, game.pending, takes, 0, True, build, builds)
-    if state["last_card"] == NO_CARD:
-        return None
-    seat, card, sweep = (int(state[name]) for name in ("last_seat", "last_card", "last_sweep"))
-    return LastPlay(seat, card_name(card), takes, sweep, False, build, builds)
+    return (
+        None
+        if card == NO_CARD
+        else LastPlay(int(row["last_seat"]), card_name(card), takes, sweep, False, build, builds)
+    )
 
 
 def format_cards(names: list[str] | tuple[str, ...]) -> str:
-    """Return cards as texts list them."""
+    """List cards, or "-" for none."""
     return " ".join(names) or "-"
 
 
@@ -145,19 +150,14 @@ def _closed(size: int) -> str:
     return f"{size} card{'' if size == 1 else 's'}"
 
 
-def format_aloud(game: Game) -> str:
-    """Return what must be announced now as speech."""
-    return f'"{format_announcement(game)}"'
-
-
 def format_build(game: Game, value: int | None) -> str:
-    """Return the cards of a build, who owns it, and whether it is multiple (B1)."""
+    """Write the cards of a build, its owner, and whether it is multiple (B1)."""
     _, cards, owner, is_multiple = next(build for build in game.builds if build[0] == value)
     return f"{format_cards(cards)}  (seat {owner}{', multiple' if is_multiple else ''})"
 
 
 def extra_counts(game: Game) -> dict[str, list[int]]:
-    """Return what else the rules count, by name and seat: cards and spades won, sweeps that count, mulles (K7)."""
+    """Return the counts that only some rules have, by name and seat: cards, spades, sweeps that count, mulles (K7)."""
     seats, needed = range(game.rules.players), extra_blocks(game.rules)
     counts = {
         "cards_won": ("cards", game.state["cards_won"][: len(seats)].tolist()),
@@ -166,11 +166,11 @@ def extra_counts(game: Game) -> dict[str, list[int]]:
         "mulles": ("mulles", [game.mulles(seat) for seat in seats]),
         "mulle_scores": ("for mulles", [game.mulle_scores(seat) for seat in seats]),
     }
-    return dict(told for block, told in counts.items() if block in needed)
+    return dict(count for block, count in counts.items() if block in needed)
 
 
 def sums_by_side(game: Game, numbers: list[int]) -> list[int]:
-    """Return the sums of seats' numbers by side (R16)."""
+    """Sum the numbers of seats by side (R16)."""
     return [sum(numbers[side :: game.rules.num_teams]) for side in range(game.rules.num_teams)]
 
 
@@ -181,7 +181,7 @@ def running_by_side(game: Game) -> list[int]:
 
 
 def shows_running(game: Game) -> bool:
-    """Return whether running scores matter and are not the scores themselves."""
+    """Return whether the running scores decide something and differ from the scores."""
     rules = game.rules
     matter = rules.sweep_limit is not None or (rules.threshold is not None and not is_plain(rules))
     return matter and running_by_side(game) != game.scores()
@@ -193,17 +193,17 @@ def side_name(game: Game, side: int) -> str:
 
 
 def format_by_side(game: Game, numbers: list[int]) -> str:
-    """Return numbers with the names of the sides that they belong to."""
+    """Write a number for each side."""
     return ", ".join(f"{side_name(game, side)} {number}" for side, number in enumerate(numbers))
 
 
 def format_result(game: Game) -> str:
-    """Return how a game that is over ended, as in "The game is over: seat 0 wins with 12."."""
+    """Write the result of a game that is over, as in "The game is over: seat 0 wins with 12."."""
     return f"{format_ending(game)}{format_outcome(game)}"
 
 
 def format_ending(game: Game) -> str:
-    """Return how the game ended, before its result."""
+    """Write the first half of the result: the game is over, or ended at once (F6)."""
     if not game.ended_at_once:
         return "The game is over: "
     best = max(running_by_side(game))
@@ -211,12 +211,12 @@ def format_ending(game: Game) -> str:
 
 
 class Outcome(NamedTuple):
-    """Who came off best in a game that is over, or in its session."""
+    """The winners of a game that is over, or of its session."""
 
     best: list[int]  # the sides; several share the win
     sums: list[int]  # by side: scores of the game, or totals when a session ends
-    is_decided: bool  # whether somebody has won: not between the games of a session
-    in_session: bool  # whether it is a session that counts
+    is_decided: bool  # whether there is a winner: not between the games of a session
+    in_session: bool  # whether the totals of a session decide
     broken_by: str  # what broke a tie: "spades", "card points" or "cards"; empty if nothing did (K6, F7)
 
 
@@ -232,7 +232,7 @@ def outcome(game: Game, in_session: bool) -> Outcome:
 
 
 def format_outcome(game: Game) -> str:
-    """Return who has the best score, or the best total when a session ends."""
+    """Name the sides with the best score, or the best total when a session ends."""
     best, sums, is_decided, in_session, by = outcome(game, game.rules.games != 1 and not is_plain(game.rules))
     names, score = " and ".join(side_name(game, side) for side in best), sums[best[0]]
     if not is_decided:
@@ -242,7 +242,7 @@ def format_outcome(game: Game) -> str:
 
 
 def _tie_broken_by(game: Game, winner: int, sums: list[int]) -> str:
-    """Return what broke a tie for the best score, or an empty text if there was none (K6, F7)."""
+    """Name the count that broke a tie for the best score; empty if there was no tie (K6, F7)."""
     tied = [side for side, total in enumerate(sums) if total == sums[winner] and side != winner]
     seats = range(game.rules.players)
     numbers = {"spades": sums_by_side(game, [game.pile_counts(seat)[1] for seat in seats])}
@@ -255,3 +255,55 @@ def _tie_broken_by(game: Game, winner: int, sums: list[int]) -> str:
             return name
         tied = rivals
     return ""
+
+
+# ---------------------------------------------------------------------- what one seat may see
+
+
+def format_view(game: Game, seat: int) -> str:
+    """Write all that a seat may know and that matters, and nothing that is hidden from it; see `Game.view`."""
+    rules, seats = game.rules, range(game.rules.players)
+    game.hand(seat)  # raises ValueError where there is no such seat
+    partners = [other for other in seats if other != seat and rules.teams and (other - seat) % rules.num_teams == 0]
+    team = f", in a team with seat {' and seat '.join(map(str, partners))}" if partners else ""
+    lines = [f"You are seat {seat}{team}."]
+    lines += format_game(game, [seat]).splitlines()
+    last_line = lines.pop()  # whose turn it is
+    if game.last_capturer is not None:
+        lines.append(f"  the last capture so far is seat {game.last_capturer}'s")
+    if game.game_number > 1:
+        lines.append(f"  totals     {', '.join(f'seat {other} {total}' for other, total in enumerate(game.totals))}")
+    unseen = rules.deck_counts.astype(np.int64) - game.state["seen"] - game.state["hands"][seat]
+    lines.append(f"  unseen     {' '.join(card_names(unseen.tolist())) or '-'}")
+    for other in seats:
+        barred = barred_names(game, other)
+        if other != seat and barred:
+            lines.append(f"  seat {other} can't hold {' '.join(barred)}")
+    plays = _plays(game, seat)
+    lines += ["Plays:", *plays] if plays else []
+    lines.append(last_line)
+    if game.turn == seat:
+        lines.append(_moves(game))
+    return "\n".join(lines)
+
+
+def _plays(game: Game, seat: int) -> list[str]:
+    """List the plays of this deal, and of the deal before it those from the last play of the seat on."""
+    twin, lines, deal, first_of_deal, last_own = game.rewound(), [], 0, 0, 0
+    for ply, move in enumerate(game.moves):
+        if twin.deal_number != deal:
+            deal, first_of_deal = twin.deal_number, ply
+        if twin.turn == seat:
+            last_own = ply
+        lines.append(f"  {ply + 1:3}. seat {twin.turn} {move}")
+        twin.push(move)
+    return lines[min(last_own, first_of_deal if deal == game.deal_number else len(lines)) :]
+
+
+def _moves(game: Game) -> str:
+    """List the legal moves of the seat to act as `push` reads them; if they are too many, say how to write one."""
+    try:
+        moves = game.legal_moves(MOST_LISTED)
+    except ValueError:
+        return f"You have more than {MOST_LISTED} moves: play a card, alone or with what it takes, as in 8Sx2H6D."
+    return f"Your moves: {', '.join(map(str, moves))}."

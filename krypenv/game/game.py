@@ -5,18 +5,18 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from krypenv.arguments import check_seed
-from krypenv.cards import NO_CARD, NUM_KINDS, action_name
+from krypenv.cards import NO_CARD, NUM_KINDS, action_name, card_name, parse_card
 from krypenv.engine import IllegalMove
 from krypenv.features import width_of
-from krypenv.game.display import format_announcement, format_game
+from krypenv.game.display import format_announcement, format_game, format_view
 from krypenv.game.moves import Move, actions_of, list_moves, play_of
-from krypenv.game.playthrough import format_view
-from krypenv.game.positions import format_position, parse_position
+from krypenv.game.positions import check_session, format_position, parse_position
 from krypenv.game.present import Int8Array, Present
 from krypenv.game.records import format_record, parse_record
 from krypenv.game.stack import (
@@ -27,19 +27,18 @@ from krypenv.game.stack import (
     step_game,
     write_plays,
 )
-from krypenv.game.starts import check_session, parse_deck
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observing import record_width
 from krypenv.kernels.outlook import borrow_outlook
 from krypenv.observation import history_shape, history_size
-from krypenv.rules import RulesLike, as_rules
+from krypenv.rules import Rules, RulesLike, as_rules
 from krypenv.runtime.jit import handle
 from krypenv.state import allocate, seed_game
 
 MOST_MOVES = 10_000  # that `legal_moves` lists where captures are optional
-_MOST_TOLD = 100  # and that a message does
+_MOST_NAMED = 100  # that an error names
 _RECORD = handle(allocate(1)).dtype
 
 
@@ -108,7 +107,7 @@ class Game(Present):
         self._inner: set[int] = set()  # places within pushed moves, where `pop` does not stop
 
     def _deal(self, seed: int | None, shuffles: int, deck: list[int]) -> None:
-        """Shuffle the first state some times, from a seed unless there is None, put in a deck if given, and deal."""
+        """Shuffle the deck of the first state, at random without a seed, or put in another deck, and deal."""
         if seed is None:
             seed, shuffles = secrets.randbits(64), 1  # one random shuffle is as good as many
         seed_game(self.states[0], np.uint64(seed))
@@ -116,17 +115,14 @@ class Game(Present):
 
     @classmethod
     def at_row(cls, rules: RulesLike, row: np.ndarray) -> Game:
-        """Return a game in the state of a row of a `State`, for reading: it has no past and no piles.
-
-        The row is trusted.
-        """
+        """Make a game of one row of a `State`, which is trusted. It has no past and no piles."""
         game = cls.__new__(cls)
         game._begin(rules)
         game.states[0] = row
         return game
 
     def resume(self, piles: np.ndarray) -> int:
-        """Take the game up in its first state with these piles, counts (P, 52); return the state's fault, or SOUND.
+        """Check the first state with its piles, counts (P, 52), and find what is legal; return the fault, or SOUND.
 
         Later games of the session are dealt at random.
         """
@@ -146,22 +142,22 @@ class Game(Present):
 
     def __getstate__(self) -> tuple[Any, ...]:
         # Leave out the views of `states`: pickled, they would become separate arrays.
-        own = self.seed, self.origin, self.tags, self.comments, self.actions, self._inner
-        return self.rules, self.states[: len(self.actions) + 1], self.piles_before, own
+        others = self.seed, self.origin, self.tags, self.comments, self.actions, self._inner
+        return self.rules, self.states[: len(self.actions) + 1], self.piles_before, others
 
-    def __setstate__(self, kept: tuple[Any, ...]) -> None:
-        rules, states, captured, (seed, origin, tags, comments, actions, inner) = kept
+    def __setstate__(self, pickled: tuple[Any, ...]) -> None:
+        rules, states, piles, (seed, origin, tags, comments, actions, inner) = pickled
         self._begin(rules, seed)
         self.states[: len(states)] = states
-        self.piles_before[:] = captured
+        self.piles_before[:] = piles
         self.origin, self.tags, self.comments = origin, dict(tags), dict(comments)
         self.actions, self._inner = list(actions), set(inner)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Game):
             return NotImplemented
-        own, others = ((game.rules, game.actions, game.deck, game.position()) for game in (self, other))
-        return own == others
+        one, two = ((game.rules, game.actions, game.deck, game.position()) for game in (self, other))
+        return one == two
 
     __hash__ = None  # type: ignore[assignment]  # a game changes
 
@@ -172,7 +168,7 @@ class Game(Present):
         return twin
 
     def rebase(self) -> None:
-        """Forget how the present state was reached: it becomes the first one."""
+        """Make the present state the first one; moves before it can't be undone."""
         self.piles_before = self.piles()
         self.states[0] = self.state
         self._go_back(0)
@@ -198,7 +194,7 @@ class Game(Present):
         return next((Move.of_kinds(*play_of(self.states[place])) for place in self._plays()[-1:]), None)
 
     def _plays(self) -> list[int]:
-        """Return the places of the states to which whole moves have led."""
+        """List the places in `states` after each whole move."""
         complete: list[int] = np.flatnonzero(self._pendings[1 : len(self.actions) + 1] == NO_CARD).tolist()
         return [place + 1 for place in complete]
 
@@ -254,13 +250,13 @@ class Game(Present):
         self.actions.append(int(action))
 
     def complaint(self, fault: str, legal: Iterable[str] | None = None) -> str:
-        """Return a sentence that says what is wrong and what is legal instead: the moves, if nothing else is given."""
+        """Extend the sentence of a fault by what is legal instead, by default the legal moves."""
         if self.is_over:
             return f"{fault}, for the game is over"
         if legal is None:
-            moves = list_moves(self, _MOST_TOLD)
+            moves = list_moves(self, _MOST_NAMED)
             if moves is None:
-                return f"{fault}; seat {self.turn} has more than {_MOST_TOLD} moves, step by step in legal_actions()"
+                return f"{fault}; seat {self.turn} has more than {_MOST_NAMED} moves, step by step in legal_actions()"
             legal = map(str, moves)
         return f"{fault}; seat {self.turn} may {listed(legal)}"
 
@@ -351,3 +347,22 @@ class Game(Present):
     def _repr_svg_(self) -> str:
         """Return a picture of the game for a notebook, with all hands."""
         return str(import_module("krypenv.pictures").draw_svg(self, "all"))
+
+
+def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
+    """Return the card kinds of a deck's names in deal order; raise ValueError if it is not the deck of the rules."""
+    try:
+        names = iter(deck.split() if isinstance(deck, str) else deck)
+    except TypeError:
+        raise ValueError(f"a deck is the names of its cards, not {shown(deck)}") from None
+    most = 2 * rules.deck_size  # read no more than this: the iterable may be endless
+    kinds = [parse_card(name) for name in islice(names, most + 1)]
+    if len(kinds) > most:
+        raise ValueError(f"the deck has more than {most} cards, but the rules {str(rules)!r} have {rules.deck_size}")
+    counts = np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
+    for kind in np.flatnonzero(counts != rules.deck_counts).tolist():
+        raise ValueError(
+            f"the deck has {counts[kind]} of {card_name(kind)} and {len(kinds)} cards in all, "
+            f"but the rules {str(rules)!r} have {rules.deck_counts[kind]} of it and {rules.deck_size} in all"
+        )
+    return kinds

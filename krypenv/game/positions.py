@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +15,12 @@ from krypenv.cards import (
     NUM_RANKS,
     RANK_NAMES,
     card_name,
-    card_names,
     parse_rank,
 )
 from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.game.moves import begin_play
 from krypenv.game.present import spades_in
-from krypenv.game.starts import check_session
-from krypenv.inputs.words import shown
+from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.builds import JOINED
 from krypenv.kernels.compiled import NIBBLE, compile_rules
 from krypenv.kernels.decision_checks import (
@@ -39,8 +37,9 @@ from krypenv.kernels.decision_checks import (
     TABLE_CARDS,
     TURN,
 )
-from krypenv.kernels.scoring import settle_game
+from krypenv.kernels.scoring import are_best, settle_game
 from krypenv.notation import Entries
+from krypenv.rewards import LAST_GAME
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
 from krypenv.state import MAX_DECK, allocate
@@ -48,6 +47,7 @@ from krypenv.state import MAX_DECK, allocate
 if TYPE_CHECKING:
     from krypenv.game.game import Game
 
+MOST_POINTS = 999_999  # the largest absolute value of a total
 AT_ONCE = "at once"  # how a game can have ended (F6)
 REST = "rest"  # the zone of all cards that are named nowhere else
 CLASSES = (*RANK_NAMES, card_name(LILLAN), card_name(STORAN))  # by class (`rank_classes`)
@@ -65,43 +65,34 @@ _REASONS = {
 
 
 def format_position(game: Game) -> str:
-    """Return a game's position as lines ``key: value``."""
+    """Write a game's position as lines ``key: value``."""
     state, rules, seats = game.state, game.rules, range(game.rules.players)
-
-    def each(key: str, texts: Iterable[object], is_there: Any = True) -> list[str]:
-        return [f"{key}: {' '.join(map(str, texts)) or '-'}"] if is_there else []
-
-    def cards(key: str, counts: np.ndarray) -> str:
-        return f"{key}: {' '.join(card_names(counts.tolist())) or '-'}"
-
-    lines = [
-        f"rules: {rules}",
-        f"deal: {game.deal_number}",
-        f"dealer: {game.dealer}",
-        f"turn: {'-' if game.is_over else game.turn}",
-        *(cards(f"hand {seat}", state["hands"][seat]) for seat in seats),
-        cards("table", state["table"]),
-        *(f"build {value}: {' '.join(names)}" for value, names, _, _ in game.builds),
-        *(f"owner {value}: {owner}" for value, _, owner, _ in game.builds),
-        cards("aside", state["set_aside"]),
-        *(line for seat in seats for line in each(f"captured {seat}", game.captured(seat))),
-        *each("sweeps", map(game.sweeps, seats)),
-        *each("counted", map(game.counted_sweeps, seats), game.compiled["judges_sweeps"][0]),
-        *each("mulles", map(game.mulles, seats), "mulles" in rules.layout),
-        *each("mulle-scores", map(game.mulle_scores, seats), rules.mulle_by_value),
-        f"last-capturer: {'-' if game.last_capturer is None else game.last_capturer}",
-    ]
-    for seat in seats:
-        lines += each(f"cannot-hold {seat}", barred_names(game, seat), barred_names(game, seat))
+    entries: dict[str, Any] = {"rules": rules, "deal": game.deal_number, "dealer": game.dealer}
+    entries["turn"] = "-" if game.is_over else game.turn
+    entries |= {f"hand {seat}": game.hand(seat) for seat in seats} | {"table": game.table}
+    entries |= {f"build {value}": cards for value, cards, _, _ in game.builds}
+    entries |= {f"owner {value}": owner for value, _, owner, _ in game.builds}
+    entries |= {"aside": game.set_aside} | {f"captured {seat}": game.captured(seat) for seat in seats}
+    entries["sweeps"] = [*map(game.sweeps, seats)]
+    if game.compiled["judges_sweeps"][0]:
+        entries["counted"] = [*map(game.counted_sweeps, seats)]
+    if "mulles" in rules.layout:
+        entries["mulles"] = [*map(game.mulles, seats)]
+    if rules.mulle_by_value:
+        entries["mulle-scores"] = [*map(game.mulle_scores, seats)]
+    entries["last-capturer"] = "-" if game.last_capturer is None else game.last_capturer
+    entries |= {f"cannot-hold {seat}": barred for seat in seats if (barred := barred_names(game, seat))}
     if game.pending:
-        lines += [f"pending: {game.pending}"] + ([f"building: {game.building}"] if game.building else [])
-        lines += each("took", game.taken)
-    for key in ("bonus", "totals"):
-        lines += each(key, state[key][: len(seats)], state[key][: len(seats)].any())
-    lines += [f"game: {game.game_number}"] if game.game_number > 1 else []
-    lines += [f"ended: {AT_ONCE}"] if game.ended_at_once else []
-    lines += each("stock", game.deck[rules.deck_size - game.stock_size :])
-    return "\n".join(lines) + "\n"
+        entries |= {"pending": game.pending} | ({"building": game.building} if game.building else {})
+        entries["took"] = game.taken
+    entries |= {key: state[key][: len(seats)].tolist() for key in ("bonus", "totals") if state[key].any()}
+    if game.game_number > 1:
+        entries["game"] = game.game_number
+    if game.ended_at_once:
+        entries["ended"] = AT_ONCE
+    entries["stock"] = game.deck[rules.deck_size - game.stock_size :]
+    texts = {key: " ".join(map(str, value)) if isinstance(value, list) else value for key, value in entries.items()}
+    return "".join(f"{key}: {'-' if text == '' else text}\n" for key, text in texts.items())
 
 
 def barred_names(game: Game, seat: int) -> list[str]:
@@ -150,6 +141,23 @@ def session_in(
     reason = check_session(rules, number, totals)
     entries.check(not reason, key if key in entries.entries else key_of_totals, reason)
     return number, totals
+
+
+def check_session(rules: Rules, number: int, totals: Sequence[int]) -> str:
+    """Return what is wrong with a game's number in its session and the totals before it; empty if nothing is."""
+    if not isinstance(totals, (list, tuple)) or len(totals) != rules.players:
+        return f"totals are one for each of the {rules.players} seats, not {shown(totals)}"
+    if not is_whole(number, 1, rules.games or LAST_GAME):
+        return f"game {shown(number)} is none of the session's {rules.games or LAST_GAME} games"
+    if not all(is_whole(total, -MOST_POINTS, MOST_POINTS) for total in totals):
+        return f"totals are whole numbers from -{MOST_POINTS} to {MOST_POINTS}"
+    if number == 1 and any(totals):
+        return "the totals before the first game are 0"
+    sides = [sum(totals[side :: rules.num_teams]) for side in range(rules.num_teams)]
+    goes_on = rules.tie_break == "play_on" and are_best(rules, np.array(sides)).sum() > 1
+    if rules.threshold is not None and max(sides) >= rules.threshold and not goes_on:
+        return f"the session was over when a total reached {rules.threshold}"
+    return ""
 
 
 class _Position(Entries):

@@ -1,6 +1,8 @@
-"""What pictures of a game say in words: its title, what was played, and the score at its end."""
+"""A game in words: what its pictures say, and the whole of it, deal by deal."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from krypenv.game.game import Game
 from krypenv.pictures.scene import Said
@@ -20,3 +22,25 @@ def said_of(game: Game, narrator: Narrator, before: Game | None = None, all_open
     title = f"{narrator.table_title}, {narrator.say('picture.open')}" if all_open else narrator.table_title
     caption = "" if before is None else narrator.play(before, game)
     return Said(title, caption, rows_of(narrator, narrator.sheet(game)) if game.is_over else ())
+
+
+def story_of(game: Game, narrator: Narrator) -> Iterator[str]:
+    """Yield the lines of a whole game: its tags, each deal with all hands, the plays with the comments, and the end."""
+    yield narrator.table_title
+    yield from (f"{name}: {text}" for name, text in game.tags.items())
+    twin, deal = game.rewound(), 0
+    for ply, move in enumerate([*game.moves, None]):
+        if twin.deal_number != deal and not twin.is_over:
+            deal = twin.deal_number
+            yield from ("", *str(twin).splitlines()[:-1])
+        if ply in game.comments:
+            yield f"      {{{game.comments[ply]}}}"
+        if move:
+            before = twin.copy()
+            twin.push(move)
+            yield f" {ply + 1:3}. {narrator.play(before, twin)}"
+    yield ""
+    if game.is_over:
+        yield from (*narrator.sheet_lines(game), "", narrator.result(game))
+    else:
+        yield str(game)

@@ -2,10 +2,10 @@
 
 import pytest
 from support.games import lay
+from support.playthrough_text import format_playthrough
 
 from krypenv import Game, IllegalMove, Rules
 from krypenv.cards import STOP, parse_action
-from krypenv.game.playthrough import format_playthrough
 from krypenv.notation import NotationError
 
 SWEDEN, FINLAND = "kasino-sweden players=2", "kasino-finland players=2"

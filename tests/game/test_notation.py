@@ -5,10 +5,10 @@ import random
 import pytest
 from hypothesis import given, settings, strategies as st
 from support.games import RULES as ALL_RULES
+from support.playthrough_text import format_playthrough
 from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, Move, Rules
-from krypenv.game.playthrough import format_playthrough
 from krypenv.notation import NotationError
 
 RULES = {**ALL_RULES, **ALL_RELATIVES}

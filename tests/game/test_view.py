@@ -11,7 +11,7 @@ from support.games import RULES, shuffle_hidden, viewers_of
 from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, Rules, determinize
-from krypenv.game.playthrough import _MOST_LISTED
+from krypenv.game.display import MOST_LISTED
 
 GAMES = {
     **RULES,
@@ -91,7 +91,7 @@ def check_moves(game, line):
     """Assert that a line lists the legal moves as `push` reads them."""
     if line.startswith("You have more than"):
         with pytest.raises(ValueError, match="more than"):
-            game.legal_moves(_MOST_LISTED)
+            game.legal_moves(MOST_LISTED)
         return
     moves = line.removeprefix("Your moves: ").removesuffix(".").split(", ")
     assert moves == [str(move) for move in game.legal_moves()]

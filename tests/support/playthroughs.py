@@ -10,7 +10,7 @@ import numpy as np
 from krypenv import Game, Rules
 from krypenv.cards import STOP, action_name, card_names
 from krypenv.features import columns_of, shape_of
-from krypenv.game.playthrough import format_playthrough
+from support.playthrough_text import format_playthrough
 
 GAMES = {
     "krypkasino_2": "krypkasino players=2",

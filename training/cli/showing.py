@@ -59,8 +59,9 @@ def show_command(settings: ShowSettings) -> None:
     """Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position."""
     from krypenv.game.display import check_render_seat
     from krypenv.game.game import Game
-    from krypenv.game.playthrough import format_playthrough
     from krypenv.inputs.files import write_whole
+    from krypenv.ui.captions import said_of, story_of
+    from krypenv.ui.narrator.narrator import Narrator
 
     gif, png, at = settings.gif, settings.png, settings.at
     for path, ending in ((gif, ".gif"), (png, ".png")):
@@ -68,15 +69,13 @@ def show_command(settings: ShowSettings) -> None:
             raise ValueError(f"the name of this picture ends in {ending}, and {path.name!r} does not")
     game = Game.replay(read_text(settings.record))
     if gif is None and png is None:
-        typer.echo(format_playthrough(game))
+        typer.echo("\n".join(story_of(game, Narrator(game.rules, symbols=False))))
         return
     open_hands = check_render_seat(_render_seat(settings.hands), game.rules.players)
     if at is not None and at > len(game.moves):
         raise ValueError(f"the game has {len(game.moves)} moves, so --at is 0 to {len(game.moves)}, not {at}")
 
     from krypenv.pictures import draw_game, gif_of, png_of
-    from krypenv.ui.captions import said_of
-    from krypenv.ui.narrator.narrator import Narrator
 
     narrator = Narrator(game.rules)
 
