@@ -16,17 +16,17 @@ HUGE = 2**53  # floats are exact for whole numbers up to here
 
 
 def whole(low: int = -HUGE, high: int | None = HUGE) -> Any:
-    """Return the type of whole numbers within bounds; a `high` of None is no bound. True and False are not numbers."""
+    """Make the type of whole numbers within bounds, without an upper one for None. True and False are not numbers."""
     return Annotated[int, Field(ge=low, le=high)]
 
 
 def number(low: float = -1e15, high: float = 1e15) -> Any:
-    """Return the type of numbers within bounds."""
+    """Make the type of numbers within bounds."""
     return Annotated[float, Field(ge=low, le=high)]
 
 
 def matching(pattern: str, what: str) -> Any:
-    """Return the type of texts that a regular expression matches as a whole; `what` is told of others."""
+    """Make the type of texts that a regular expression matches as a whole; `what` names them in errors."""
 
     def check_text(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -46,12 +46,12 @@ Line = Annotated[str, AfterValidator(_check_line)]
 
 
 def a_list(kind: Any, least: int = 0, most: int | None = None) -> Any:
-    """Return the type of lists of `least` to `most` items."""
+    """Make the type of lists of `least` to `most` items."""
     return Annotated[list[kind], Field(min_length=least, max_length=most)]
 
 
 def a_record(needed: Mapping[str, Any], others: Mapping[str, Any] | None = None, more: bool = True) -> Schema:
-    """Return the schema of objects with all `needed` keys, any of the `others` and, with `more`, unknown ones."""
+    """Make the schema of objects with all `needed` keys, any of the `others` and, with `more`, unknown ones."""
     config = ConfigDict(strict=True, extra="ignore" if more else "forbid")
     fields: dict[str, Any] = {key: (kind, ...) for key, kind in needed.items()}
     fields |= {key: (kind, None) for key, kind in (others or {}).items()}
@@ -59,30 +59,30 @@ def a_record(needed: Mapping[str, Any], others: Mapping[str, Any] | None = None,
 
 
 def check(schema: Schema, value: Any, place: str = "") -> None:
-    """Raise ValueError, with a sentence that names the place, unless a value is what a schema says."""
+    """Raise ValueError, with a sentence that names the place, unless a value agrees with a schema."""
     try:
         schema.__pydantic_validator__.validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
-        is_known = first["type"] != "extra_forbidden" or len(first["loc"]) > 1
-        known = "" if is_known else f"; the keys are {', '.join(schema.model_fields)}"
-        raise ValueError(sentence_of(error, place) + known) from None
+        is_unknown_key = first["type"] == "extra_forbidden" and len(first["loc"]) == 1
+        keys = f"; the keys are {', '.join(schema.model_fields)}" if is_unknown_key else ""
+        raise ValueError(sentence_of(error, place) + keys) from None
 
 
 def sentence_of(error: Exception, place: str = "") -> str:
-    """Return what is wrong on one line, shortened; of a value that a schema refuses, with its place."""
+    """Describe an error on one line, shortened; of a value that a schema refuses, with its place."""
     if not isinstance(error, ValidationError):
         return one_line(str(error), LONGEST)
     first = error.errors(include_url=False)[0]
-    said = first["msg"].removeprefix("Value error, ")
-    path = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in first["loc"])
+    sentence = first["msg"].removeprefix("Value error, ")
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
     where = f"{place}{path}".lstrip(".") or "all of it"
     if first["type"] == "missing":
-        said = f"{where} is missing"
+        sentence = f"{where} is missing"
     elif first["type"] == "extra_forbidden":
-        said = f"{where} is not known"
-    elif "should " in said:
-        wanted = said.partition("should ")[2].partition(" after validation")[0]
+        sentence = f"{where} is not known"
+    elif "should " in sentence:
+        wanted = sentence.partition("should ")[2].partition(" after validation")[0]
         wanted = "be an object" if first["type"] == "model_type" else wanted
-        said = f"{where} should {wanted}, not {shown(first['input'])}"
-    return one_line(said, LONGEST)
+        sentence = f"{where} should {wanted}, not {shown(first['input'])}"
+    return one_line(sentence, LONGEST)

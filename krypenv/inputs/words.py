@@ -10,6 +10,7 @@ import re
 import reprlib
 import shlex
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 MAX_VALUE = 2000  # characters of the longest text that is read as a value
@@ -24,7 +25,7 @@ LONGEST_LIST = 1000  # characters of a list of names in a message
 
 
 class _Shortened(reprlib.Repr):
-    """The `repr` of a value, with the middle left out if it is long."""
+    """Shortens the `repr` of a value in its middle, and never writes out a huge number, which takes long."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +41,7 @@ _SHORTENED = _Shortened()
 
 
 def shown(value: Any) -> str:
-    """Return a value as messages quote it: its `repr` on one line, with the middle left out if it is long.
+    """Quote a value in a message: its `repr` on one line, shortened in its middle.
 
     >>> shown("8S"), len(shown("8S" * 1_000_000))
     ("'8S'", 80)
@@ -52,39 +53,39 @@ def shown(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text with everything unprintable escaped.
+    r"""Escape all unprintable characters of a text.
 
     >>> printable("a\u202eb")
     'a\\u202eb'
     """
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def one_line(text: str, longest: int = 300) -> str:
-    """Return a text on one line, with spaces for line breaks; over `longest` characters its middle is left out."""
+    """Join the lines of a text to one, of at most `longest` characters: a longer one loses its middle."""
     text = printable(" ".join(text.split()))
     half = (longest - 3) // 2
     return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
 
 
 def in_markdown(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return a text from outside for a line of Markdown, behind its begin, or for a cell; it is shown as it is.
+    """Escape a text from outside for a cell of Markdown, or for a line after its first word.
 
-    Whatever could be markup, or HTML, becomes a character reference; over `longest` characters the middle is left out.
+    All characters of markup and HTML become character references; over `longest` characters the middle is left out.
 
     >>> in_markdown("a*b*|<br>")
     'a&#42;b&#42;&#124;&#60;br&#62;'
     """
-    kept = one_line(text, longest)
     return "".join(
-        each if each.isalnum() or not each.isascii() or each in _INERT else f"&#{ord(each)};" for each in kept
+        letter if letter.isalnum() or not letter.isascii() or letter in _INERT else f"&#{ord(letter)};"
+        for letter in one_line(text, longest)
     )
 
 
 def as_code(text: str, longest: int = LONGEST_NAME) -> str:
-    """Do what `in_markdown` does, and have it shown as code.
+    """Escape a text from outside for Markdown, as code.
 
     >>> as_code("tactician(shed=True)"), as_code("a`b")
     ('`tactician(shed=True)`', '<code>a&#96;b</code>')
@@ -95,19 +96,19 @@ def as_code(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return what was raised on one line, as in "raised ValueError: no rows", even if its text can't be read."""
+    """Describe an exception on one line, as in "raised ValueError: no rows", even if its text raises another."""
     name = one_line(type(error).__name__)
     try:
         text = one_line(str(error))
     except BaseException as other:
         if type(other) is KeyboardInterrupt:
             raise
-        return f"raised {name}, which can't be told"
+        return f"raised {name}, whose text can't be read"
     return f"raised {name}: {text}" if text else f"raised {name}"
 
 
 def to_install(extra: str) -> str:
-    """Return how to install what an extra needs; krypenv itself comes from its checkout, and from no package index.
+    """Tell how to install an extra; krypenv itself comes from its checkout, and from no package index.
 
     >>> to_install("train")
     'in the checkout of krypenv, run pip install -c constraints.txt -e ".[train]"'
@@ -117,7 +118,7 @@ def to_install(extra: str) -> str:
 
 
 def as_argument(word: str) -> str:
-    """Return a word as a shell takes it; one with single quotes stands in double ones, if nothing in it forbids that.
+    """Quote a word for a shell; one with single quotes stands in double ones, unless a shell would expand it there.
 
     >>> print(as_argument("learned(model='runs/mine')"))
     "learned(model='runs/mine')"
@@ -126,31 +127,26 @@ def as_argument(word: str) -> str:
 
 
 def command_line(words: Iterable[str]) -> str:
-    """Return the line that a shell splits into some words; see `as_argument`."""
+    """Join words to the line that a shell splits into them; see `as_argument`."""
     return " ".join(map(as_argument, words))
 
 
 def unquoted(text: str) -> str:
-    """Return a text as messages quote it, without the quotation marks."""
+    """Shorten a text as `shown` does, without quotation marks."""
     return shown(text)[1:-1]
 
 
 def listed(names: Iterable[str], longest: int = LONGEST_LIST) -> str:
-    """Return names joined by commas; if they are too long for a message, end with how many more there are."""
-    kept: list[str] = []
-    more = 0
-    left = longest
-    for name in names:
-        left -= len(name) + 2
-        if left >= 0:
-            kept.append(name)
-        else:
-            more += 1
-    return ", ".join([*kept, *([f"and {more} more"] if more else [])])
+    """Join names by commas; over `longest` characters the list ends with how many more there are."""
+    names = list(names)
+    ends = accumulate(len(name) + 2 for name in names)
+    fitting = sum(end <= longest for end in ends)
+    more = [f"and {len(names) - fitting} more"] if fitting < len(names) else []
+    return ", ".join([*names[:fitting], *more])
 
 
 def short_name(agent: str) -> str:
-    """Return what an agent is called within sentences: its name without options and folders, a program by its file.
+    """Name an agent within sentences: without options and folders, and a program by its file.
 
     >>> short_name("tactician(shed=True)"), short_name("runs/mine/model")
     ('tactician', 'model')
@@ -166,7 +162,7 @@ def short_name(agent: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint at the known name closest to a word, or nothing.
+    """Hint at the known name closest to a word; "" if none is close.
 
     >>> did_you_mean("greddy", ["greedy", "random"])
     " (did you mean 'greedy'?)"
@@ -193,8 +189,8 @@ def check_keywords(call: str, given: Iterable[str], known: Sequence[str]) -> Non
 
 
 def is_whole(value: Any, low: int, high: int) -> bool:
-    """Return whether a value is a whole number of Python or numpy within bounds; True and False are not."""
-    if type(value) is int:  # as most are
+    """Test whether a value is a whole number of Python or numpy within bounds; True and False are not."""
+    if type(value) is int:  # the common case
         return low <= value <= high
     if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":  # an index until numpy 2
         return False
@@ -205,28 +201,26 @@ def is_whole(value: Any, low: int, high: int) -> bool:
 
 
 def check_whole(name: str, number: Any, low: int, high: int) -> int:
-    """Return a whole number as Python's; raise ValueError if it is not one, or is out of bounds."""
+    """Convert a whole number to an int; raise ValueError if it is not one, or is out of bounds."""
     if not is_whole(number, low, high):
         raise ValueError(f"{name} is a whole number from {low:,} to {high:,}, not {shown(number)}")
     return operator.index(number)
 
 
 def check_text(text: Any, what: str) -> str:
-    """Return a text; raise ValueError for anything else."""
+    """Check that a value is a text; raise ValueError for anything else."""
     if not isinstance(text, str):
         raise ValueError(f"{what} is a text, not {shown(text)}")
     return text
 
 
 def text_to_read(text: Any, what: str) -> str:
-    """Return a text without its byte order mark, which some editors write; raise ValueError for anything else."""
+    """Remove the byte order mark of a text, which some editors write; raise ValueError for anything else."""
     return check_text(text, what).removeprefix("\ufeff")
 
 
 def parse_value(text: str) -> Any:
-    """Return the value written in a text, or the text itself if it is not a value that rules can have.
-
-    Those are numbers, True, False, None, and tuples of numbers and tuples.
+    """Parse a value of rules: a number, True, False, None, or a tuple of numbers and tuples; else it is a text.
 
     >>> parse_value("((2,0),)"), parse_value("six_table")
     (((2, 0),), 'six_table')
