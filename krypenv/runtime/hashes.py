@@ -1,4 +1,4 @@
-"""What the compiled code of a kernel depends on, as a hash: caches are kept under it."""
+"""Hashes of all that a kernel's compiled code depends on: the keys of caches."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ PACKAGE = Path(__file__).parent.parent
 
 @functools.cache
 def kernel_hash(function: Callable[..., Any]) -> str:
-    """Return a hash of everything that a kernel's compiled code depends on, in any file.
+    """Hash a kernel's code, the constants and types that it names or closes over, and the kernels that it calls.
 
-    That is its own code, the constants and types that it names or closes over, the fields of the named tuples it takes,
-    and the same for each kernel it calls. Names are looked up when this is called: call it after all modules are
-    loaded.
+    The fields of the named tuples it takes are hashed too. Names are looked up when this is called: call it after all
+    modules are loaded.
     """
     code, known = function.__code__, function.__globals__
     parts = [code.co_code, repr((code.co_consts, code.co_names, code.co_varnames)).encode()]
@@ -35,7 +34,8 @@ def kernel_hash(function: Callable[..., Any]) -> str:
     ]
     for name, value in named:
         parts += [name.encode(), _describe(value)]
-    parts += [repr(fields).encode() for each in function.__annotations__.values() for fields in _fields(each, known)]
+    for annotation in function.__annotations__.values():
+        parts += [repr(fields).encode() for fields in _fields(annotation, known)]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
@@ -44,12 +44,12 @@ def _fields(annotation: str, known: dict[str, Any]) -> Iterator[tuple[str, ...]]
     named: Any = known.get(annotation)
     if hasattr(named, "_fields"):
         yield named._fields
-        for each in named.__annotations__.values():
-            yield from _fields(getattr(each, "__forward_arg__", str(each)), vars(sys.modules[named.__module__]))
+        for inner in named.__annotations__.values():
+            yield from _fields(getattr(inner, "__forward_arg__", str(inner)), vars(sys.modules[named.__module__]))
 
 
 def _describe(value: Any) -> bytes:
-    """Return bytes that tell apart the values a kernel may name; functions and modules are known by name alone."""
+    """Describe a value that a kernel names by bytes, functions and modules by their names alone."""
     if hasattr(value, "py_func"):
         is_apart = getattr(getattr(value, "inner", None), "is_apart", False)
         options = {**value.targetoptions, "apart": is_apart, "spared": getattr(value, "is_spared", False)}
@@ -62,11 +62,11 @@ def _describe(value: Any) -> bytes:
 
 
 def sources_digest(package: Path = PACKAGE) -> str:
-    """Return a hash of all source files of a package, "" if it lies in no folder."""
-    digest, found = hashlib.sha256(), False
+    """Hash all source files of a package; "" if it lies in no folder."""
+    digest, has_files = hashlib.sha256(), False
     for folder, _, names in sorted(os.walk(package, followlinks=True)):  # a checkout has links
         for file in (Path(folder, name) for name in sorted(names) if name.endswith(".py")):
             source = file.read_bytes()
             digest.update(f"{file.relative_to(package).as_posix()}\0{len(source)}\0".encode() + source)
-            found = True
-    return digest.hexdigest() if found else ""
+            has_files = True
+    return digest.hexdigest() if has_files else ""

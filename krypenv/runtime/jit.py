@@ -5,10 +5,10 @@ capacity of each has its proof in a comment beside it. Each is compiled once, as
 include (`lean`); `plain` does the same work with Numba's public means, for versions of it that were not tried. To try a
 new one, raise `NEWEST` and the bound in pyproject.toml, and run `make check`.
 
-The cache knows a kernel by a hash of all that goes into it (`hashes`), so stale code is never used. Numba compiles
+The cache keys a kernel by a hash of all that goes into it (`hashes`), so stale code is never used. Numba compiles
 again for each type of argument: rules like the main game's are a record of their own type, for which every
-`other_kernel` is left out, and arrays from outside pass through `for_kernels`. A `rare_kernel` is what the main game
-runs seldom.
+`other_kernel` is left out, and arrays from outside pass through `for_kernels`. A `rare_kernel` seldom runs in the main
+game.
 
 Kernels trust their rows: observations and masks are checked by `krypenv.kernels.decision_checks` before, states by
 `krypenv.worlds.invariants`. With NUMBA_DISABLE_JIT=1 kernels are plain Python, for debuggers and coverage; an index out
@@ -43,12 +43,12 @@ ASK_FOR_PLAIN = "KRYPENV_PLAIN_NUMBA"  # the environment variable that selects `
 
 
 def why_plain(version: tuple[int, ...]) -> str:
-    """Return why kernels are compiled the plain way with a version of Numba, "" if they are not."""
+    """Explain why kernels are compiled the plain way with a version of Numba; "" if they are not."""
     if os.environ.get(ASK_FOR_PLAIN, "0") not in ("", "0"):
         return f"{ASK_FOR_PLAIN} is set"
     if not OLDEST <= version <= NEWEST:
-        first, last, given = (".".join(map(str, each)) for each in (OLDEST, NEWEST, version))
-        return f"krypenv was tried with Numba {first} to {last}, and this is {given}"
+        first, last, this = (".".join(map(str, numbers)) for numbers in (OLDEST, NEWEST, version))
+        return f"krypenv was tried with Numba {first} to {last}, and this is {this}"
     try:
         from krypenv.runtime import lean
 
@@ -77,21 +77,21 @@ def records(dtype: np.dtype[Any], count: int | tuple[int, ...]) -> np.recarray:
 
 
 def for_kernels(array: np.ndarray, dtype: npt.DTypeLike | None = None) -> np.ndarray:
-    """Return an array from outside as kernels know arrays: contiguous and writable. It is a copy only where needed.
+    """Convert an array from outside to a contiguous and writable one, without a copy where it is one.
 
-    Numba compiles every kernel again for an array of another kind, such as JAX's, which are read-only.
+    Numba compiles every kernel again for other arrays, such as JAX's, which are read-only.
     """
     return np.require(array, dtype, ("C", "A", "W", "E"))
 
 
 def handle(array: np.recarray) -> np.ndarray:
-    """Return the view of records that kernels take: a plain array, which Numba unpacks fastest."""
+    """View records as kernels take them: a plain array, which Numba unpacks fastest."""
     return array if JIT_IS_OFF else array.view(_plain(array.dtype), np.ndarray)
 
 
 @functools.cache
 def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a dtype of plain records. Of one layout there is one object, which Numba knows at sight."""
+    """Make a dtype of plain records, one object for each layout: Numba compares identical ones fastest."""
     return np.dtype((np.void, dtype))
 
 
@@ -106,7 +106,7 @@ def rare_kernel(function: Callable[..., Any]) -> Any:
 
 
 def other_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function that rules like the main game's never run: for them, nothing of it is compiled.
+    """Compile a function that rules like the main game's never run; for them it is not compiled.
 
     Its first argument is a record of compiled rules (`krypenv.kernels.compiled`).
     """
@@ -124,17 +124,17 @@ def is_compiled(kernel: Any) -> bool:
 
 
 @contextmanager
-def compilations(tell: Callable[[], None]) -> Iterator[None]:
-    """Call a function whenever the block is about to compile a kernel, but not when one is loaded from the cache."""
+def compilations(announce: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever the block compiles a kernel, but not when one is loaded from the cache."""
     try:
         from numba.core import event
-    except ImportError:  # a later Numba may have it elsewhere; then nothing is told
+    except ImportError:  # a later Numba may have it elsewhere; then nothing is announced
         yield
         return
 
     class Listener(event.Listener):
         def on_start(self, event: Any) -> None:
-            tell()
+            announce()
 
         def on_end(self, event: Any) -> None:
             pass
@@ -153,12 +153,12 @@ def _trailing_zeros(word: int) -> int:
 
 @intrinsic
 def _count_leading(context: Any, word: Any) -> Any:
-    return word(word), lambda context, builder, _, given: builder.ctlz(given[0], ir.Constant(ir.IntType(1), 0))
+    return word(word), lambda context, builder, _, args: builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
 
 
 @intrinsic
 def _count_trailing(context: Any, word: Any) -> Any:
-    return word(word), lambda context, builder, _, given: builder.cttz(given[0], ir.Constant(ir.IntType(1), 0))
+    return word(word), lambda context, builder, _, args: builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
 
 # of a nonzero 64-bit integer: one machine instruction each

@@ -1,7 +1,7 @@
 """Ctrl-C ends the command `krypenv` with one line and exit code 130, even while its modules are being loaded.
 
-`krypenv/__init__.py` imports this first: loading takes a second, and an interrupt would print a traceback. So would a
-working folder that was deleted, which libraries ask for as they are loaded; the command ends with one line there, too.
+`krypenv/__init__.py` imports this first: loading takes a second, in which an interrupt would print a traceback. The
+command also ends with one line in a deleted working folder, where libraries would fail to load.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def is_command() -> bool:
 
 
 def end_at_once(*_: Any) -> None:
-    """End this process: nothing has begun, or a kernel does not return. Files are written whole or not at all."""
+    """End this process at once, without cleaning up: files are written whole or not at all."""
     with contextlib.suppress(OSError):
         os.write(2, (_SHOW_CURSOR if os.isatty(2) else b"") + f"{LINE}\n".encode())
     os._exit(EXIT_CODE)
@@ -41,10 +41,10 @@ def end_at_once(*_: Any) -> None:
 
 @contextlib.contextmanager
 def as_exception() -> Iterator[None]:
-    """Make Ctrl-C raise KeyboardInterrupt in the block; before and after it, Ctrl-C ends the process at once.
+    """Let Ctrl-C raise KeyboardInterrupt in the block; outside it, Ctrl-C ends the process at once.
 
-    So it does in the block where this thread runs no Python code within PATIENCE, as in a long search, and after the
-    block where it was interrupted: Python would wait for searches in other threads.
+    The process is also ended if this thread runs no Python code within PATIENCE, as in a long search, and PATIENCE
+    after an interrupted block: Python would wait for searches in other threads.
     """
     if signal.getsignal(signal.SIGINT) is not end_at_once:
         yield
@@ -56,27 +56,27 @@ def as_exception() -> Iterator[None]:
         raised = time.monotonic()
         raise KeyboardInterrupt
 
-    def is_heard() -> bool:
+    def has_raised() -> bool:
         time.sleep(PATIENCE / 2)
         return time.monotonic() - raised < 2 * PATIENCE
 
     def watch() -> None:
-        with arrived:
-            while numbers := arrived.recv(100):  # nothing once the block has ended
-                if signal.SIGINT in numbers and signal.getsignal(signal.SIGINT) is interrupt and not is_heard():
-                    if hasattr(signal, "pthread_kill"):  # wakes who had just begun to wait for an input
+        with reader:
+            while numbers := reader.recv(100):  # nothing once the block has ended
+                if signal.SIGINT in numbers and signal.getsignal(signal.SIGINT) is interrupt and not has_raised():
+                    if hasattr(signal, "pthread_kill"):  # wakes a thread that had just begun to wait for input
                         signal.pthread_kill(main, signal.SIGINT)
-                    if not is_heard():
+                    if not has_raised():
                         end_at_once()
         if is_interrupted:
             time.sleep(PATIENCE)
             os._exit(EXIT_CODE)
 
-    arrived, told = socket.socketpair()  # Python itself writes to it when a signal arrives, whatever code runs
-    told.setblocking(False)
-    with told:
+    reader, writer = socket.socketpair()  # Python itself writes to it when a signal arrives, whatever code runs
+    writer.setblocking(False)
+    with writer:
         signal.signal(signal.SIGINT, interrupt)
-        signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         threading.Thread(target=watch, daemon=True).start()
         try:
             yield

@@ -1,4 +1,4 @@
-"""Threads: one call split over several, and objects that are called from several. Kernels run without the GIL."""
+"""Threads: calls split over several, and objects that several threads call. Kernels run without the GIL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Lock:
-    """A lock that one call holds at a time. Copies, pickles and forked processes get a free one of their own."""
+    """A lock whose copies, also by pickle and in forked processes, are free locks of their own."""
 
     acquire: Callable[..., bool]
     release: Callable[[], None]
@@ -31,7 +31,7 @@ class Lock:
         _LOCKS.add(self)
 
     def renew(self) -> None:
-        """Put a free lock in the place of this one, whoever holds it."""
+        """Free the lock, whoever holds it, by putting another one in its place."""
         lock = threading.Lock()
         self.acquire, self.release = lock.acquire, lock.release
 
@@ -50,34 +50,31 @@ NUMBA_THREADS = Lock()  # Numba's "workqueue" threads end the process if two ker
 
 
 def in_turn(method: Method) -> Method:
-    """Make calls of a method wait for each other, and for those of other such methods of the object.
-
-    The object has a `Lock` as `lock`. Such a method must not call another one.
-    """
+    """Serialize the calls of an object's decorated methods by its `lock`, a `Lock`; they must not call each other."""
 
     @wraps(method)
-    def call(self: Any, *given: Any, **named: Any) -> Any:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         with self.lock:
-            return method(self, *given, **named)
+            return method(self, *args, **kwargs)
 
     return cast(Method, call)
 
 
 def never_at_once(method: Method) -> Method:
-    """Make a method raise RuntimeError if it is called before another call of such a method of the object has ended.
+    """Let a method raise RuntimeError while another decorated method of the object runs.
 
-    The object has a list as `turn`, of one entry while no call is under way: taking it out and putting it back is
-    atomic, and several times faster than a lock.
+    The object has a list `turn` with one entry, which a call pops and puts back: that is atomic, and several times
+    faster than a lock.
     """
 
     @wraps(method)
-    def call(self: Any, *given: Any, **named: Any) -> Any:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             self.turn.pop()
         except IndexError:
             raise called_at_once(self, method.__name__) from None
         try:
-            return method(self, *given, **named)
+            return method(self, *args, **kwargs)
         finally:
             self.turn.append(None)
 
@@ -85,7 +82,7 @@ def never_at_once(method: Method) -> Method:
 
 
 def called_at_once(called: object, method: str) -> RuntimeError:
-    """Return the error for a method of an object that is in the middle of another call."""
+    """Make the error for a call of an object during another call."""
     name = type(called).__name__
     return RuntimeError(
         f"{name}.{method} was called before another call of the same {name} had ended; give each thread one of its "
@@ -94,9 +91,9 @@ def called_at_once(called: object, method: str) -> RuntimeError:
 
 
 def share(work: Callable[[int, int], object], parts: int) -> None:
-    """Call `work(part, parts)` for every part, each on its own thread, and return when all have ended.
+    """Call `work(part, parts)` for every part, each on its own thread, and wait for all of them.
 
-    The first part runs on this thread. Raises what a part raises.
+    The first part runs on this thread. Raises an error of a part once all have ended.
     """
     if parts > 1:
         others = [_pool(parts - 1).submit(work, part, parts) for part in range(1, parts)]
@@ -111,27 +108,27 @@ def share(work: Callable[[int, int], object], parts: int) -> None:
 
 
 def cut(arrays: tuple[np.ndarray, ...], part: int, parts: int) -> tuple[np.ndarray, ...]:
-    """Return one of `parts` parts of each array, as views: consecutive rows, about as many in each part."""
+    """Slice each array to one of `parts` parts of consecutive rows, as views of about equal length."""
     if parts == 1:
         return arrays
     return tuple(array[len(array) * part // parts : len(array) * (part + 1) // parts] for array in arrays)
 
 
 def count_threads(threads: int) -> int:
-    """Return the number of threads or workers that an option asks for; 0 means all processors granted here."""
+    """Count the threads or workers that an option asks for; 0 means all processors that this process is granted."""
     return threads or max(1, math.ceil(min(_processors(), _quota())))
 
 
 def _processors() -> int:
-    """Return on how many processors this process may run."""
+    """Count the processors that this process may run on."""
     processors = os.cpu_count() or 1
     return min(processors, len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else processors
 
 
 def _quota() -> float:
-    """Return how many processors' time the control groups of this process grant, of version 2 or 1."""
-    folder = CGROUPS / _text(OWN_CGROUP).rpartition("0::/")[2]
-    limits = [_text(each / "cpu.max") for each in (folder, *folder.parents)]
+    """Read the CPU quota of this process, in processors, from its control groups of version 2 or 1."""
+    group = CGROUPS / _text(OWN_CGROUP).rpartition("0::/")[2]
+    limits = [_text(folder / "cpu.max") for folder in (group, *group.parents)]
     limits.append(f"{_text(CGROUPS / 'cpu/cpu.cfs_quota_us')} {_text(CGROUPS / 'cpu/cpu.cfs_period_us')}")
     pairs = filter(None, (re.fullmatch(r"(\d+) ([1-9]\d*)", limit) for limit in limits))
     return min((int(quota) / int(period) for quota, period in map(re.Match.groups, pairs)), default=math.inf)
@@ -146,12 +143,12 @@ def _text(path: Path) -> str:
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return a pool of threads, which start on first use and are kept."""
+    """Make a pool of threads, which start on first use, once for each size."""
     return ThreadPoolExecutor(threads, "krypenv")
 
 
 def _forget_threads() -> None:
-    """Forget the pools and who holds the locks: a forked process has none of the threads."""
+    """Drop the pools and free the locks in a forked process, which has none of the threads."""
     _pool.cache_clear()
     for lock in _LOCKS:
         lock.renew()

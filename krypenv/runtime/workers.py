@@ -1,4 +1,4 @@
-"""Processes that import what they are sent, and never the main module of the program that starts them."""
+"""Worker processes that never import the main module of the program that starts them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _STARTING = threading.Lock()
 
 
 class Worker(SpawnProcess):
-    """A process of its own interpreter, for which a script needs no `if __name__ == "__main__"`."""
+    """A spawned process; the script that starts it needs no `if __name__ == "__main__"`."""
 
     def start(self) -> None:
-        """Start the process. Meanwhile the main module hides its file, which multiprocessing would run again."""
+        """Start the process, while the main module hides its file: multiprocessing would run that again."""
         with _STARTING:
             main = vars(sys.modules["__main__"])
             hidden: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
@@ -26,7 +26,7 @@ class Worker(SpawnProcess):
 
 
 class Workers(SpawnContext):
-    """What `ProcessPoolExecutor` takes as `mp_context` to start such processes."""
+    """The `mp_context` by which `ProcessPoolExecutor` starts workers."""
 
     Process = Worker
 

@@ -301,34 +301,6 @@ def test_a_rare_kernel_stays_a_function_of_its_own(compiled, stays):
     assert (b"noinline" in b" ".join(own.attributes)) == stays
 
 
-def make_sum(worth_of):
-    @kernel
-    def sum_of_worths(numbers):
-        total = 0
-        for number in numbers:
-            total += worth_of(number)
-        return total
-
-    return sum_of_worths
-
-
-@kernel
-def once(number):
-    return number
-
-
-@kernel
-def squared(number):
-    return number * number
-
-
-def test_kernels_that_close_over_others_have_code_of_their_own():
-    summed, squares = make_sum(once), make_sum(squared)
-    numbers = np.arange(4)
-    assert (summed(numbers), squares(numbers)) == (6, 14)
-    assert hash_now(summed.py_func) != hash_now(squares.py_func)
-
-
 CLOSED = """
 import numpy as np
 from krypenv.runtime.jit import kernel
