@@ -15,14 +15,14 @@ Interval = tuple[float, float, float]  # mean, and the bounds of its 95% interva
 
 
 def student(mean: float, error: float, samples: int) -> Interval:
-    """Return the Student-t interval of a mean of independent samples, two or more, with its standard error."""
+    """Compute the 95% Student-t interval of a mean, from its standard error and two or more independent samples."""
     half = float(stdtrit(samples - 1, UP_TO)) * error
     return mean, mean - half, mean + half
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over worlds and its 95% interval (Student's t), whose bounds are None if nothing is hidden: one world."""
+    """A mean over worlds and its 95% interval (Student's t), whose bounds are None for a single world."""
 
     mean: float
     low: float | None
@@ -30,7 +30,7 @@ class Estimate:
 
     @classmethod
     def of(cls, samples: npt.NDArray[np.float64]) -> Estimate:
-        """Return the estimate from one value per world, (worlds,) float64."""
+        """Estimate the mean from one value per world, (worlds,) float64."""
         mean, count = float(samples.mean()), len(samples)
         if count == 1:
             return cls(mean, None, None)
@@ -48,6 +48,6 @@ class Estimate:
 
 
 def plus_minus(estimate: Estimate, sign: str = "") -> str:
-    """Return a mean with half its interval, as in ``+3.1 ± 0.4``; with the sign ``+``, positive means show it."""
+    """Format a mean with half its interval, as in ``3.1 ± 0.4``; with the sign ``+``, as in ``+3.1 ± 0.4``."""
     width = "" if estimate.half is None else f" ± {estimate.half:.1f}"
     return f"{estimate.mean:{sign}.1f}{width}"

@@ -1,6 +1,6 @@
-"""Sweeps after a move, over sampled worlds: those set up for the next seat, and those of its own seat's next turn.
+"""Probabilities of sweeps after a move, over sampled worlds: by the next seat, and at the own seat's next turn.
 
-Where sweeps are forced, these are sweeps that must be made, otherwise sweeps that can be made and count.
+A sweep counts where it is forced, or where no sweep is forced, if it can be made and is credited.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from krypenv.worlds.determinize import determinize
 
 
 def sample_worlds(game: Game, count: int, seed: int, open_hands: bool) -> State:
-    """Return `count` worlds that agree with what the seat to act sees, (count,) of `GAME`.
+    """Sample `count` worlds that are consistent with the observation of the seat to act, (count,) of `GAME`.
 
-    With `open_hands` they agree in all hands too, and only the order of the stock is random.
+    With `open_hands` all hands are those of the game, and only the order of the stock is random.
     """
     if not open_hands:
         return determinize(np.tile(game.observation(), (count, 1)), seed, game.rules)
@@ -39,17 +39,17 @@ def sample_worlds(game: Game, count: int, seed: int, open_hands: bool) -> State:
 
 
 def sweep_chances(game: Game, moves: Sequence[Move], worlds: State, seed: int) -> list[tuple[float, float]]:
-    """Return for each move the shares of worlds with a sweep after it: set up, and risked.
+    """Compute for each move the shares of worlds with a sweep after it: set up, and risked.
 
     Set up: the next seat must sweep, which is credited to the seat to act (R12). Risked: the seat to act must itself
     sweep at its next turn in this game, after all others have played like the tactician. Where sweeps are not forced,
     "must" is "can".
     """
-    twin, made = game.copy(), len(game.actions)
+    twin, length = game.copy(), len(game.actions)
     chances = []
     for move in moves:
         twin.push(move)
-        actions = twin.actions[made:]
+        actions = twin.actions[length:]
         twin.pop()
         chances.append(_play_on(Engine.from_state(game.rules, worlds), actions, seed))
     return chances
@@ -57,52 +57,49 @@ def sweep_chances(game: Game, moves: Sequence[Move], worlds: State, seed: int) -
 
 def _play_on(engine: Engine, actions: list[int], seed: int) -> tuple[float, float]:
     """Make a move in all rows, then play to the next turn of its seat; return the shares set up and risked."""
-    own, goes_on = int(engine.seat[0]), np.ones(engine.num_games, np.bool_)
+    own, is_running = int(engine.seat[0]), np.ones(engine.num_games, np.bool_)
 
     def step(chosen: np.ndarray, rows: np.ndarray) -> None:
-        left = _cards_left(engine)
+        before = _cards_left(engine)
         engine.step(chosen, rows)
-        goes_on[_cards_left(engine) > left] = False  # the next game has been dealt
+        is_running[_cards_left(engine) > before] = False  # the next game has been dealt
 
     for action in actions:
         step(np.full(engine.num_games, action), np.arange(engine.num_games))
     is_next = engine.seat == (own + 1) % engine.rules.players
-    sweeps = _must_sweep if engine.rules.capture == "maximal" or engine.rules.forced_sweep else _can_sweep
-    sets_up = float(np.mean(goes_on & is_next & sweeps(engine)))
+    sets_up = float(np.mean(is_running & is_next & _sweeps(engine)))
     others = agents.make("tactician", engine.rules, seed)
-    while (rows := np.flatnonzero(goes_on & (engine.seat != own))).size:
+    while (rows := np.flatnonzero(is_running & (engine.seat != own))).size:
         step(others.act(engine.observation[rows], engine.action_mask[rows]), rows)
-    return sets_up, float(np.mean(goes_on & sweeps(engine)))
+    return sets_up, float(np.mean(is_running & _sweeps(engine)))
 
 
 def _cards_left(engine: Engine) -> npt.NDArray[np.int64]:
-    """Return the number of cards in hands and stock, (B,) int64, which only falls until the next game."""
+    """Count the cards in hands and stock, (B,) int64; the number falls until the next game."""
     return engine.rules.deck_size - engine.state.next_card + engine.state.hand_size.sum(axis=1)
 
 
-def _must_sweep(engine: Engine) -> npt.NDArray[np.bool_]:
-    """Return whether every legal card of the seat to act takes the whole table, (B,) bool (R10)."""
-    values, plays = engine.state.sweep_values, engine.state.legal_plays
-    sweepers = np.zeros(engine.num_games, np.int64)
-    for value, kinds in enumerate(engine.compiled["value_kinds"][0]):
-        sweepers |= np.where(values >> value & 1, kinds, 0)
-    return (plays != 0) & (plays & ~sweepers == 0)
-
-
-def _can_sweep(engine: Engine) -> npt.NDArray[np.bool_]:
-    """Return whether the seat to act has a card that takes the whole table, by a sweep that counts, (B,) bool (K3)."""
+def _sweeps(engine: Engine) -> npt.NDArray[np.bool_]:
+    """Test whether the seat to act sweeps, (B,) bool: it must, or where no sweep is forced, it can (R10, K3)."""
+    is_forced = engine.rules.capture == "maximal" or engine.rules.forced_sweep
     out = np.empty(engine.num_games, np.bool_)
-    _mark_sweepers(engine.compiled, handle(engine.state), borrow_scratch(), out)
+    _mark_sweepers(engine.compiled, handle(engine.state), is_forced, borrow_scratch(), out)
     return out
 
 
 @kernel
-def _mark_sweepers(compiled: np.ndarray, state: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
-    """Write for each game whether its seat to act can sweep into `out`, (B,) bool."""
-    rules = compiled[0]
+def _mark_sweepers(
+    compiled: np.ndarray, state: np.ndarray, is_forced: bool, scratch: np.ndarray, out: np.ndarray
+) -> None:
+    """Write for each game into `out`, (B,) bool, whether all legal cards sweep, or else one by a credited sweep."""
     for row in range(len(out)):
-        ranks = np.int64(state[row].table_ranks)
-        values = find_sweep_values(rules, ranks, sum_of(rules, ranks), scratch[0])
-        if rules.building:
-            values = sweep_builds(values, ranks, np.int64(state[row].builds))
-        out[row] = kinds_of_values(rules, values) & state[row].legal_plays != 0 and not is_void(rules, state[row])
+        game = state[row]
+        ranks, plays = np.int64(game.table_ranks), game.legal_plays
+        values = find_sweep_values(compiled[0], ranks, sum_of(compiled[0], ranks), scratch[0])
+        if compiled[0].building:
+            values = sweep_builds(values, ranks, np.int64(game.builds))
+        sweepers = kinds_of_values(compiled[0], values) & plays
+        if is_forced:
+            out[row] = sweepers == plays != 0
+        else:
+            out[row] = sweepers != 0 and not is_void(compiled[0], game)

@@ -28,7 +28,7 @@ class MoveValue:
     behind: Estimate  # the best move's margin minus this one's, world by world; 0 for the best
     sweeps: int  # own sweeps that the move makes: 0, 1 or 2
     # Where sweeps are not forced, "must" is "can" in the next two.
-    sets_up: float  # probability that the next seat must sweep what the move leaves
+    sets_up: float  # probability that the next seat must sweep the table after the move
     risks: float  # probability that this seat must sweep at its next turn, if the others play like the tactician
 
 
@@ -36,20 +36,20 @@ class Values(NamedTuple):
     """The moves of a decision, best first: all legal ones, or those that the agent did not cut."""
 
     values: tuple[MoveValue, ...]
-    preferred: int  # the place of the move that the agent would make: of the highest margin, or its leaning counts too
+    preferred: int  # the index of the agent's choice: the highest margin plus leaning
     worlds: int  # number of worlds behind each margin; 1 if nothing is hidden
     was_cut: bool  # the agent left out some that might be better
 
 
 def gives_values(agent: Any) -> bool:
-    """Return whether an agent can value the moves of what one seat sees."""
+    """Test whether an agent can value the moves of one seat's observation."""
     return hasattr(agent, "examine")
 
 
 def values_of(
     game: Game, agent: Any, worlds: int, seed: int, open_hands: bool = False, played: Move | None = None
 ) -> Values:
-    """Return the moves of the seat to act with their values; the one that was `played` is among them.
+    """Value the moves of the seat to act, among them the one that was `played`.
 
     Args:
         game: a game that is not over.
@@ -59,26 +59,30 @@ def values_of(
         open_hands: show the agent all hands, which is cheating.
         played: a move that must not be left out.
     """
-    moves, found = examined(game, agent, open_hands, played)
-    margins = found.margins
+    moves, examination = examined(game, agent, open_hands, played)
+    margins = examination.margins
     chances = sweep_chances(game, moves, sample_worlds(game, worlds, seed, open_hands), seed)
     means = margins.mean(axis=0)
     order = np.argsort(-means, kind="stable").tolist()
     behind = margins[:, order[:1]] - margins
-    preferred = order.index(int(np.argmax(means + found.leanings)))
+    preferred = order.index(int(np.argmax(means + examination.leanings)))
     values = tuple(
         MoveValue(
-            str(moves[at]), Estimate.of(margins[:, at]), Estimate.of(behind[:, at]), moves[at].sweep, *chances[at]
+            str(moves[index]),
+            Estimate.of(margins[:, index]),
+            Estimate.of(behind[:, index]),
+            moves[index].sweep,
+            *chances[index],
         )
-        for at in order
+        for index in order
     )
-    return Values(values, preferred, len(margins), found.was_cut)
+    return Values(values, preferred, len(margins), examination.was_cut)
 
 
 def examined(
     game: Game, agent: Any, open_hands: bool = False, played: Move | None = None
 ) -> tuple[list[Move], Examined]:
-    """Return the moves of the seat to act, as the agent lists them, and what it finds: margins in each world, and more.
+    """Have an agent examine a decision; return its moves in the agent's order, and the margins in each world.
 
     The arguments are those of `values_of`.
     """
@@ -86,15 +90,15 @@ def examined(
     if open_hands:
         state = allocate(1)
         state[0] = game.state
-        found = Examined(*agent.examine_on(state, *also))
+        examination = Examined(*agent.examine_on(state, *also))
     else:
-        (seen,), (mask,) = sight_of(agent, game)
-        found = Examined(*agent.examine(seen, mask, *also))
-    return [_made(game, row) for row in found.moves], found
+        (observation,), (mask,) = sight_of(agent, game)
+        examination = Examined(*agent.examine(observation, mask, *also))
+    return [_with_sweeps(game, row) for row in examination.moves], examination
 
 
-def _made(game: Game, row: np.void) -> Move:
-    """Return a move of `krypenv.agents.moves.record.MOVE` with the sweeps that it makes."""
+def _with_sweeps(game: Game, row: np.void) -> Move:
+    """Convert a record of `krypenv.agents.moves.record.MOVE` to a move with the sweeps that it makes."""
     twin = game.copy()
     twin.push(as_move(row, sum(1 << value for value, *_ in game.builds)))
     return twin.moves[-1]
