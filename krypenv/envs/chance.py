@@ -18,12 +18,12 @@ class Draw(NamedTuple):
 
     place: int  # in the deck
     seat: int  # that gets it, counted from the leader, or TABLE
-    to_come: int  # cards that are still to come to it in a row, this one included
-    come: int  # cards of them that have come
+    remaining: int  # cards that it gets in a row from here on, this one included
+    dealt: int  # cards that it has got of them
 
 
 class CoursePlan:
-    """What all courses under some rules share.
+    """The rules of courses, compiled, and the order in which their cards are dealt.
 
     Args:
         rules: the rules.
@@ -46,8 +46,8 @@ class CoursePlan:
             if self.sorted_deals:
                 places = sorted(places, key=lambda place: seats[place])
                 groups = [list(group) for _, group in groupby(places, key=lambda place: seats[place])]
-            draws = ((place, len(group), at) for group in groups for at, place in enumerate(group))
-            self.deals.append([Draw(place, int(seats[place]), size - at, at) for place, size, at in draws])
+            draws = ((place, len(group), dealt) for group in groups for dealt, place in enumerate(group))
+            self.deals.append([Draw(place, int(seats[place]), size - dealt, dealt) for place, size, dealt in draws])
         self.deck = rows["deck_counts"].astype(int).tolist()
 
     @property
@@ -56,21 +56,21 @@ class CoursePlan:
         return self.rules.games or LAST_GAME
 
 
-def draw_weights(left: Sequence[int], to_come: int, last: int = NO_CARD, held: int = 0) -> list[tuple[int, int]]:
-    """Return the kinds that may be dealt next, ascending, each with a weight proportional to its probability.
+def draw_weights(left: Sequence[int], remaining: int, last: int = NO_CARD, held: int = 0) -> list[tuple[int, int]]:
+    """List the kinds that may be dealt next, ascending, with weights proportional to their probabilities.
 
-    `to_come` cards, of which any set is equally likely, are dealt in ascending order. The weight of a kind is the
-    number of sets that go on with it.
+    `remaining` cards, any set of which is equally likely, are dealt in ascending order. The weight of a kind is the
+    number of sets whose next card it is.
 
     Args:
         left: copies of each kind that are not dealt yet.
-        to_come: cards still to come to the same hand.
-        last: the kind dealt to it last, of which it has got `held` copies; NO_CARD if this is its first card.
+        remaining: cards that the same hand still gets.
+        last: the kind dealt to it last, of which it has `held` copies; NO_CARD if this is its first card.
 
-    >>> draw_weights([1, 1, 1], to_come=2)
+    >>> draw_weights([1, 1, 1], remaining=2)
     [(0, 2), (1, 1)]
     """
-    if to_come == 1 and last == NO_CARD:
+    if remaining == 1 and last == NO_CARD:
         return [(kind, copies) for kind, copies in enumerate(left) if copies]
     above = list(accumulate(reversed(left), initial=0))[::-1]  # copies of a kind and of those after it
     weights = []
@@ -78,14 +78,14 @@ def draw_weights(left: Sequence[int], to_come: int, last: int = NO_CARD, held: i
     if last != NO_CARD:
         copies, rest = left[last] + held, above[last + 1]
         same = sum(
-            comb(copies, count) * comb(rest, to_come - count + held)
-            for count in range(held + 1, min(copies, held + to_come) + 1)
+            comb(copies, count) * comb(rest, remaining - count + held)
+            for count in range(held + 1, min(copies, held + remaining) + 1)
         )
         if same:
             weights.append((last, same))
         start, ways = last + 1, comb(copies, held)
     for kind in range(start, len(left)):
-        weight = ways * (comb(above[kind], to_come) - comb(above[kind + 1], to_come))
+        weight = ways * (comb(above[kind], remaining) - comb(above[kind + 1], remaining))
         if weight:
             weights.append((kind, weight))
     return weights

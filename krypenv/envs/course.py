@@ -44,13 +44,13 @@ class Course:
     """A node of the game tree of a session; it never changes, and `after` returns a child.
 
     Args:
-        plan: what it shares with others under the same rules.
+        plan: the rules and the order of the deals.
 
     Attributes:
         path: all actions so far, those of chance (the kinds dealt) included.
-        views: for each seat what it remembers, as text: its hands and all plays (perfect recall). The last one is the
-            public record. What a play has begun is not in them yet: `recall` and `record` add it.
-        plays: the plays of the game so far: the seat, and the play as `Move.kinds` has it.
+        views: the memory of each seat as text: its hands and all plays (perfect recall). The last one is the public
+            record. They have complete plays only: `recall` and `record` add one that has begun.
+        plays: the plays of the game so far: the seat, and the play in the form of `Move.kinds`.
         turn: the seat to act, CHANCE or TERMINAL.
 
     >>> course = Course(CoursePlan(Rules.preset("mini-low")))
@@ -59,14 +59,14 @@ class Course:
     """
 
     __slots__ = (
-        "_acts", "_beginning", "_left", "_start", "_states", "path", "plan", "plays", "turn", "views",
+        "_beginning", "_begun", "_start", "_states", "_undealt", "path", "plan", "plays", "turn", "views",
     )  # fmt: skip
     plays: tuple[tuple[int, Play], ...]
     turn: int
     _start: Course | None  # where the path begins, and where the deal does; None where it is here
     _beginning: Course | None
-    _left: list[int]  # copies of each kind that are not dealt yet
-    _acts: tuple[int, ...]  # actions of the play that has begun
+    _undealt: list[int]  # copies of each kind that are not dealt yet
+    _begun: tuple[int, ...]  # actions of the play in progress
 
     def __init__(self, plan: CoursePlan) -> None:
         self.plan = plan
@@ -84,9 +84,9 @@ class Course:
 
     @classmethod
     def resume(cls, plan: CoursePlan, state: np.ndarray, views: dict[int, str] | None = None) -> Course:
-        """Return the course from a state on, a record of `GAME` in which a seat is to act; `views` are what seats know.
+        """Start from a state, a record of `GAME` in which a seat is to act; `views` are the memories of some seats.
 
-        The other seats remember what they see in this state. Chance deals the rest of the deck, whatever its order.
+        The other seats remember what they see in this state. Chance deals the rest of the deck in any order.
 
         Raises ValueError for anything but a state of an unfinished game under these rules.
         """
@@ -96,12 +96,12 @@ class Course:
         course._states[0] = record[0]
         row = course.state
         course.turn = int(row["seat"])
-        course._left = (plan.rules.deck_counts - np.bincount(
+        course._undealt = (plan.rules.deck_counts - np.bincount(
             row["deck"][: int(row["next_card"])], minlength=NUM_KINDS
         )).tolist()  # fmt: skip
-        known = views or {}
+        memories = views or {}
         course.views = (
-            *(known.get(seat) or f"seat {seat} {course.text(seat)}" for seat in range(plan.rules.players)),
+            *(memories.get(seat) or f"seat {seat} {course.text(seat)}" for seat in range(plan.rules.players)),
             f"table {course.text(0, private=False)}",
         )
         return course
@@ -111,7 +111,7 @@ class Course:
         for name in Course.__slots__:
             setattr(twin, name, getattr(self, name))
         raw = self._states.view(np.uint8).copy()  # numpy would copy records field by field
-        twin._states, twin._left = raw.view(self._states.dtype), self._left.copy()
+        twin._states, twin._undealt = raw.view(self._states.dtype), self._undealt.copy()
         twin._start, twin._beginning = self.start, self.beginning
         return twin
 
@@ -142,7 +142,7 @@ class Course:
 
     @property
     def state(self) -> np.ndarray:
-        """The record of the present state (`krypenv.state.GAME`); while chance deals, without new cards."""
+        """The record of the present state (`krypenv.state.GAME`), without the cards of an incomplete deal."""
         return self._states[0]
 
     def observation(self, seat: int) -> npt.NDArray[np.int8]:
@@ -170,22 +170,22 @@ class Course:
         return actions
 
     def options(self) -> list[int]:
-        """Return what may be done, ascending: actions of the seat to act, or kinds that chance may deal."""
+        """Return the actions of this node, ascending: of the seat to act, or the kinds that chance may deal."""
         return [kind for kind, _ in self.chance_outcomes()] if self.turn == CHANCE else self.legal_actions()
 
     def recall(self, seat: int) -> str:
-        """Return all that a seat remembers, as text: its own hands and the public record of plays (perfect recall)."""
+        """Return a seat's memory as text: its own hands and the public record of plays (perfect recall)."""
         return self.views[self.check_seat(seat)] + self._unfinished()
 
     @property
     def record(self) -> str:
-        """The public record as text: what was laid on the table, and all plays."""
+        """The public record as text: the cards laid on the table, and all plays."""
         return self.views[-1] + self._unfinished()
 
     def text(self, seat: int, public: bool = True, private: bool = True) -> str:
-        """Return what a seat sees, as text: the blocks of its observation that are not zero.
+        """Format a seat's observation as text: its blocks that are not zero.
 
-        `public` and `private` say which to include; private is the hand.
+        `public` and `private` select them; the private one is the hand.
         """
         seen, layout = self.observation(seat), self.rules.layout
         if not private:
@@ -196,18 +196,18 @@ class Course:
     def dealt(self) -> Iterator[tuple[int, int, int]]:
         """Yield the cards dealt in this game: the deal from 0 on, the seat or NO_SEAT for the table, and the kind.
 
-        Those of a deal come once it is complete. In a course that began from a state, its deals are left out.
+        Incomplete deals are left out, and so are those before the state that `resume` was given.
         """
-        began = self.start.state
-        is_known = self.start.turn == CHANCE or began["game_number"] != self.state["game_number"]
-        first = 0 if is_known else int(began["deal_number"])
+        start = self.start.state
+        is_known = self.start.turn == CHANCE or start["game_number"] != self.state["game_number"]
+        first = 0 if is_known else int(start["deal_number"])
         last = 0 if self.turn == CHANCE and self._deal() == 0 else int(self.state["deal_number"])
         for number in range(first, last):
             for draw in self.plan.deals[number]:
                 yield number, self.owner_of(draw), int(self.state["deck"][draw.place])
 
     def own_hands(self, seat: int) -> list[str]:
-        """Return the names of the cards that a seat was dealt, a text for each deal of this game."""
+        """Return the hands that a seat was dealt in this game, each as the names of its cards."""
         seat = self.check_seat(seat)
         hands: dict[int, list[int]] = {}
         for number, owner, kind in self.dealt():
@@ -227,7 +227,7 @@ class Course:
     def drawing(self) -> tuple[Draw, int]:
         """Return the card that chance deals next, and the seat that gets it, or NO_SEAT for the table.
 
-        Raises ValueError where it deals none.
+        Raises ValueError at decisions and at the end.
         """
         if self.turn != CHANCE:
             reason = "the session is over" if self.turn == TERMINAL else f"seat {self.turn} is to act"
@@ -242,8 +242,8 @@ class Course:
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Return the kinds that chance may deal next, ascending, with their probabilities; raises as `drawing`."""
         draw, _ = self.drawing()
-        come = self.path[-draw.come :] if draw.come else (NO_CARD,)
-        weights = draw_weights(self._left, draw.to_come, come[-1], come.count(come[-1]))
+        hand = self.path[-draw.dealt :] if draw.dealt else (NO_CARD,)
+        weights = draw_weights(self._undealt, draw.remaining, hand[-1], hand.count(hand[-1]))
         total = sum(weight for _, weight in weights)
         return [(kind, weight / total) for kind, weight in weights]
 
@@ -273,27 +273,27 @@ class Course:
     # ------------------------------------------------------------------ what happens
 
     def after(self, action: int) -> Course:
-        """Return the course after an action of the seat to act, or of chance: the kind that it deals.
+        """Follow an action of the seat to act, or of chance (the kind that it deals), to the child node.
 
         Raises IllegalMove, a ValueError, if it is not legal.
         """
         following = self._copy()
         most = NUM_KINDS if self.turn == CHANCE else self.rules.num_actions
-        can_be = self.turn != TERMINAL and is_whole(action, 0, most - 1)
-        if not can_be or not (following._receive(int(action)) if self.turn == CHANCE else following._act(int(action))):
-            raise IllegalMove(self._complaint(action))
+        carry_out = following._deal_card if self.turn == CHANCE else following._act
+        if self.turn == TERMINAL or not is_whole(action, 0, most - 1) or not carry_out(int(action)):
+            raise IllegalMove(self._refusal(action))
         following.path += (int(action),)
         return following
 
     def followed(self, path: Iterable[int]) -> Course:
-        """Return the course after some actions, of chance and of the seats; raises as `after` does."""
+        """Follow actions of chance and of the seats; raises as `after` does."""
         course = self
         for action in path:
             course = course.after(action)
         return course
 
-    def _complaint(self, action: Any) -> str:
-        """Return a sentence that says that an action is illegal, and what is legal."""
+    def _refusal(self, action: Any) -> str:
+        """Say that an action is illegal, and which are legal."""
         if self.turn == TERMINAL:
             return f"action {shown(action)} is illegal, for the session is over"
         who, most = f"seat {self.turn}", self.rules.num_actions
@@ -301,29 +301,29 @@ class Course:
             who, most = "chance", NUM_KINDS
         is_named = is_whole(action, 0, most - 1)
         name = action_text(self.turn, int(action)) if is_named else f"action {shown(action)}"
-        return f"{name} is illegal; {who} may {listed(action_text(self.turn, each) for each in self.options())}"
+        return f"{name} is illegal; {who} may {listed(action_text(self.turn, legal) for legal in self.options())}"
 
     def _draw(self) -> Draw:
         return self.plan.deals[self._deal()][len(self.path) - len(self.beginning.path)]
 
-    def _receive(self, kind: int) -> bool:
-        """Deal a card, and return whether chance can deal it; if not, nothing has changed."""
+    def _deal_card(self, kind: int) -> bool:
+        """Deal a card if chance can deal it, and return whether it can."""
         draw = self._draw()
-        follows = draw.come == 0 or kind >= self.path[-1]  # a sorted hand is dealt in ascending order
-        if not (follows and self._left[kind] and sum(self._left[kind:]) >= draw.to_come):
+        follows = draw.dealt == 0 or kind >= self.path[-1]  # a sorted hand is dealt in ascending order
+        if not (follows and self._undealt[kind] and sum(self._undealt[kind:]) >= draw.remaining):
             return False
-        self._left[kind] -= 1
+        self._undealt[kind] -= 1
         self.state["deck"][draw.place] = kind
         if draw is self.plan.deals[self._deal()][-1]:
             self._end_deal()
         return True
 
     def _end_deal(self) -> None:
-        """Give the cards of a complete deal to those who get them, and the turn to the leader."""
+        """Hand out the cards of a complete deal, and give the turn to the leader."""
         number, row = self._deal(), self.state
         dealt = self.plan.deals[number]
         end = int(self.plan.compiled["deal_start"][0, number + 1])
-        row["deck"][end : self.rules.deck_size] = np.repeat(_KINDS, self._left)  # in no order yet
+        row["deck"][end : self.rules.deck_size] = np.repeat(_KINDS, self._undealt)  # in no order yet
         deal_on(self.plan.compiled, self._states, number == 0, borrow_scratch())
         table = names_of(sorted(row["deck"][[draw.place for draw in dealt if draw.seat == TABLE]].tolist()))
         hands = [f" {names_of(counted(row['hands'][seat]))}" for seat in range(self.rules.players)]
@@ -334,12 +334,12 @@ class Course:
         self.turn = int(row["seat"])
 
     def _act(self, action: int) -> bool:
-        """Carry out an action of the seat to act, and return whether it is legal; if not, nothing has changed."""
+        """Carry out an action of the seat to act if it is legal, and return whether it is."""
         seat = self.turn
         outcome = follow(self.plan.compiled, self._states, action, borrow_scratch())
         if outcome == ILLEGAL:
             return False
-        self._acts += (action,)
+        self._begun += (action,)
         if outcome == PENDING:
             return True
         self._note(seat)
@@ -357,33 +357,33 @@ class Course:
         return True
 
     def _note(self, seat: int) -> None:
-        """Add the play that a seat has completed to the record.
+        """Add the play that a seat has completed to all memories.
 
-        A seat remembers by which actions it took, unless it named all of its cards in order: the same capture may be
-        the end of several sequences.
+        The seat itself remembers its actions, unless it named all cards in order: several sequences may end with the
+        same capture.
         """
         play = play_of(self.state)
         text = f" {seat}:{Move.of_kinds(*play)}"
-        chosen = [action for action in self._acts if action >= TAKE and action != STOP]
+        chosen = [action for action in self._begun if action >= TAKE and action != STOP]
         in_order = self.rules.building or chosen == [TAKE + kind for kind in play[1]]  # builds come in one order only
         order = f"~{chosen_cards(chosen)}" if chosen and not in_order else ""
         self.views = tuple(view + text + (order if own == seat else "") for own, view in enumerate(self.views))
         self.plays += ((seat, play),)
-        self._acts = ()
+        self._begun = ()
 
     def _unfinished(self) -> str:
-        return f" {self.turn}:{chosen_cards(self._acts)}.." if self._acts else ""
+        return f" {self.turn}:{chosen_cards(self._begun)}.." if self._begun else ""
 
     def _begin_game(self) -> None:
         self.plays = ()
-        self._left = self.plan.deck.copy()
+        self._undealt = self.plan.deck.copy()
         self.state["over"] = True
         self._await_deal()
 
     def _await_deal(self) -> None:
         self.turn = CHANCE
         self._beginning = None
-        self._acts = ()
+        self._begun = ()
 
     def _deal(self) -> int:
         """The deal that chance makes, 0 for the first of a game."""
@@ -391,5 +391,5 @@ class Course:
 
 
 def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
-    """Return the course of some rules, in the form of `str(rules)`, after all actions of a path."""
+    """Rebuild a course from the text of its rules and its path."""
     return Course(CoursePlan(Rules.parse(rules), sorted_deals)).followed(path)

@@ -13,7 +13,7 @@ _KINDS = np.arange(NUM_KINDS)
 
 
 def chosen_cards(actions: Iterable[int]) -> str:
-    """Return the cards and builds of some actions as text, as in ``8S+2H`` or ``4S+=9+5D+[3]``."""
+    """Format the cards and builds of some actions, as in ``8S+2H`` or ``4S+=9+5D+[3]``."""
     return "+".join(_name_of(action) for action in actions)
 
 
@@ -24,23 +24,23 @@ def _name_of(action: int) -> str:
 
 
 def action_text(turn: int, action: int) -> str:
-    """Return an action of a seat as text, as in ``play 8S``, or where no seat acts what chance does: ``deal 8S``."""
+    """Name an action of a seat, as in ``play 8S``, or of chance where no seat acts: ``deal 8S``."""
     return action_name(action) if turn >= 0 else f"deal {card_name(action)}"
 
 
 def counted(counts: np.ndarray) -> list[int]:
-    """Return the kinds of a hand or a table, counts (52,), ascending."""
+    """List the kinds of a hand or a table, given as counts (52,), in ascending order."""
     kinds: list[int] = np.repeat(_KINDS, counts).tolist()
     return kinds
 
 
 def names_of(kinds: list[int]) -> str:
-    """Return the names of cards in a row, as in ``7H8S``."""
+    """Join the names of cards, as in ``7H8S``."""
     return "".join(map(card_name, kinds))
 
 
 def shown_block(entries: np.ndarray) -> str:
-    """Return a block of an observation as text: cards by name, numbers of seats, or the places of what is not zero."""
+    """Format a block of an observation: names of cards, values by seat, or the indices of entries that are not zero."""
     if len(entries) == NUM_KINDS:
         return names_of(counted(entries))
     numbers = entries if len(entries) <= MAX_PLAYERS else np.flatnonzero(entries)

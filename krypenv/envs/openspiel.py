@@ -5,7 +5,6 @@ Importing this module registers the game: `pyspiel.load_game("krypenv(preset=kas
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -56,7 +55,6 @@ PARAMETERS: dict[str, Any] = {
     "rules": "",  # other fields of the rules, as in "goal:high;first_deal:((2,2),(2,2));"
     "sorted_deals": False,  # deal each hand in ascending order only, which makes the tree many times smaller
 }
-_FIELD = re.compile(r"\s*([^\s;:=]*)\s*[:=]\s*([^\s;]*)\s*(?:[;\s]|\Z)")
 
 _TYPE = pyspiel.GameType(
     short_name=NAME,
@@ -77,7 +75,7 @@ _TYPE = pyspiel.GameType(
 
 
 def load(rules: RulesLike, sorted_deals: bool = False) -> KrypGame:
-    """Return the game of some rules, or of their text or fields.
+    """Load the game of some rules, or of their text or fields.
 
     >>> load(Rules.preset("mini-sweep"), sorted_deals=True).num_players()
     2
@@ -101,20 +99,14 @@ def parameters_of(rules: Rules, sorted_deals: bool = False) -> dict[str, Any]:
 
 
 def rules_of(parameters: dict[str, Any]) -> Rules:
-    """Return the rules that parameters of the game name; raise ValueError if they make no game."""
-    known = {**PARAMETERS, **parameters}
-    preset = check_text(known["preset"], "preset").strip()
-    Rules.preset(preset)  # an unknown name is refused by itself, before it is read as part of a text
-    text, words, at = check_text(known["rules"], "rules"), [], 0
-    while at < len(text.rstrip()):
-        field = _FIELD.match(text, at)
-        if not field:
-            raise ValueError(f"{shown(text[at:])} in rules is no field; fields are written goal:high;packs:1")
-        words.append(f"{field[1]}={field[2]}")
-        at = field.end()
-    if known["teams"]:
-        words.append(f"teams={known['teams']}")
-    return Rules.parse(" ".join([preset, f"players={known['players']}", *words]))
+    """Read the rules from the parameters of the game; raise ValueError if they make no game."""
+    values = {**PARAMETERS, **parameters}
+    preset = check_text(values["preset"], "preset").strip()
+    Rules.preset(preset)  # refuses an unknown name by itself, before it is read as part of a text
+    fields = check_text(values["rules"], "rules").replace(";", " ").split()
+    words = [field if "=" in field else field.replace(":", "=", 1) for field in fields]
+    words += [f"teams={values['teams']}"] if values["teams"] else []
+    return Rules.parse(" ".join([preset, f"players={values['players']}", *words]))
 
 
 class KrypGame(pyspiel.Game):
@@ -124,9 +116,9 @@ class KrypGame(pyspiel.Game):
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        given = params or {}
-        rules = rules_of(given)
-        self.plan = CoursePlan(rules, given.get("sorted_deals", False))
+        params = params or {}
+        rules = rules_of(params)
+        self.plan = CoursePlan(rules, params.get("sorted_deals", False))
         sides = rules.num_teams
         most = -illegal_reward(rules, "centred", False) * sides / (sides - 1)
         info = pyspiel.GameInfo(
@@ -158,15 +150,15 @@ class KrypGame(pyspiel.Game):
         return state
 
     def resume(self, state: Any, views: dict[int, str] | None = None) -> KrypState:
-        """Return the state of a row of `krypenv.state.GAME` in which a seat is to act.
+        """Start from a row of `krypenv.state.GAME` in which a seat is to act.
 
-        Its history begins there, and OpenSpiel can't store it. `views` are what seats remember, as text. Raises
+        The history begins there, and OpenSpiel can't store the state. `views` are memories of seats, as text. Raises
         ValueError for anything but a state of an unfinished game under these rules.
         """
         return KrypState(self, Course.resume(self.plan, state, views))
 
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> Observer:
-        """Return what OpenSpiel observes states by."""
+        """Make an observer of states, by default without perfect recall."""
         return Observer(self.plan, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), params)
 
     def max_chance_nodes_in_history(self) -> int:
@@ -214,11 +206,10 @@ class KrypState(pyspiel.State):
         return self.course.returns()
 
     def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> KrypState:
-        """Return a state that a seat can't tell from this one: what it has not seen is drawn anew.
+        """Sample a state of a seat's information set, by drawing anew what the seat has not seen.
 
-        The moves are those of this state. Its history may differ by a `stop`, which only who could have done more says.
-
-        Raises ValueError for a seat that there is not, while chance deals, and at the end.
+        The moves are those of this state. The history may differ by a `stop`, which a play needs only if it could go
+        on. Raises ValueError for an unknown seat, while chance deals, and at the end.
         """
         number = probability_sampler()
         if not 0 <= number <= 1:
@@ -230,20 +221,20 @@ class KrypState(pyspiel.State):
         return state
 
     def to_struct(self) -> Struct:
-        """Return the whole state with all hands and its history: `game.new_initial_state(struct)` is the inverse."""
+        """Describe the whole state with all hands and its history; `game.new_initial_state(struct)` is the inverse."""
         return state_struct(self.course)
 
     def to_observation_struct(self, player: int | None = None) -> Struct:
-        """Return what a player sees, by default the one to act: what a program is told (docs/programs.md)."""
+        """Describe what a player sees, by default the one to act, in the form for programs (docs/programs.md)."""
         return observation_struct(self.course, self.course.turn if player is None else player)
 
     def action_to_struct(self, *player_and_action: int) -> Struct:
-        """Return an action by its name, as in `{"action": "play 8S"}`; the player may be left out."""
+        """Name an action, as in `{"action": "play 8S"}`; the player may be left out."""
         *player, action = player_and_action
         return Struct({"action": action_text(player[0] if player else self.course.turn, action)})
 
     def struct_to_actions(self, struct: Struct) -> list[int]:
-        """Return the action of a struct, or the actions of a whole `{"move": "8Sx2H6D"}`; ValueError if illegal."""
+        """Read the action of a struct, or the actions of a whole `{"move": "8Sx2H6D"}`; ValueError if illegal."""
         return actions_of(self.course, struct)
 
     def apply_action_struct(self, struct: Struct) -> None:
@@ -276,18 +267,18 @@ class AgentBot(pyspiel.Bot):
     def step(self, state: KrypState) -> int:
         """Return the agent's action for the seat to act."""
         course, masks = state.course, state.course.mask()[None]
-        seen = observation_for(self.agent, course.rules, _with_history(course), masks)
-        return int(ask_opponent(self.agent, seen, masks)[0])
+        observations = observation_for(self.agent, course.rules, _with_history(course), masks)
+        return int(ask_opponent(self.agent, observations, masks)[0])
 
     def restart(self) -> None:
-        """Do nothing: agents go by what they see."""
+        """Reset nothing: agents decide by observations alone."""
 
     def restart_at(self, state: KrypState) -> None:
-        """Do nothing: agents go by what they see."""
+        """Reset nothing: agents decide by observations alone."""
 
 
 def _with_history(course: Course) -> npt.NDArray[np.int8]:
-    """Return what the seat to act sees, with the plays of the deal that are known, (1, N) int8."""
+    """Return the observation of the seat to act, with the recorded plays of the deal, (1, N) int8."""
     rules, plays = course.rules, course.plays[len(course.beginning.plays) :]
     history = np.zeros(history_shape(rules), np.int8)
     write_plays(rules, plays, course.turn, history[plays_of_deal(course.plan.compiled[0], course.state) - len(plays) :])
@@ -295,7 +286,7 @@ def _with_history(course: Course) -> npt.NDArray[np.int8]:
 
 
 def make_bot(game: KrypGame, name: str, seed: int = 0) -> AgentBot:
-    """Return the named agent as a bot for any seat of a game; names are those of `krypenv.agents.make`.
+    """Make the named agent a bot for any seat of a game; names are those of `krypenv.agents.make`.
 
     Raises ValueError if there is no such agent, or if it has to see what is hidden.
 

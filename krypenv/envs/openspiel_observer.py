@@ -1,4 +1,4 @@
-"""What OpenSpiel observes of a state: our named blocks, with perfect recall hands and plays; and states as structs."""
+"""OpenSpiel's observer: the named blocks of an observation, and with perfect recall hands and plays; structs."""
 
 from __future__ import annotations
 
@@ -35,68 +35,56 @@ class Observer:
 
     Args:
         plan: the rules, and how chance deals.
-        kind: what is to be observed, a `pyspiel.IIGObservationType`.
-        params: none are known.
+        kind: the parts to observe, a `pyspiel.IIGObservationType`.
+        params: must be empty.
     """
 
     def __init__(self, plan: CoursePlan, kind: Any, params: dict[str, Any] | None = None) -> None:
         if params:
             raise ValueError(f"observations take no parameters, not {shown(params)}")
-        rules, self._layout = plan.rules, plan.rules.layout
         self._public, self._recalls = kind.public_info, kind.perfect_recall
         self._is_private = kind.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
         self._shows_all = kind.private_info == pyspiel.PrivateInfoType.ALL_PLAYERS
-        shapes: dict[str, tuple[int, ...]] = {}
-        deals = (len(plan.deals), NUM_KINDS)
+        parts = self._parts(Course(plan), 0)
+        self.tensor: FloatArray = np.zeros(sum(part.size for part in parts.values()), np.float32)
+        self.dict: dict[str, FloatArray] = {}
+        end = 0
+        for name, part in parts.items():
+            start, end = end, end + part.size
+            self.dict[name] = self.tensor[start:end].reshape(part.shape)
+
+    def _parts(self, course: Course, player: int) -> dict[str, npt.NDArray[Any]]:
+        """Return what a player observes of a course, by name."""
+        rules, layout, observation = course.rules, course.rules.layout, course.observation(player)
+        parts: dict[str, npt.NDArray[Any]] = {}
         if self._is_private:
-            shapes["hand"] = (NUM_KINDS,)
+            parts["hand"] = observation[layout["hand"]]
         if self._shows_all:
-            shapes["hands"] = (rules.players, NUM_KINDS)
+            parts["hands"] = course.state["hands"][: rules.players]
         if self._public:
-            shapes |= {name: (block.stop - block.start,) for name, block in self._layout.items() if name != "hand"}
+            parts |= {name: observation[block] for name, block in layout.items() if name != "hand"}
+            if not self._is_private:
+                parts["seen"] = parts["seen"] - observation[layout["hand"]]
+        dealt, laid = np.zeros((2, len(course.plan.deals), NUM_KINDS), np.int8)
+        if self._recalls:
+            for number, seat, kind in course.dealt():
+                if seat in (player, NO_SEAT):
+                    (laid if seat == NO_SEAT else dealt)[number, kind] += 1
         if self._recalls and self._is_private:
-            shapes["dealt"] = deals
+            parts["dealt"] = dealt
         if self._recalls and self._public:
-            shapes |= {"laid": deals, "plays": (rules.deck_size, history_width(rules))}
-        sizes = [int(np.prod(shape)) for shape in shapes.values()]
-        self.tensor: FloatArray = np.zeros(sum(sizes), np.float32)
-        parts = np.split(self.tensor, np.cumsum(sizes)[:-1]) if sizes else []
-        self.dict: dict[str, FloatArray] = {
-            name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)
-        }
+            plays = np.zeros((rules.deck_size, history_width(rules)), np.int8)
+            write_plays(rules, course.plays, player, plays)
+            parts |= {"laid": laid, "plays": plays}
+        return parts
 
     def set_from(self, state: Any, player: int) -> None:
         """Write what a player observes of a state."""
-        course: Course = state.course
-        parts = self.dict
-        self.tensor.fill(0)
-        seen = course.observation(player)
-        hand = seen[self._layout["hand"]]
-        if self._is_private:
-            parts["hand"][:] = hand
-        if self._shows_all:
-            parts["hands"][:] = course.state["hands"][: len(parts["hands"])]
-        if self._public:
-            for name, block in self._layout.items():
-                if name != "hand":
-                    parts[name][:] = seen[block]
-            if not self._is_private:
-                parts["seen"] -= hand
-        if self._recalls:
-            self._set_record(course, player)
-
-    def _set_record(self, course: Course, player: int) -> None:
-        parts = self.dict
-        for number, seat, kind in course.dealt():
-            if seat == player and "dealt" in parts:
-                parts["dealt"][number, kind] += 1
-            if seat == NO_SEAT and "laid" in parts:
-                parts["laid"][number, kind] += 1
-        if "plays" in parts:
-            write_plays(course.rules, course.plays, player, parts["plays"])
+        for name, part in self._parts(state.course, player).items():
+            self.dict[name][:] = part
 
     def string_from(self, state: Any, player: int) -> str:
-        """Return what a player observes of a state as text."""
+        """Format what a player observes of a state as text."""
         course: Course = state.course
         if self._recalls and self._public:
             text = course.recall(player) if self._is_private else course.record
@@ -108,7 +96,7 @@ class Observer:
 
 
 def write_plays(rules: Rules, plays: Sequence[tuple[int, Play]], player: int, rows: npt.NDArray[Any]) -> None:
-    """Write plays as a player sees them into rows of zeros, one each, with `krypenv.observation.history_columns`."""
+    """Write plays into rows of zeros, one each, as a player sees them (`krypenv.observation.history_columns`)."""
     columns = history_columns(rules)
     for row, (seat, (card, takes, _, build, builds)) in zip(rows, plays, strict=False):
         row[(seat - player) % rules.players] = 1
@@ -124,13 +112,13 @@ def write_plays(rules: Rules, plays: Sequence[tuple[int, Play]], player: int, ro
 
 
 def state_struct(course: Course) -> Struct:
-    """Return a whole state, with all hands; its history is None if it began from a state, not from the first card."""
+    """Describe a whole state, with all hands; its history is None if it was resumed from a state."""
     game = Game.at_row(course.rules, course.state)
-    begins = course.start.turn == CHANCE
+    has_history = course.start.turn == CHANCE
     return Struct(
         {
             "rules": str(course.rules),
-            "history": list(course.path) if begins else None,
+            "history": list(course.path) if has_history else None,
             "current_player": course.turn,
             "returns": course.returns(),
             "hands": [game.hand(seat) for seat in range(course.rules.players)],
@@ -140,20 +128,20 @@ def state_struct(course: Course) -> Struct:
 
 
 def history_of(rules: Rules, struct: Struct) -> list[int]:
-    """Return the history of the struct of a state; raise ValueError if it has none, or is one of other rules."""
-    known = struct.to_dict()
-    if known.get("rules") != str(rules):
-        raise ValueError(f"the struct is of {shown(known.get('rules'))}, not of {rules}")
-    history = known.get("history")
+    """Read the history of the struct of a state; raise ValueError if it has none, or is one of other rules."""
+    values = struct.to_dict()
+    if values.get("rules") != str(rules):
+        raise ValueError(f"the struct is of {shown(values.get('rules'))}, not of {rules}")
+    history = values.get("history")
     if not isinstance(history, list) or not all(is_whole(action, 0, rules.num_actions - 1) for action in history):
         raise ValueError(f"the history of a struct is a list of actions, not {shown(history)}")
     return history
 
 
 def observation_struct(course: Course, player: int) -> Struct:
-    """Return what a player sees of a state, with the plays of the deal that are known.
+    """Describe what a player sees of a state, with the plays of the deal since the state began.
 
-    Raises ValueError for a player that there is not, and while chance deals.
+    Raises ValueError for an unknown player, and while chance deals.
     """
     if course.turn == CHANCE:
         raise ValueError("a player sees a state where a seat is to act, or at the end; here chance deals")
@@ -164,13 +152,13 @@ def observation_struct(course: Course, player: int) -> Struct:
 
 
 def actions_of(course: Course, struct: Struct) -> list[int]:
-    """Return the actions that a struct names: one by `action`, or those of a whole play by `move`."""
+    """Read the actions that a struct names: one by `action`, or those of a whole play by `move`."""
     values = struct.to_dict()
     if "move" in values and course.turn >= 0:
         game = Game.at_row(course.rules, course.state)
         game.push(values["move"])
         return list(game.actions)
-    legal = {} if course.turn == TERMINAL else {action_text(course.turn, each): each for each in course.options()}
+    legal = {} if course.turn == TERMINAL else {action_text(course.turn, action): action for action in course.options()}
     name = values.get("action")
     if not isinstance(name, str) or name not in legal:
         raise ValueError(f"{shown(values)} is no legal action; legal are {listed(legal) or 'none'}")

@@ -1,4 +1,4 @@
-"""Courses that a seat can't tell from the one it is in: the other hands are drawn anew, and the same moves are made."""
+"""Resampling: a random course of a seat's information set, with other hands and the same moves."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ IntArray = npt.NDArray[np.int64]
 
 
 def resampled(course: Course, seat: int, seed: int) -> Course:
-    """Return a course that a seat can't tell from another one: the other hands of the deal are drawn anew.
+    """Sample a course of a seat's information set: the other hands of the deal are drawn anew.
 
-    All hands that fit are equally likely (`determinize`). They are played with the same moves; each is staged as those
-    hands need it, so a play may say `stop` here that ended by itself there. Hands that could not have been played like
-    that are drawn again: who has built held a card of the build's value then, even if nobody owns the build any more
-    (B5). After 10,000 draws the course itself is returned.
+    All consistent hands are equally likely (`determinize`). The same moves are made with them; a play that ended by
+    itself may need a `stop` with other hands, or the other way round. Hands that could not have made these moves are
+    rejected: a seat that built held a card of the build's value, even if nobody owns the build any more (B5). After
+    10,000 rejections the course itself is returned.
 
-    Raises ValueError for a seat that there is not, while chance deals, and at the end.
+    Raises ValueError for an unknown seat, while chance deals, and at the end.
     """
     seat, rng = course.check_seat(seat), np.random.default_rng(seed)
-    shown = course.observation(seat)
+    observation = course.observation(seat)
     for _ in range(MOST_DRAWS):
         twin = _played_alike(course, _redealt(course, seat, seed, rng))
         if (
             twin is not None
             and twin.turn == course.turn
             and twin.recall(seat) == course.recall(seat)
-            and (twin.observation(seat) == shown).all()
+            and (twin.observation(seat) == observation).all()
         ):
             return twin
         seed = int(rng.integers(1 << 53))
@@ -48,9 +48,9 @@ def resampled(course: Course, seat: int, seed: int) -> Course:
 
 
 def world_of(course: Course, seat: int, seed: int) -> np.ndarray:
-    """Return a state, a row of `GAME`, that shows a seat what it sees now; its dealer is the last seat.
+    """Determinize a seat's observation: a state, a row of `GAME`, whose dealer is the last seat.
 
-    Raises ValueError for a seat that there is not, while chance deals, and at the end.
+    Raises ValueError for an unknown seat, while chance deals, and at the end.
     """
     seat = course.check_seat(seat)
     if course.turn < 0:
@@ -59,7 +59,7 @@ def world_of(course: Course, seat: int, seed: int) -> np.ndarray:
 
 
 def _redealt(course: Course, seat: int, seed: int, rng: np.random.Generator) -> Course | None:
-    """Return the deal's first decision with the other hands drawn anew, or None if builds promise otherwise (B5)."""
+    """Draw the other hands anew at the deal's first decision; None if builds rule these hands out (B5)."""
     rules, beginning = course.rules, course.beginning
     world, dealer = world_of(course, seat, seed), int(course.state["dealer"])
     hands = _first_hands(course)
@@ -81,7 +81,7 @@ def _redealt(course: Course, seat: int, seed: int, rng: np.random.Generator) -> 
 
 
 def _first_hands(course: Course) -> IntArray:
-    """Return the hands with which the present deal began, or the path if that is later, (seats, 52) counts."""
+    """Return the hands at the beginning of the present deal, or of the path if that is later, (seats, 52) counts."""
     beginning = course.beginning
     hands = beginning.state["hands"].astype(np.int64)
     if beginning.turn == CHANCE:
@@ -94,7 +94,7 @@ def _first_hands(course: Course) -> IntArray:
 
 
 def _resumed(beginning: Course, seat: int, hands: IntArray) -> Course | None:
-    """Return the course from a state on in which the seats hold other hands, or None if they can't."""
+    """Start from a state with other hands; None if these are inconsistent with it."""
     rules, states = beginning.rules, handle(allocate(1))
     states[0] = beginning.state
     row = states[0]
@@ -114,9 +114,9 @@ def _resumed(beginning: Course, seat: int, hands: IntArray) -> Course | None:
 
 
 def _played_alike(course: Course, twin: Course | None) -> Course | None:
-    """Return a course that begins like `twin` after the moves of the deal of another one, or None if one is illegal.
+    """Make the moves of the deal of a course in its twin; None if one is illegal.
 
-    A move is staged as it was, but for `stop`, which is said where a play does not end by itself.
+    A `stop` is added or left out where the twin's play needs one or ends by itself.
     """
     if twin is None:
         return None

@@ -1,4 +1,4 @@
-"""A position as plain values for JSON: what a seat may see, as programs and the structs of OpenSpiel have it."""
+"""Positions as plain values for JSON, from one seat's view: for programs and for the structs of OpenSpiel."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Struct:
     """
 
     def __init__(self, values: str | Mapping[str, Any]) -> None:
-        found = parse_json(values.encode()) if isinstance(values, str) else values
-        if not isinstance(found, Mapping):
-            raise ValueError(f"a struct is made of a JSON object, not of {shown(found)}")
-        self.__dict__.update(found)
+        values = parse_json(values) if isinstance(values, str) else values
+        if not isinstance(values, Mapping):
+            raise ValueError(f"a struct is made of a JSON object, not of {shown(values)}")
+        self.__dict__.update(values)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Struct) and self.to_dict() == other.to_dict()
@@ -50,7 +50,7 @@ class Struct:
 
 
 def public_values(game: Game) -> dict[str, Any]:
-    """Return what every seat sees of a position."""
+    """Describe the public part of a position."""
     return {
         "dealer": game.dealer,
         "deal": game.deal_number,
@@ -73,27 +73,27 @@ def public_values(game: Game) -> dict[str, Any]:
 def seen_values(
     game: Game, seat: int, numbers: np.ndarray, plays: Iterable[tuple[int, Move]] | None = None
 ) -> dict[str, Any]:
-    """Return all that a seat may see of a position: docs/programs.md has the keys.
+    """Describe a position as a seat sees it: docs/programs.md has the keys.
 
     Args:
-        game: the game. Only what the seat may see of it is read.
+        game: the game; hidden cards are not read.
         seat: the seat.
         numbers: its observation, (N,) int8.
         plays: the plays of the deal in order, each with its seat; None if they are not known.
     """
     moves, are_all = list_some(game, MOST_MOVES) if game.turn == seat else ([], True)
-    told = None if plays is None else [{"seat": who, "move": str(move)} for who, move in plays]
+    records = None if plays is None else [{"seat": player, "move": str(move)} for player, move in plays]
     text = game.view(seat)
-    if told:
-        said = ", ".join(f"seat {play['seat']} {play['move']}" for play in told)
-        text += f"\nPlays of this deal: {said}."
+    if records:
+        moves_of_seats = ", ".join(f"seat {play['seat']} {play['move']}" for play in records)
+        text += f"\nPlays of this deal: {moves_of_seats}."
     return {
         "seat": seat,
         "hand": game.hand(seat),
         **public_values(game),
         "moves": [str(move) for move in moves],
         "more_moves": not are_all,
-        "plays": told,
+        "plays": records,
         "text": text,
         "numbers": numbers[: game.rules.observation_size].tolist(),
     }
@@ -105,6 +105,6 @@ def _num_deals(rules: Rules) -> int:
 
 
 def _seat_values(game: Game, seat: int) -> dict[str, int]:
-    """Return what everybody knows of a seat: its side, the number of its cards, and what is counted."""
+    """Describe the public part of a seat: its team, the size of its hand, and its counts."""
     counts = {name.replace(" ", "_"): count for name, count in seat_counts(game, seat).items()}
     return {"team": game.rules.team_of(seat), "hand_size": len(game.hand(seat)), **counts}

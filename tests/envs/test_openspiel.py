@@ -323,7 +323,7 @@ def test_a_bot_that_searches_long_enough_wins():
         ("krypenv(preset=)", "unknown preset ''; the presets are krypkasino, "),
         ("krypenv(preset= ,players=3)", "unknown preset ''; the presets are krypkasino, "),
         ("krypenv(players=9)", "krypkasino is not played by 9 players; it takes 2 to 6"),
-        ("krypenv(rules=goal)", "'goal' in rules is no field; fields are written goal:high;packs:1"),
+        ("krypenv(rules=goal)", "'goal' in the rules 'krypkasino players=2 goal' is no field"),
         ("krypenv(rules=goal:up)", "goal is 'low' or 'high', not 'up'"),
         ("krypenv(rules=gaol:low)", "rules have no field 'gaol'"),
         ("krypenv(teams=3)", "2 players can't form 3 equal teams"),
