@@ -31,15 +31,15 @@ _S11 = np.uint64(11)
 @kernel
 def draw_rows(seeds: np.ndarray, games: np.ndarray, out: np.ndarray) -> None:
     """Fill `out`, (M, K) float64, with uniform numbers from [0, 1) that depend only on a row's seed and its game."""
-    for at in range(len(out)):
-        word = mix(seeds[at] ^ mix(np.uint64(games[at]) * _DRAW))
+    for row in range(len(out)):
+        word = mix(seeds[row] ^ mix(np.uint64(games[row]) * _DRAW))
         for column in range(out.shape[1]):
             word = mix(word + _DRAW)
-            out[at, column] = np.float64(word >> _S11) * _UNIT
+            out[row, column] = np.float64(word >> _S11) * _UNIT
 
 
 @kernel
-def foresee_ends(
+def write_final_observations(
     compiled: np.ndarray,
     state: np.ndarray,
     rows: np.ndarray,
@@ -57,8 +57,8 @@ def foresee_ends(
 
     The engine deals the next game in the step that ends one, so the last action is played on a copy of the row.
     """
-    for at in range(len(rows)):
-        row, action = rows[at], actions[at]
+    for number in range(len(rows)):
+        row, action = rows[number], actions[number]
         game = state[row]
         if may_be_last(compiled[0], game) and is_legal(game, action):
             twin[0] = game
@@ -129,17 +129,17 @@ class LearnerGames:
         check_switch("illegal_ends", illegal_ends)
         asked = read_terms(type(self).__name__, terms)
         is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
-        if seat not in range(rules.players) if is_number else not isinstance(seat, str) or seat not in (ANY, ALL):
+        if not (seat in range(rules.players) if is_number else isinstance(seat, str) and seat in (ANY, ALL)):
             raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {shown(seat)}")
         self.rules, self.num_games, self.seat = rules, num_games, seat
         self.illegal_reward = asked.illegal_reward(rules) if illegal_ends else None
-        self._wanted = as_pool(opponents)
+        self._opponents = as_pool(opponents)
         self._seeds = row_seeds(seed, num_games)
         self.pool = self._make_pool()
-        history = asked.history or self._is_told()
+        history = asked.history or self._needs_history()
         self.engine = Engine(rules, num_games, self._seeds, asked.features, threads, history=history)
         self._start, self._width = width_of(rules, asked.features), asked.width(rules)  # where the history begins, N
-        self._share()
+        self._view_engine()
         self.reward = np.zeros(num_games)
         self._payments = Payments(rules, num_games, asked.reward, asked.dense)
         self.rewards = self._payments.rewards
@@ -155,60 +155,59 @@ class LearnerGames:
         self._seat_players(self._all_rows)
         self._play_others()
 
-    def _share(self) -> None:
-        """Let the engine's arrays of the next decisions be those of the games."""
+    def _view_engine(self) -> None:
+        """Take the engine's arrays of the next decisions as views."""
         self.seats = self.engine.seat
         self.observation, self.action_mask = self.engine.observation[:, : self._width], self.engine.action_mask
 
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
-        self._share()  # copied by themselves, the arrays would no longer be those of the engine
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        self.__dict__.update(attributes)
+        self._view_engine()  # copied by themselves, the arrays would no longer be those of the engine
 
     def set_opponents(self, opponents: Opponents) -> None:
-        """Replace the pool. Who sits where is drawn again, and the new players take over the games in progress.
+        """Replace the pool: opponents are drawn anew for each seat, and take over the games in progress.
 
-        If they are the first that ask for the history, new episodes begin instead, as it has no earlier plays.
+        If they are the first that need the history, new episodes begin instead, because no plays were recorded.
         """
-        self._wanted = as_pool(opponents)
+        self._opponents = as_pool(opponents)
         self.pool = self._make_pool()
-        if self._is_told() and not self.engine.history:
+        if self._needs_history() and not self.engine.history:
             engine = self.engine
             self.engine = Engine(self.rules, self.num_games, self._seeds, engine.features, engine.threads, history=True)
-            self._share()
+            self._view_engine()
             self.restart(self._all_rows)
         else:
             self._seat_players(self._all_rows)
 
-    def _is_told(self) -> bool:
+    def _needs_history(self) -> bool:
         return want_history(opponent for opponent, _ in self.pool)
 
     def _make_pool(self) -> list[tuple[Opponent, float]]:
-        """Return the opponents; those that are named start afresh with the seed of the first row."""
-        seeds = np.random.SeedSequence(int(self._seeds[0])).generate_state(len(self._wanted), np.uint64).tolist()
+        """Make the named opponents, with seeds that follow from that of the first row; keep the others."""
+        seeds = np.random.SeedSequence(int(self._seeds[0])).generate_state(len(self._opponents), np.uint64).tolist()
         return [
             (make_named(opponent, self.rules, seed) if isinstance(opponent, str) else opponent, weight)
-            for (opponent, weight), seed in zip(self._wanted, seeds, strict=True)
+            for (opponent, weight), seed in zip(self._opponents, seeds, strict=True)
         ]
 
     def save(self) -> dict[str, npt.NDArray[Any]]:
-        """Return copies of all that decides how the games continue, except the opponents, as plain arrays by name."""
-        kept = {name: array.copy() for name, array in self._kept().items()}
+        """Copy all that decides how the games continue, except the opponents, to plain arrays by name."""
         state = np.frombuffer(self.engine.state.tobytes(), np.uint8).reshape(self.num_games, -1)
         plays = {"record": self.engine.record.copy()} if self.engine.history else {}
-        return kept | {"players": self.players.copy(), "state": state} | plays
+        return {name: array.copy() for name, array in self._own_arrays().items()} | {"state": state} | plays
 
-    def _kept(self) -> dict[str, npt.NDArray[Any]]:
+    def load(self, saved: dict[str, npt.NDArray[Any]]) -> None:
+        """Resume from what `save` returned for the same number of games under the same rules."""
+        for name, array in self._own_arrays().items():
+            array[:] = saved[name].view(array.dtype)
+        state = np.frombuffer(saved["state"].tobytes(), self.engine.state.dtype.base)
+        self.engine.set_state(state.view(np.recarray), record=saved.get("record"))
+
+    def _own_arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {
             "paid": self._payments.paid, "seeds": self._seeds, "episodes": self._episodes, "viewers": self._viewers,
+            "players": self.players,
         }  # fmt: skip
-
-    def load(self, kept: dict[str, npt.NDArray[Any]]) -> None:
-        """Resume from what `save` returned for the same number of games under the same rules."""
-        for name, own in self._kept().items():
-            own[:] = kept[name].view(own.dtype)
-        self.players[:] = kept["players"]
-        state = np.frombuffer(kept["state"].tobytes(), self.engine.state.dtype.base)
-        self.engine.set_state(state.view(np.recarray), record=kept.get("record"))
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike | None = None) -> None:
         """Abandon the episodes of some rows, (M,) ints, and begin new ones from given seeds or the rows' next.
@@ -218,7 +217,7 @@ class LearnerGames:
         rows = np.asarray(rows, np.int64)
         self.returns[rows], self.lengths[rows] = 0, 0
         self._reseed(rows, seeds)
-        if seeds is not None and len(rows) == self.num_games and any(isinstance(each, str) for each, _ in self._wanted):
+        if seeds is not None and len(rows) == self.num_games:
             self.pool = self._make_pool()
         self._play_others()
 
@@ -265,8 +264,7 @@ class LearnerGames:
             rows, chosen, forfeited = rows[legal], chosen[legal], rows[~legal]
         if self.seat == "all":
             self._viewers[:] = acting
-        self._foresee(rows, chosen)
-        self.engine.step(chosen, rows)
+        self._step_engine(rows, chosen)
         self.acting = acting
         self.returns[self.done], self.lengths[self.done], self.done[:] = 0, 0, False
         self.rewards[:] = 0
@@ -290,30 +288,30 @@ class LearnerGames:
             if len(rows) == 0:
                 return
             actions = np.empty(len(rows), np.int64)
-            for place, (opponent, _) in enumerate(self.pool):
-                mine = turns == place
-                if mine.any():
-                    actions[mine] = self._choose(opponent, rows[mine])
-            self._foresee(rows, actions)
-            self.engine.step(actions, rows)
+            for player, (opponent, _) in enumerate(self.pool):
+                is_turn = turns == player
+                if is_turn.any():
+                    actions[is_turn] = self._choose(opponent, rows[is_turn])
+            self._step_engine(rows, actions)
             self._finish(rows)
 
     def _choose(self, opponent: Opponent, rows: IntArray) -> npt.NDArray[Any]:
         if isinstance(opponent, str):
             return self.engine.sample_actions(rows)
         masks = self.action_mask[rows]
-        return ask_opponent(
-            opponent, observation_for(opponent, self.rules, self.engine.observation[rows], masks), masks
-        )
+        observations = observation_for(opponent, self.rules, self.engine.observation[rows], masks)
+        return ask_opponent(opponent, observations, masks)
 
-    def _foresee(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
-        foresee_ends(
+    def _step_engine(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
+        """Carry out actions in some rows; before, write the final observations of the games that they end."""
+        write_final_observations(
             self.engine.compiled, handle(self.engine.state), rows, for_kernels(actions, np.int64),
             self._viewers, self.ended, borrow_scratch(), self.final_observation, self.engine.record, self._start,
         )  # fmt: skip
+        self.engine.step(actions, rows)
 
     def _finish(self, rows: IntArray) -> None:
-        """Pay for the episodes in some rows that the engine's step has ended, and seat the players of the next ones."""
+        """Pay for the episodes that the engine's step has ended in some rows, and seat the next players."""
         ended = rows[self.engine.finished[rows]]
         if len(ended):
             self._payments.settle(ended, self.engine.final_scores[ended], self.engine.final_tie_breaks[ended])
