@@ -53,50 +53,52 @@ class PolicyFunction(BaseAgent):
 
     @in_turn
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        """Return an action for each row, (B,) int64, from (B, N) and (B, A) int8; see `krypenv.agents.Agent`."""
+        """Choose an action for each row, (B,) int64, from (B, N) and (B, A) int8; see `krypenv.agents.Agent`."""
         observations, masks = check_decisions(self.rules, observations, action_masks)
         if len(masks) == 0:
             return np.zeros(0, np.int64)
-        found = _as_array(self.fn(observation_for(self, self.rules, observations, masks).copy(), masks.copy()))
+        result = _as_array(self.fn(observation_for(self, self.rules, observations, masks).copy(), masks.copy()))
         count, actions = masks.shape
-        if found.shape == masks.shape and found.dtype.kind in "iuf":
-            return self._best(found, masks)
-        if found.shape == (count,) and found.dtype.kind in "iu":
-            return self._legal(found, masks)
+        if result.shape == masks.shape and result.dtype.kind in "iuf":
+            return _best_legal(result, masks)
+        if result.shape == (count,) and result.dtype.kind in "iu":
+            return _check_legal(result, masks)
         raise ValueError(
-            f"the policy returned {one_line(str(found.dtype), 80)} of shape {found.shape} for {count} decisions, "
+            f"the policy returned {one_line(str(result.dtype), 80)} of shape {result.shape} for {count} decisions, "
             f"and not actions, whole numbers ({count},), or logits or values, ({count}, {actions})"
         )
 
-    def _best(self, values: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        """Return the best legal actions, (B,); raise ValueError if the value of a legal one is not finite."""
-        rows, actions = np.nonzero((masks == 1) & ~np.isfinite(values))
-        if len(rows):
-            row, action = int(rows[0]), int(actions[0])
-            raise ValueError(
-                f"the policy returned {values[row, action]} for {action_name(action)} in decision {row}, "
-                "and the logit or value of a legal action is a finite number"
-            )
-        best: npt.NDArray[np.int64] = np.where(masks == 1, values, -np.inf).argmax(axis=1)
-        return best
 
-    def _legal(self, actions: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        """Return actions as int64, (B,); raise ValueError if one of them is masked, or none at all."""
-        known = (actions >= 0) & (actions < masks.shape[1])
-        chosen = np.where(known, actions, 0).astype(np.int64)
-        wrong = np.flatnonzero(~(known & (masks[np.arange(len(masks)), chosen] == 1)))
-        if len(wrong):
-            row = int(wrong[0])
-            name = f" ({action_name(int(chosen[row]))})" if known[row] else ""
-            raise ValueError(
-                f"the policy chose action {actions[row]}{name} in decision {row}, which its mask forbids; "
-                f"legal there is {', '.join(map(str, np.flatnonzero(masks[row])))}"
-            )
-        return chosen
+def _best_legal(values: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+    """Choose the best legal actions, (B,); raise ValueError if the value of a legal one is not finite."""
+    rows, actions = np.nonzero((masks == 1) & ~np.isfinite(values))
+    if len(rows):
+        row, action = int(rows[0]), int(actions[0])
+        raise ValueError(
+            f"the policy returned {values[row, action]} for {action_name(action)} in decision {row}, "
+            "and the logit or value of a legal action is a finite number"
+        )
+    best: npt.NDArray[np.int64] = np.where(masks == 1, values, -np.inf).argmax(axis=1)
+    return best
+
+
+def _check_legal(actions: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+    """Convert actions to int64, (B,); raise ValueError for one that its mask forbids, or that does not exist."""
+    exists = (actions >= 0) & (actions < masks.shape[1])
+    chosen = np.where(exists, actions, 0).astype(np.int64)
+    is_legal = exists & (masks[np.arange(len(masks)), chosen] == 1)
+    if not is_legal.all():
+        row = int(is_legal.argmin())
+        name = f" ({action_name(int(chosen[row]))})" if exists[row] else ""
+        raise ValueError(
+            f"the policy chose action {actions[row]}{name} in decision {row}, which its mask forbids; "
+            f"legal there is {', '.join(map(str, np.flatnonzero(masks[row])))}"
+        )
+    return chosen
 
 
 def _as_array(result: Any) -> npt.NDArray[Any]:
-    """Return a result of numpy or torch as an array; what is neither becomes one of dtype object."""
+    """Convert a result of numpy or torch to an array; anything else becomes one of dtype object."""
     if callable(getattr(result, "detach", None)):  # numpy takes no tensor with gradients, elsewhere, or of bfloat16
         result = result.detach().cpu()
         result = result.double() if result.is_floating_point() else result

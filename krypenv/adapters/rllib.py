@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from krypenv.adapters.policy import PolicyFunction
 from krypenv.arguments import check_options, check_seed
-from krypenv.engine import Engine
 from krypenv.envs.base import Terms
+from krypenv.envs.learner import ALL, LearnerGames
 from krypenv.inputs.words import check_keywords, check_whole, listed, shown, to_install
-from krypenv.rules import Rules, as_rules
+from krypenv.rules import as_rules
 
 try:
     import ray
@@ -55,25 +55,22 @@ class KrypenvMultiAgentEnv(MultiAgentEnv):
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
-        given = dict(config or {})
-        check_keywords("env_config", given, list(OPTIONS))
-        options = OPTIONS | given
-        self.rules = rules_of(options)
-        self.scale = check_number("scale", options["scale"], 1e-9, 1e9)
+        check_keywords("env_config", config or {}, list(OPTIONS))
+        terms = OPTIONS | dict(config or {})
+        self.rules = as_rules(terms.pop("rules"))
+        self.scale = check_number("scale", terms.pop("scale"), 1e-9, 1e9)
         self.worker = int(getattr(config, "worker_index", 0) or 0)  # which env runner it belongs to
-        terms = Terms(**{name: options[name] for name in vars(Terms())})
-        self.engine = Engine(self.rules, 1, **vars(terms))
-        self.illegal_reward = terms.illegal_reward(self.rules)
+        self.batch = LearnerGames(self.rules, 1, ALL, illegal_ends=True, **terms)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.agents = self.possible_agents.copy()
-        width, actions = self.engine.observation.shape[1], self.rules.num_actions
-        seen = gym.spaces.Dict(
+        width, actions = self.batch.observation.shape[1], self.rules.num_actions
+        space = gym.spaces.Dict(
             {
                 "observations": gym.spaces.Box(-128, 127, (width,), np.float32),
                 "action_mask": gym.spaces.Box(0, 1, (actions,), np.float32),
             }
         )
-        self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = dict.fromkeys(self.possible_agents, gym.spaces.Discrete(actions))
         super().__init__()
         self._rng = np.random.default_rng()
@@ -89,49 +86,39 @@ class KrypenvMultiAgentEnv(MultiAgentEnv):
         check_options(options)
         if seed is not None:
             self._rng = np.random.default_rng([check_seed(seed), self.worker])
-        self.engine.restart([0], np.array([self._rng.integers(1 << 63) if seed is None else seed], np.uint64))
+        self.batch.restart([0], [int(self._rng.integers(1 << 63)) if seed is None else seed])
         self._owed[:], self._has_acted[:], self._is_over = 0, False, False
-        return self._seen(), {}
+        return self._decision(), {}
 
     def step(self, action_dict: ByAgent) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
-        """Carry out the action of the seat to act; return what the next one sees, and the rewards that are due."""
-        engine = self.engine
-        seat = int(engine.seat[0])
+        """Carry out the action of the seat to act; return the next decision, and the rewards that are due."""
+        seat = int(self.batch.seats[0])
         name = self.possible_agents[seat]
         if self._is_over:
             raise ValueError("no game is in progress; call reset()")
         if list(action_dict) != [name]:
             raise ValueError(f"{name} is to act, and no other; there is an action of {listed(action_dict) or 'none'}")
-        action = int(action_dict[name])
+        self.batch.step(np.array([int(action_dict[name])]))
         self._has_acted[seat] = True
-        if is_legal := 0 <= action < self.rules.num_actions and engine.action_mask[0, action] == 1:
-            engine.step(np.array([action]))
-            assert engine.rewards is not None
-            self._owed += engine.rewards[0]
-        else:
-            self._owed[seat] += self.illegal_reward
-        self._is_over = is_over = not is_legal or bool(engine.finished[0])
-        due = np.flatnonzero(self._has_acted) if is_over else [int(engine.seat[0])]
-        rewards = {self.possible_agents[each]: self._owed[each] * self.scale for each in due if self._has_acted[each]}
-        self._owed[due] *= ~self._has_acted[due]
-        return ({} if is_over else self._seen()), rewards, {"__all__": is_over}, {"__all__": False}, {}
+        self._owed += self.batch.rewards[0]
+        self._is_over = is_over = bool(self.batch.done[0])
+        is_due = self._has_acted & (is_over | (np.arange(self.rules.players) == self.batch.seats[0]))
+        rewards = {self.possible_agents[payee]: self._owed[payee] * self.scale for payee in np.flatnonzero(is_due)}
+        self._owed[is_due] = 0
+        return ({} if is_over else self._decision()), rewards, {"__all__": is_over}, {"__all__": False}, {}
 
-    def _seen(self) -> ByAgent:
-        observation, mask = self.engine.observation[0], self.engine.action_mask[0]
-        seen = {"observations": observation.astype(np.float32), "action_mask": mask.astype(np.float32)}
-        return {self.possible_agents[int(self.engine.seat[0])]: seen}
+    def _decision(self) -> ByAgent:
+        """Return what the seat to act sees, with its mask, by its agent."""
+        observation, mask = self.batch.observation[0], self.batch.action_mask[0]
+        decision = {"observations": observation.astype(np.float32), "action_mask": mask.astype(np.float32)}
+        return {self.possible_agents[int(self.batch.seats[0])]: decision}
 
 
 def check_number(name: str, number: Any, low: float, high: float) -> float:
-    """Return a number; raise ValueError if it is not one, or is out of bounds."""
+    """Check a number; raise ValueError if it is not one, or is out of bounds."""
     if isinstance(number, bool) or not isinstance(number, (int, float)) or not low <= number <= high:
         raise ValueError(f"{name} is a number from {low:g} to {high:g}, not {shown(number)}")
     return float(number)
-
-
-def rules_of(env_config: Mapping[str, Any]) -> Rules:
-    """Return the rules that an `env_config` names."""
-    return as_rules(env_config.get("rules", OPTIONS["rules"]))
 
 
 class MaskedModule(TorchRLModule, ValueFunctionAPI):
@@ -145,16 +132,16 @@ class MaskedModule(TorchRLModule, ValueFunctionAPI):
 
     def setup(self) -> None:
         """Make the network."""
-        given: Any = self.model_config or {}
-        make = given.get("network")
+        model_config: Any = self.model_config or {}
+        make = model_config.get("network")
         if not callable(make):
             raise ValueError(f"MaskedModule needs model_config={{'network': make}}, a function, not {shown(make)}")
         self.network = make()
 
     def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        seen = batch[Columns.OBS]
-        logits, values = self.network(seen["observations"])
-        masked = torch.where(seen["action_mask"] > 0, logits, -1e9)
+        decisions = batch[Columns.OBS]
+        logits, values = self.network(decisions["observations"])
+        masked = torch.where(decisions["action_mask"] > 0, logits, -1e9)
         return {Columns.ACTION_DIST_INPUTS: masked, Columns.EMBEDDINGS: values}
 
     def _forward_exploration(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
@@ -169,17 +156,17 @@ class MaskedModule(TorchRLModule, ValueFunctionAPI):
 
 
 def agent_of(algorithm: Any, name: str = "rllib", module: str = MAIN) -> PolicyFunction:
-    """Return a copy of an algorithm's policy, a MaskedModule, as an agent for matches and arenas."""
-    config = algorithm.config.env_config
-    if config.get("history", OPTIONS["history"]):
+    """Copy an algorithm's policy, a MaskedModule, to an agent for matches and arenas."""
+    config = OPTIONS | algorithm.config.env_config
+    if config["history"]:
         raise ValueError("a policy that sees the history block can't play as an agent: train it with history=False")
     network = copy.deepcopy(algorithm.get_module(module).network).cpu()
 
     @torch.no_grad()
-    def choose(observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Any:
+    def logits(observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Any:
         return network(torch.from_numpy(observations).float())[0]
 
-    return PolicyFunction(choose, rules_of(config), name, config.get("features", OPTIONS["features"]))
+    return PolicyFunction(logits, config["rules"], name, config["features"])
 
 
 def count_masked(*, samples: list[Any], metrics_logger: Any, **rest: Any) -> None:
@@ -252,14 +239,14 @@ class League:
 
     def module_of(self, agent_id: str, episode: Any, **rest: Any) -> str:
         """Return the module that plays a seat; the draw of the game stays with its episode when RLlib cuts that."""
-        drawn = getattr(episode, "custom_data", None)
-        if drawn is None:
+        notes = getattr(episode, "custom_data", None)
+        if notes is None:
             return MAIN  # RLlib asks while it copies an episode, and does not use the answer
-        if "league" not in drawn:  # by the generator that RLlib seeds
+        if "league" not in notes:  # drawn by the generator that RLlib seeds
             is_in_league = bool(self.places) and random.random() < self.share
             other = random.choice(self.places) if is_in_league else MAIN
-            drawn["league"] = random.choice(sorted(episode.action_space)), other
-        learner, other = drawn["league"]
+            notes["league"] = random.choice(sorted(episode.action_space)), other
+        learner, other = notes["league"]
         return MAIN if agent_id == learner else str(other)
 
     def __call__(self, *, algorithm: Any, result: dict[str, Any], **rest: Any) -> None:
@@ -274,7 +261,7 @@ class League:
         """Copy the weights of the policy to some places, in the learners and in all env runners."""
         weights = dict.fromkeys(places, algorithm.learner_group.get_weights([MAIN])[MAIN])
         algorithm.learner_group.set_weights(weights)
-        kept = ray.put(weights)  # of no sequence number: an env runner skips weights that are no newer than its own
+        stored = ray.put(weights)  # without a sequence number: an env runner skips weights no newer than its own
         algorithm.env_runner_group.foreach_env_runner(
-            lambda runner: runner.set_state({COMPONENT_RL_MODULE: ray.get(kept)})
+            lambda runner: runner.set_state({COMPONENT_RL_MODULE: ray.get(stored)})
         )

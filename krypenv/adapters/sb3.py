@@ -108,10 +108,10 @@ class KrypkasinoVecEnv(VecEnv):
         return batch.observation.copy(), batch.reward.astype(np.float32), batch.done.copy(), infos
 
     def close(self) -> None:
-        """Do nothing: there is nothing to release."""
+        """Release nothing: there are no processes nor files."""
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute of this environment, once for each requested game."""
+        """Read an attribute of this environment, and repeat it for each requested game."""
         return [getattr(self, attr_name)] * len(self._rows(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
@@ -127,7 +127,7 @@ class KrypkasinoVecEnv(VecEnv):
         return (result if indices is None else result[rows]) if method_name == "action_masks" else [result] * len(rows)
 
     def env_is_wrapped(self, wrapper_class: type[gym.Wrapper], indices: Indices = None) -> list[bool]:
-        """Return True for Monitor, whose `episode` this environment supplies itself, and False for other wrappers."""
+        """Answer True for Monitor, whose `episode` this environment supplies itself, and False for other wrappers."""
         return [wrapper_class is Monitor] * len(self._rows(indices))
 
     def _rows(self, indices: Indices) -> Sequence[int]:
@@ -164,17 +164,17 @@ class PolicyAgent(PolicyFunction):
 
 
 def load_policy(path: str, rules: Rules, name: str) -> PolicyAgent:
-    """Return the MaskablePPO model in a file, with or without its .zip, as an agent for some rules.
+    """Load the MaskablePPO model in a file, with or without its .zip, as an agent for some rules.
 
-    The file holds pickles, so loading it runs whatever it says: it must be the user's own. Raises ValueError, with one
-    sentence, if the file is missing or damaged, or holds a model that can't play by these rules.
+    The file holds pickles, which can run any code: load only your own. Raises ValueError, with one sentence, if the
+    file is missing or damaged, or holds a model that can't play by these rules.
     """
     file = Path(path if os.path.isfile(path) else f"{path}.zip")
     if not file.is_file():
         raise ValueError(f"there is no file {shown(path)} with a model of Stable-Baselines3")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what can't be read: it is missing then, which is an error
+            warnings.simplefilter("ignore")  # entries that can't be read are missing, which is an error below
             model = MaskablePPO.load(file, device="cpu")
     except (KeyboardInterrupt, MemoryError):
         raise
@@ -191,7 +191,7 @@ def load_policy(path: str, rules: Rules, name: str) -> PolicyAgent:
 
 
 def _width_of(model: Any, rules: Rules) -> int:
-    """Return how many entries of an observation a model sees; raise ValueError if it can't play by these rules."""
+    """Read N, the width of a model's observations; raise ValueError if it can't play by these rules."""
     if not callable(getattr(model, "predict", None)):
         raise ValueError(f"a policy is a loaded model, as MaskablePPO.load(path) returns it, not {shown(model)}")
     kind = type(model).__name__

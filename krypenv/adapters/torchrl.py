@@ -77,10 +77,10 @@ class KrypenvEnv(EnvBase):
 
     def _reset(self, tensordict: TensorDictBase | None = None, **options: Any) -> TensorDictBase:
         """Show new games in the rows of the entry `_reset`, or in all; abandon those that are in progress."""
-        wanted = None if tensordict is None else tensordict.get("_reset", None)
-        chosen = np.ones_like(self._is_new) if wanted is None else wanted.cpu().numpy().reshape(-1)
-        self.batch.restart(np.flatnonzero(chosen & ~self._is_new))
-        self._is_new |= chosen
+        mask = None if tensordict is None else tensordict.get("_reset", None)
+        is_reset = np.ones_like(self._is_new) if mask is None else mask.cpu().numpy().reshape(-1)
+        self.batch.restart(np.flatnonzero(is_reset & ~self._is_new))
+        self._is_new |= is_reset
         return self._entries(np.zeros_like(self._is_new), self.batch.seats)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
@@ -92,16 +92,14 @@ class KrypenvEnv(EnvBase):
         return entries.set("reward", torch.tensor(rewards, dtype=torch.float32))
 
     def _entries(self, done: npt.NDArray[np.bool_], seats: npt.NDArray[np.int32]) -> TensorDictBase:
-        """Return what is seen in every row, at the end of the game where it is done."""
+        """Return the entries of every row: of the next decision, or of the end where the game is done."""
         batch, ended = self.batch, done[:, None]
         mask = torch.tensor(batch.action_mask, dtype=torch.bool)
-        self.action_spec.update_mask(
-            mask.to(self.action_spec.device)
-        )  # of the next decision, which the end has none of
-        seen = np.where(ended, batch.final_observation, batch.observation)
+        self.action_spec.update_mask(mask.to(self.action_spec.device))  # of the next decision, also where a game ended
+        observations = np.where(ended, batch.final_observation, batch.observation)
         over = torch.tensor(ended)
         entries = {
-            "observation": torch.from_numpy(seen), "action_mask": mask | over,
+            "observation": torch.from_numpy(observations), "action_mask": mask | over,
             "seat": torch.tensor(seats, dtype=torch.int64), "done": over, "terminated": over.clone(),
         }  # fmt: skip
         return TensorDict(entries, self.batch_size, device=self.device)

@@ -37,18 +37,18 @@ from krypenv.whole_state import state_space, whole_state
 
 Observation = dict[str, npt.NDArray[np.int8]]
 Arguments = ParamSpec("Arguments")
-_OF_A_GAME = {  # what a reset gives
+_SET_BY_RESET = {
     "game", "actions", "agents", "agent_selection", "rewards", "terminations", "truncations", "infos",
     "_cumulative_rewards", "_paid", "num_agents",
 }  # fmt: skip
 
 
 class NotDealt(gymnasium.error.ResetNeeded, AttributeError):
-    """An attribute of a game was read before the first reset; for `hasattr` it does not exist."""
+    """An attribute that `reset` sets was read before it; `hasattr` is False."""
 
 
 class _Direct(wrappers.BaseWrapper):
-    """Reads attributes straight from the environment: through PettingZoo's wrappers that takes longer than a step."""
+    """Reads attributes from the environment itself: going through all wrappers of PettingZoo is slower than a step."""
 
     agents, agent_selection, infos, rewards, terminations, truncations, _cumulative_rewards = (
         property(attrgetter(f"unwrapped.{name}"))
@@ -72,7 +72,7 @@ class _TerminateIllegal(_Direct, wrappers.TerminateIllegalWrapper):
 
 class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
     def step(self, action: Any) -> None:
-        """Do what PettingZoo's wrapper does, but say what an action is; True is none, though `Discrete` holds it."""
+        """Raise AssertionError, with the sentence of `check_action`, for anything but the number of an action."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             super().step(action)
@@ -124,8 +124,8 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
         **fields: Any,
     ) -> None:
         super().__init__()
-        given = {"players": players, "variant": variant, "render_mode": render_mode, "reward": reward, "games": games}
-        self.rules, self.terms, view = read_keywords("env", self.family, given | fields)
+        named = {"players": players, "variant": variant, "render_mode": render_mode, "reward": reward, "games": games}
+        self.rules, self.terms, view = read_keywords("env", self.family, named | fields)
         self.begin_view(view, self.rules, self.family.module)
         self.state_space = state_space(self.rules)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
@@ -144,7 +144,7 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            if name in _OF_A_GAME:
+            if name in _SET_BY_RESET:
                 raise NotDealt("no game has been dealt yet; call reset() first")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -161,11 +161,11 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
 
         `options["deck"]`, the names of all cards in deal order (R4), stacks the first game; other options are ignored.
         """
-        chosen = check_options(options)
+        deck = check_options(options).get("deck")
         seed = None if seed is None else check_seed(seed)
         seeds = np.random.default_rng(seed) if seed is not None or self._seeds is None else self._seeds
         deal = int(seeds.integers(1 << 63)) if seed is None else seed
-        self.game = Game(self.rules, seed=deal, deck=chosen.get("deck"))
+        self.game = Game(self.rules, seed=deal, deck=deck)
         self._seeds = seeds
         self.actions: list[int] = []
         self.agents = self.possible_agents.copy()
@@ -182,8 +182,8 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
     def observe(self, agent: str) -> Observation:
         """Return what an agent sees, in fresh arrays; the mask is all zero unless the agent is to act."""
         seat = self.seats[agent]
-        seen = self.game.observation(seat, self.terms.features, self.terms.history)
-        return {"observation": seen, "action_mask": self.game.action_mask(seat)}
+        observation = self.game.observation(seat, self.terms.features, self.terms.history)
+        return {"observation": observation, "action_mask": self.game.action_mask(seat)}
 
     def state(self) -> npt.NDArray[np.int32]:
         """Return the whole state for critics that see everything, (792,) int32 in Krypkasino, a fresh array.
@@ -214,7 +214,7 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
         self.infos[agent] = {"action_mask": self.game.action_mask(turn)}
 
     def _end_game(self) -> int:
-        """Pay, then begin the session's next game or end the episode; return the seat that is next."""
+        """Pay, then begin the session's next game or end the episode; return the next seat."""
         is_over = self.game.session_over
         if is_over or self.terms.dense:
             self._pay(is_over)
@@ -246,10 +246,10 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
 
 
 def wrapping(raw_env: Callable[Arguments, CardGame]) -> Callable[Arguments, AECEnv[str, Observation, int]]:
-    """Return the function `env` of a module: it takes the arguments of `raw_env` and adds the usual wrappers."""
+    """Make the function `env` of a module, which takes the arguments of `raw_env` and adds the usual wrappers."""
 
     def env(*args: Arguments.args, **kwargs: Arguments.kwargs) -> AECEnv[str, Observation, int]:
-        """Return the environment with the usual wrappers; the arguments are those of `raw_env`.
+        """Make the environment with the usual wrappers; the arguments are those of `raw_env`.
 
         An illegal action ends the episode: the agent gets `krypenv.rewards.illegal_reward`, which is less than any
         legal episode returns, and the others get 0. Anything that is not an action raises AssertionError.

@@ -132,7 +132,7 @@ def test_a_seed_repeats_the_games_and_env_runners_do_not():
 
     def decks(config):
         env = KrypenvMultiAgentEnv(config)
-        return [env.reset(seed=seed) and env.engine.observation[0].tobytes() for seed in (3, None, None, None)]
+        return [env.reset(seed=seed) and env.batch.observation[0].tobytes() for seed in (3, None, None, None)]
 
     one, two = decks({"rules": "mini-low"}), decks(Config(rules="mini-low"))
     assert one == decks({"rules": "mini-low"})
