@@ -70,7 +70,10 @@ def _packages() -> dict[str, dict[str, str]]:
     core = [needed for needed in requirements if not needed.marker or needed.marker.evaluate({"extra": CORE})]
     others = [needed for needed in requirements if needed not in core and needed.name != "krypenv"]
     extras = importlib.metadata.metadata("krypenv").get_all("Provides-Extra") or []
-    groups = {extra: [needed for needed in others if needed.marker.evaluate({"extra": extra})] for extra in extras}
+    groups = {
+        extra: [needed for needed in others if needed.marker and needed.marker.evaluate({"extra": extra})]
+        for extra in extras
+    }
     return {
         extra: {needed.name: _describe(needed) for needed in group} for extra, group in {CORE: core, **groups}.items()
     }
