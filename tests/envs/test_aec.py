@@ -162,10 +162,6 @@ def test_illegal_reward_is_below_any_legal_return(reward, fields, worst):
     assert illegal_reward(rules, reward, dense=True) < -2 * worst  # something may have been earned before
 
 
-def test_an_illegal_action_costs_a_point_more_than_everything():
-    assert illegal_reward(Rules.preset(), "points", dense=False) == -(42 + 10 * 50) - 1
-
-
 def test_what_is_no_action_is_an_error():
     env = krypkasino_v0.env()
     with pytest.raises(AttributeError, match="before reset"):
@@ -235,13 +231,6 @@ def test_what_is_not_of_the_family_is_refused_in_a_sentence(module, arguments, s
         with pytest.raises(ValueError, match=sentence) as refused:
             make(**arguments)
         assert "\n" not in str(refused.value)
-
-
-def test_whole_rules_of_the_family_are_taken():
-    rules = Rules.preset("overspader", players=4, teams=2, goal="low")
-    assert kasino_v0.env(rules=rules).unwrapped.rules == rules
-    high = Rules.preset("krypkasino", goal="high")
-    assert krypkasino_v0.env(rules=high).unwrapped.rules == high
 
 
 @pytest.mark.parametrize(

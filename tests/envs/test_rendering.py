@@ -42,7 +42,7 @@ def test_the_end_that_is_shown_is_that_of_the_game():
     is_over = False
     while not is_over:
         _, reward, is_over, _, info = env.step(int(info["action_mask"].argmax()))
-    final = env._rendered[0]
+    final = Game.at_row(env.batch.rules, env.batch.ended[0])
     assert final.is_over
     assert final.scores()[0] == reward
     assert np.array_equal(env.render(), draw_game(final, "all"))
@@ -63,8 +63,7 @@ def test_many_games_are_shown_as_many_pictures():
         gymnasium.make_vec("Kasino-v0", num_envs=3, render_mode="human")
     _, infos = envs.reset(seed=4)
     for _ in range(20):
-        envs.step(infos["action_mask"].argmax(axis=1))
-        infos = envs.unwrapped._infos()
+        *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
     pictures = envs.render()
     assert [picture.shape for picture in pictures] == [(720, 960, 3)] * 3
     assert not np.array_equal(pictures[0], pictures[1])
