@@ -1,9 +1,8 @@
-"""RLlib: the games for all seats as a `MultiAgentEnv`, a masked policy that they share, its matches and its league."""
+"""RLlib: the games for all seats as a `MultiAgentEnv`, a masked policy that they share, and its matches."""
 
 from __future__ import annotations
 
 import copy
-import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,9 +18,7 @@ from krypenv.inputs.words import check_keywords, check_whole, listed, shown, to_
 from krypenv.rules import as_rules
 
 try:
-    import ray
     import torch
-    from ray.rllib.core import COMPONENT_RL_MODULE
     from ray.rllib.core.columns import Columns
     from ray.rllib.core.rl_module.apis import ValueFunctionAPI
     from ray.rllib.core.rl_module.torch import TorchRLModule
@@ -29,8 +26,8 @@ try:
 except ImportError as error:
     raise ImportError(f"krypenv.adapters.rllib needs RLlib; {to_install('rllib')}") from error
 
-MAIN = "main"  # the module that is trained
-MASKED, DECISIONS, MATCH = "masked_actions", "decisions", "match"  # entries of RLlib's results
+MAIN = "main"  # the module that plays all seats: `config.multi_agent(policies={MAIN}, policy_mapping_fn=...)`
+MATCH = "match"  # an entry of RLlib's results
 OPTIONS: dict[str, Any] = {"rules": "krypkasino", "scale": 1.0, **vars(Terms())}
 ByAgent = Any  # a dictionary with an entry for each agent
 
@@ -169,23 +166,6 @@ def agent_of(algorithm: Any, name: str = "rllib", module: str = MAIN) -> PolicyF
     return PolicyFunction(logits, config["rules"], name, config["features"])
 
 
-def count_masked(*, samples: list[Any], metrics_logger: Any, **rest: Any) -> None:
-    """Count decisions, and actions that their masks forbid: `config.callbacks(on_sample_end=count_masked)`.
-
-    A training result has both under "env_runners", as `decisions` and `masked_actions`. RLlib records a decision when
-    its seat is to act again.
-    """
-    decisions = masked = 0
-    for seats in samples:
-        for seat in seats.agent_episodes.values():
-            actions = np.asarray(seat.get_actions())
-            masks = seat.get_observations()["action_mask"][: len(actions)]
-            decisions += len(actions)
-            masked += int((masks[np.arange(len(actions)), actions] != 1).sum())
-    metrics_logger.log_value(DECISIONS, decisions, reduce="sum")
-    metrics_logger.log_value(MASKED, masked, reduce="sum")
-
-
 class Evaluation:
     """Matches of the policy while it trains: `config.callbacks(on_train_result=Evaluation(match))`.
 
@@ -208,60 +188,3 @@ class Evaluation:
         if result["training_iteration"] % self.every == 0:
             match = self.match(agent_of(algorithm))
             result[MATCH] = {"margin": float(match.margin), "low": float(match.low), "high": float(match.high)}
-
-
-class League:
-    """Self-play with snapshots: in some games only one seat is played by the policy in training, others by a snapshot.
-
-    Its places for snapshots are modules of RLlib's from the beginning, so that checkpoints hold them and an env runner
-    that comes back has them:
-
-    >>> league = League(snapshots=2)
-    >>> config.multi_agent(**league.policies).callbacks(on_train_result=[league])  # doctest: +SKIP
-    >>> league.modules
-    ('main', 'snapshot_0', 'snapshot_1')
-
-    Args:
-        snapshots: how many are kept; with 0 the policy plays itself only.
-        share: of the games that are played with a snapshot.
-        every: iterations between snapshots. Each takes the place of the oldest; the first one fills all places.
-    """
-
-    def __init__(self, snapshots: int = 2, share: float = 0.2, every: int = 10) -> None:
-        self.places = [f"snapshot_{place}" for place in range(check_whole("snapshots", snapshots, 0, 1000))]
-        self.share, self.every = check_number("share", share, 0, 1), check_whole("every", every, 1, 10**9)
-        self.modules = (MAIN, *self.places)
-
-    @property
-    def policies(self) -> dict[str, Any]:
-        """The arguments for `config.multi_agent`."""
-        return {"policies": set(self.modules), "policy_mapping_fn": self.module_of, "policies_to_train": [MAIN]}
-
-    def module_of(self, agent_id: str, episode: Any, **rest: Any) -> str:
-        """Return the module that plays a seat; the draw of the game stays with its episode when RLlib cuts that."""
-        notes = getattr(episode, "custom_data", None)
-        if notes is None:
-            return MAIN  # RLlib asks while it copies an episode, and does not use the answer
-        if "league" not in notes:  # drawn by the generator that RLlib seeds
-            is_in_league = bool(self.places) and random.random() < self.share
-            other = random.choice(self.places) if is_in_league else MAIN
-            notes["league"] = random.choice(sorted(episode.action_space)), other
-        learner, other = notes["league"]
-        return MAIN if agent_id == learner else str(other)
-
-    def __call__(self, *, algorithm: Any, result: dict[str, Any], **rest: Any) -> None:
-        """Take a snapshot if it is due."""
-        count, is_early = divmod(result["training_iteration"], self.every)
-        if self.places and not is_early:
-            oldest = (count - 1) % len(self.places)
-            self.snapshot(algorithm, self.places if count == 1 else self.places[oldest : oldest + 1])
-
-    @staticmethod
-    def snapshot(algorithm: Any, places: list[str]) -> None:
-        """Copy the weights of the policy to some places, in the learners and in all env runners."""
-        weights = dict.fromkeys(places, algorithm.learner_group.get_weights([MAIN])[MAIN])
-        algorithm.learner_group.set_weights(weights)
-        stored = ray.put(weights)  # without a sequence number: an env runner skips weights no newer than its own
-        algorithm.env_runner_group.foreach_env_runner(
-            lambda runner: runner.set_state({COMPONENT_RL_MODULE: ray.get(stored)})
-        )

@@ -1,7 +1,6 @@
 """RLlib: the environment pays what the games pay, the policy takes legal actions, and the example learns."""
 
 import doctest
-import random
 from collections import Counter
 from types import SimpleNamespace
 
@@ -10,13 +9,12 @@ import pytest
 import torch
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-from ray.rllib.env.multi_agent_episode import MultiAgentEpisode
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 from typer.testing import CliRunner
 
 from krypenv import Game, Rules
 from krypenv.adapters import rllib
-from krypenv.adapters.rllib import Evaluation, KrypenvMultiAgentEnv, League, MaskedModule, agent_of
+from krypenv.adapters.rllib import Evaluation, KrypenvMultiAgentEnv, MaskedModule, agent_of
 from krypenv.rewards import illegal_reward, returns_of
 from krypenv.training import duplicate_match
 from krypenv.training.examples.ppo import Policy
@@ -46,32 +44,6 @@ def algorithm(cluster):
     made = algorithm_of(Settings(**SMALL, frames=10_000))
     yield made
     made.stop()
-
-
-class Recording:
-    """A game as RLlib records it."""
-
-    def __init__(self, text, mapping=lambda agent, episode, **rest: "main", seed=1):
-        self.env = KrypenvMultiAgentEnv({"rules": text, "dense": True})
-        self.episode = MultiAgentEpisode(
-            observation_space=self.env.observation_spaces,
-            action_space=self.env.action_spaces,
-            agent_to_module_mapping_fn=mapping,
-        )
-        self.seen, infos = self.env.reset(seed=seed)
-        self.episode.add_env_reset(observations=self.seen, infos=infos)
-
-    @property
-    def mask(self):
-        """The mask of the seat to act."""
-        ((_, decision),) = self.seen.items()
-        return decision["action_mask"]
-
-    def act(self, action):
-        """Carry out an action of the seat to act."""
-        actions = dict.fromkeys(self.seen, int(action))
-        self.seen, rewards, ended, cut, infos = self.env.step(actions)
-        self.episode.add_env_step(self.seen, actions, rewards, infos, terminateds=ended, truncateds=cut)
 
 
 # ------------------------------------------------------------------ the environment
@@ -185,24 +157,6 @@ def test_a_masked_action_has_no_probability():
 # ------------------------------------------------------------------ training
 
 
-def test_masked_actions_are_counted():
-    recording, logged = Recording("mini-low"), {}
-    recording.act(recording.mask.argmax())
-    recording.act(recording.mask.argmin())  # an illegal one
-    logger = SimpleNamespace(log_value=lambda name, value, reduce: logged.update({name: value}))
-    rllib.count_masked(samples=[recording.episode.to_numpy()], metrics_logger=logger)
-    assert logged == {"decisions": 2, "masked_actions": 1}
-
-
-def test_all_decisions_are_counted(algorithm):
-    played = [algorithm.train()["env_runners"] for _ in range(4)]
-    counted = sum(each["decisions"] for each in played)
-    made = sum(each["num_env_steps_sampled"] for each in played)
-    assert made >= 4 * 16 * 16
-    assert made - 16 <= counted < made  # but for those of the seat that waits for its turn in each of 16 games
-    assert sum(each["masked_actions"] for each in played) == 0
-
-
 def test_matches_are_played_while_it_trains(algorithm):
     played = []
 
@@ -225,36 +179,6 @@ def test_a_policy_that_sees_the_history_can_not_be_an_agent(algorithm):
     history = SimpleNamespace(config=SimpleNamespace(env_config={"history": True}))
     with pytest.raises(ValueError, match="history block"):
         agent_of(history)
-
-
-# ------------------------------------------------------------------ the league
-
-
-def test_a_seats_module_stays_through_a_game():
-    """RLlib cuts a game that goes on into pieces, and asks again for the modules of each."""
-    league, counted = League(snapshots=3, share=0.5), Counter()
-    random.seed(1)
-    for seed in range(300):
-        recording = Recording("krypkasino players=3", league.module_of, seed)
-        episode, names = recording.episode, recording.env.agents
-        modules = [episode.module_for(name) for name in names]
-        recording.act(recording.mask.argmax())
-        assert [episode.cut().module_for(name) for name in names] == modules
-        others = set(modules) - {"main"}
-        assert len(others) <= 1
-        assert modules.count("main") == (1 if others else 3)  # one seat alone plays against a snapshot
-        counted.update(others or {"none"})
-    assert set(counted) == {"none", "snapshot_0", "snapshot_1", "snapshot_2"}
-    assert 100 < counted["none"] < 200
-
-
-def test_a_league_without_snapshots_is_self_play():
-    league = League(snapshots=0)
-    assert league.modules == ("main",)
-    assert {league.module_of("player_0", Recording("mini-low").episode) for _ in range(50)} == {"main"}
-    for wrong in ({"snapshots": -1}, {"share": 2}, {"share": "half"}, {"every": 0}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            League(**wrong)
 
 
 # ------------------------------------------------------------------ the command line

@@ -1,4 +1,4 @@
-"""RLlib's PPO by self-play and a league, on this machine or on a Ray cluster; a masked policy that all seats share.
+"""RLlib's PPO by self-play, on this machine or on a Ray cluster; a masked policy that all seats share.
 
 `python -m krypenv.training.examples.rllib_ppo --frames 400000` trains, saves the weights and plays them against two
 agents. The network is that of the example `ppo`, whose `PPOAgent` plays the weights. Copy it, and change what you like.
@@ -22,13 +22,10 @@ import torch
 from krypenv import Engine, Rules, agents
 from krypenv.adapters.rllib import (  # which says so if RLlib is missing
     MAIN,
-    MASKED,
     MATCH,
     Evaluation,
     KrypenvMultiAgentEnv,
-    League,
     MaskedModule,
-    count_masked,
 )
 from krypenv.inputs.words import describe_error, shown
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
@@ -48,23 +45,20 @@ METRICS = {  # what is printed after an update
     "speed": "decisions a second, of this update",
     "entropy": "of the policy over the legal actions, in nats",
     "explained": "share of the variance of returns that the values explain",
-    "masked": "actions that their masks forbid, so far",
     "runners": "env runners that are alive",
     "margin": "points a game over the opponent, in the last match while it trains",
 }
 
 
 class Settings(PPOSettings):
-    """The options of the example `ppo`, with env runners, a league, matches and checkpoints."""
+    """The options of the example `ppo`, with env runners, matches and checkpoints."""
 
     seconds: float = option(180.0, "length of the training", gt=0, le=1e12)
     games: int = option(128, "games that each env runner plays at once", ge=1, le=1_000_000)
     steps: int = option(32, "decisions in each game between updates", ge=1, le=10_000)
     batch: int = option(512, "decisions in a minibatch", ge=1, le=10_000_000)
     runners: int = option(0, "processes that play; 0 to play in this one", ge=0, le=1024)
-    snapshots: int = option(2, "snapshots in the league; 0 for self-play only", ge=0, le=1000)
-    share: float = option(0.2, "share of the games that are played with a snapshot", ge=0, le=1)
-    every: int = option(10, "updates between snapshots, and between matches", ge=1, le=10**9)
+    every: int = option(10, "updates between matches, and between checkpoints", ge=1, le=10**9)
     opponent: AgentName = option("tactician", "whom it meets in matches while it trains")
     watched: int = option(50, "duplicate deals of each of these matches; 0 for none", ge=0, le=1_000_000)
     checkpoints: File | None = output(
@@ -91,8 +85,7 @@ def network(rules: Rules, units: int) -> Policy:
 def algorithm_of(settings: Settings) -> Any:
     """Return RLlib's PPO for these games."""
     rules = Rules.parse(settings.rules)
-    league = League(settings.snapshots, settings.share, settings.every)
-    after: list[Callable[..., None]] = [league]
+    after: list[Callable[..., None]] = []
     if settings.watched:
         match = partial(duplicate_match, opponent=settings.opponent, rules=rules, deals=settings.watched)
         after.append(Evaluation(match, settings.every))
@@ -108,7 +101,7 @@ def algorithm_of(settings: Settings) -> Any:
             sample_timeout_s=600,
         )
         .fault_tolerance(restart_failed_env_runners=True, env_runner_health_probe_timeout_s=1)
-        .multi_agent(**league.policies)
+        .multi_agent(policies={MAIN}, policy_mapping_fn=lambda agent_id, episode, **rest: MAIN)
         .rl_module(
             rl_module_spec=RLModuleSpec(
                 module_class=MaskedModule, model_config={"network": partial(network, rules, settings.units)}
@@ -128,7 +121,7 @@ def algorithm_of(settings: Settings) -> Any:
             use_kl_loss=False,
             grad_clip=0.5,
         )
-        .callbacks(on_sample_end=count_masked, on_train_result=after)
+        .callbacks(on_train_result=after)
         .debugging(seed=settings.seed, log_level="ERROR")
     )
     algorithm: Any = config.build_algo()
@@ -156,7 +149,7 @@ def learn(algorithm: Any, settings: Settings, tell: Callable[[Metrics], None] | 
     if last := last_checkpoint(settings.checkpoints):
         restore(algorithm, last)
     history: list[Metrics] = []
-    decisions, masked, margin = lifetime(algorithm), 0.0, math.nan
+    decisions, margin = lifetime(algorithm), math.nan
     begun = time.perf_counter()
 
     def progress() -> float:
@@ -167,12 +160,11 @@ def learn(algorithm: Any, settings: Settings, tell: Callable[[Metrics], None] | 
         before, started = decisions, time.perf_counter()
         result = algorithm.train()
         decisions = lifetime(algorithm)
-        played, learned = result.get("env_runners", {}), result.get("learners", {}).get(MAIN, {})
-        masked += played.get(MASKED, 0)
+        learned = result.get("learners", {}).get(MAIN, {})
         margin = result.get(MATCH, {}).get("margin", margin)
         figures = (
             decisions, (decisions - before) / (time.perf_counter() - started), learned.get("entropy", math.nan),
-            learned.get("vf_explained_var", math.nan), masked,
+            learned.get("vf_explained_var", math.nan),
             algorithm.env_runner_group.num_healthy_remote_workers() if settings.runners else 1, margin,
         )  # fmt: skip
         history.append(dict(zip(METRICS, map(float, figures), strict=True)))
