@@ -19,7 +19,6 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete
@@ -37,14 +36,6 @@ from krypenv.whole_state import state_space, whole_state
 
 Observation = dict[str, npt.NDArray[np.int8]]
 Arguments = ParamSpec("Arguments")
-_SET_BY_RESET = {
-    "game", "actions", "agents", "agent_selection", "rewards", "terminations", "truncations", "infos",
-    "_cumulative_rewards", "_paid", "num_agents",
-}  # fmt: skip
-
-
-class NotDealt(gymnasium.error.ResetNeeded, AttributeError):
-    """An attribute that `reset` sets was read before it; `hasattr` is False."""
 
 
 class _Direct(wrappers.BaseWrapper):
@@ -144,9 +135,8 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            if name in _SET_BY_RESET:
-                raise NotDealt("no game has been dealt yet; call reset() first")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            when = "" if "game" in self.__dict__ else " before reset()"
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{when}")
 
     def observation_space(self, agent: str) -> Dict:
         """Return the space of an agent's observations, always the same object."""
