@@ -19,14 +19,7 @@ from krypenv.game.moves import Move, actions_of, list_moves, play_of
 from krypenv.game.positions import check_session, format_position, parse_position
 from krypenv.game.present import Int8Array, Present
 from krypenv.game.records import format_record, parse_record
-from krypenv.game.stack import (
-    deal_stack,
-    most_actions,
-    observe,
-    resume_stack,
-    step_game,
-    write_plays,
-)
+from krypenv.game.stack import deal_stack, most_actions, observe, resume_stack, step_game, write_plays
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules

@@ -7,36 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krypenv.cards import (
-    MAX_BUILD,
-    NO_CARD,
-    NO_SEAT,
-    NUM_KINDS,
-    NUM_RANKS,
-    RANK_NAMES,
-    card_name,
-    parse_rank,
-)
+from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, RANK_NAMES, card_name, parse_rank
 from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.game.moves import begin_play
 from krypenv.game.present import spades_in
 from krypenv.inputs.words import is_whole, shown
+from krypenv.kernels import decision_checks as checks
 from krypenv.kernels.builds import JOINED
 from krypenv.kernels.compiled import NIBBLE, compile_rules
-from krypenv.kernels.decision_checks import (
-    BUILDS,
-    CARDS,
-    FAULTS,
-    HANDS,
-    HOLDS,
-    KNOWN,
-    PLAY,
-    POINTS,
-    SESSION,
-    SOUND,
-    TABLE_CARDS,
-    TURN,
-)
 from krypenv.kernels.scoring import are_best, settle_game
 from krypenv.notation import Entries
 from krypenv.rewards import LAST_GAME
@@ -51,16 +29,16 @@ MOST_POINTS = 999_999  # the largest absolute value of a total
 AT_ONCE = "at once"  # how a game can have ended (F6)
 REST = "rest"  # the zone of all cards that are named nowhere else
 CLASSES = (*RANK_NAMES, card_name(LILLAN), card_name(STORAN))  # by class (`rank_classes`)
-_PLACES = {  # how the keys begin of what may be at fault
-    CARDS: ("aside",), TABLE_CARDS: ("table",), PLAY: ("pending",), HANDS: ("hand", "stock"),
-    TURN: ("last-capturer", "turn"), POINTS: ("sweeps", "counted", "mulle", "captured"), KNOWN: ("cannot-hold",),
-    HOLDS: ("cannot-hold",), SESSION: ("ended", "totals"), BUILDS: ("build",),
+_KEYS_AT_FAULT = {  # how the keys begin of what a fault may be about
+    checks.CARDS: ("aside",), checks.TABLE_CARDS: ("table",), checks.PLAY: ("pending",),
+    checks.HANDS: ("hand", "stock"), checks.TURN: ("last-capturer", "turn"),
+    checks.POINTS: ("bonus", "sweeps", "counted", "mulle", "captured"), checks.KNOWN: ("cannot-hold",),
+    checks.HOLDS: ("cannot-hold",), checks.SESSION: ("ended", "totals"), checks.BUILDS: ("build",),
 }  # fmt: skip
-
 _REASONS = {
-    **FAULTS,
-    CARDS: "these rules don't put such cards aside",
-    HOLDS: "a seat holds a rank that it can't hold, or no card of the value of a build that it owns",
+    **checks.FAULTS,
+    checks.CARDS: "these rules don't put such cards aside",
+    checks.HOLDS: "a seat holds a rank that it can't hold, or no card of the value of a build that it owns",
 }
 
 
@@ -96,19 +74,19 @@ def format_position(game: Game) -> str:
 
 
 def barred_names(game: Game, seat: int) -> list[str]:
-    """Return the ranks that everybody knows a hand doesn't hold, with 2S and TD where these have their own values."""
-    return [name for each, name in enumerate(CLASSES) if game.state["cannot_hold"][seat] >> each & 1]
+    """List the ranks that a hand is known not to hold (R10), with 2S and TD where these have values of their own."""
+    return [name for number, name in enumerate(CLASSES) if game.state["cannot_hold"][seat] >> number & 1]
 
 
 def zones_of(rules: Rules) -> list[str]:
-    """Return the keys of a position that hold cards."""
+    """List the keys of a position whose values are cards."""
     seats, values = range(rules.players), range(1, MAX_BUILD + 1) if rules.building else ()
     zones = [*(f"hand {seat}" for seat in seats), *(f"captured {seat}" for seat in seats)]
     return [*zones, "table", "aside", "stock", "pending", *(f"build {value}" for value in values)]
 
 
 def keys_of(rules: Rules) -> list[str]:
-    """Return all keys of a position."""
+    """List all keys of a position."""
     others = ["rules", "deal", "dealer", "turn", "sweeps", "last-capturer", "took", "bonus", "game", "totals"]
     others += ["counted", "mulles", "ended"] + (["mulle-scores"] if rules.mulle_by_value else [])
     values = range(1, MAX_BUILD + 1) if rules.building else ()
@@ -125,7 +103,7 @@ def parse_position(text: str, kind: type[Game]) -> Game:
 
 
 def rules_in(entries: Entries, key: str = "rules") -> Rules:
-    """Return the rules that the entries of a position, or the tags of a record, name."""
+    """Read the rules in the entries of a position, or in the tags of a record."""
     entries.check(key in entries.entries, key, "there is no entry 'rules', as in 'rules: krypkasino players=2'")
     try:
         return Rules.parse(entries.value(key))
@@ -133,18 +111,16 @@ def rules_in(entries: Entries, key: str = "rules") -> Rules:
         raise entries.fail(key, error) from None
 
 
-def session_in(
-    entries: Entries, rules: Rules, key: str = "game", key_of_totals: str = "totals"
-) -> tuple[int, list[int]]:
-    """Return the number of the game in its session, and the totals before it by seat."""
-    [number], totals = entries.numbers(key, 1, 1), entries.numbers(key_of_totals, rules.players)
+def session_in(entries: Entries, rules: Rules, key: str = "game", sums: str = "totals") -> tuple[int, list[int]]:
+    """Read the number of the game in its session, and the totals before it by seat."""
+    [number], totals = entries.numbers(key, 1, 1), entries.numbers(sums, rules.players)
     reason = check_session(rules, number, totals)
-    entries.check(not reason, key if key in entries.entries else key_of_totals, reason)
+    entries.check(not reason, key if key in entries.entries else sums, reason)
     return number, totals
 
 
 def check_session(rules: Rules, number: int, totals: Sequence[int]) -> str:
-    """Return what is wrong with a game's number in its session and the totals before it; empty if nothing is."""
+    """Write the fault of a game's number in its session, or of the totals before it; empty for none."""
     if not isinstance(totals, (list, tuple)) or len(totals) != rules.players:
         return f"totals are one for each of the {rules.players} seats, not {shown(totals)}"
     if not is_whole(number, 1, rules.games or LAST_GAME):
@@ -164,7 +140,7 @@ class _Position(Entries):
     """The entries of a position, and the state that they make. Whether play can lead to it is checked at the end."""
 
     def game(self, kind: type[Game]) -> Game:
-        """Return the game."""
+        """Make the game."""
         self.rules = rules_in(self)
         known = keys_of(self.rules)
         for key in self.entries:
@@ -174,9 +150,13 @@ class _Position(Entries):
         self.check(self.counts["pending"].sum() < 2, "pending", "one card is pending at most")
         game = kind.at_row(self.rules, handle(self.state(stock))[0])
         fault = game.resume(np.array([self.counts[f"captured {seat}"] for seat in range(self.rules.players)]))
-        if fault != SOUND:
-            keys = [key for start in _PLACES.get(fault, ()) for key in self.entries if key.startswith(start)]
+        if fault != checks.SOUND:
+            keys = [key for start in _KEYS_AT_FAULT.get(fault, ()) for key in self.entries if key.startswith(start)]
             raise self.fail(keys[0] if keys else "", _REASONS[fault])
+        for key, number in (("deal", game.deal_number), ("turn", game.turn)):
+            [given] = self.numbers(key, 1, NO_SEAT)
+            is_given = key in self.entries
+            self.check(not is_given or given == number, key, f"by the hands and the stock this is {key} {number}")
         took, [build] = self.parse_cards("took"), self.numbers("building", 1, most=MAX_BUILD)
         for key, begun in (("took", took), ("building", build)):
             self.check(pending or not begun, key, "there is no card pending that takes or builds anything")
@@ -207,13 +187,13 @@ class _Position(Entries):
         return kinds["stock"]
 
     def seat(self, key: str, default: int) -> int:
-        """Return the seat in an entry, or the default for ``-`` or if it is missing."""
+        """Read the seat in an entry; the default stands for ``-``, or if it is missing."""
         [seat] = self.numbers(key, 1, default)
         self.check(seat == default or 0 <= seat < self.rules.players, key, f"there is no seat {seat}")
         return seat
 
     def state(self, stock: list[int]) -> np.recarray:
-        """Return the state, (1,), with the pending card back in its hand."""
+        """Make the state, (1,), with the pending card back in its hand."""
         rules, counts, players = self.rules, self.counts, self.rules.players
         compiled = compile_rules(rules)[0]
         rows = allocate(1)
@@ -247,16 +227,13 @@ class _Position(Entries):
         return rows
 
     def read_turn(self, state: Any, stock: int) -> None:
-        """Find the deal from the stock and the turn from the hands' sizes; compare both with what the text says."""
+        """Find the deal from the stock, and the turn from the sizes of the hands."""
         rules, sizes, players = self.rules, self.rules.deal_sizes(), self.rules.players
         dealt = np.cumsum([sum(hands) + table for hands, table in sizes]).tolist()
         state.next_card = rules.deck_size - stock
         whole = ", ".join(str(dealt[-1] - size) for size in dealt)
         self.check(state.next_card in dealt, "stock", f"the stock has {stock} cards, and between deals it has {whole}")
         state.deal_number = deal = dealt.index(state.next_card) + 1
-        [said] = self.numbers("deal", 1, deal)
-        self.check(said == deal, "deal", f"with {stock} cards in the stock this is deal {deal}")
-
         leader, hands = (int(state.dealer) + 1) % players, sizes[deal - 1][0]
         order = [
             (leader + place) % players for turn in range(max(hands)) for place in range(players) if hands[place] > turn
@@ -272,10 +249,6 @@ class _Position(Entries):
 
         state.over = plays == len(order) or state.cut_short
         state.seat = order[plays - 1] if state.over else order[plays]  # at the end it is the one that played last
-        whose = "the end of the game" if state.over else f"the turn of seat {state.seat}"
-        said = self.seat("turn", NO_SEAT)
-        is_right = said == state.seat and not state.over if self.value("turn") else bool(state.over)
-        self.check("turn" not in self.entries or is_right, "turn", f"by the hands it is {whose}")
 
     def read_captures(self, state: Any) -> None:
         """Read who captured last, and who made which sweeps and mulles."""
@@ -288,33 +261,28 @@ class _Position(Entries):
         sweeps, mulles = (self.numbers(key, players, most=MAX_DECK) for key in ("sweeps", "mulles"))
         counted = self.numbers("counted", players, most=MAX_DECK) if self.value("counted") else sweeps
         for seat, pile in enumerate(piles):
-            size = pile.sum()
-            self.check(size != 1, f"captured {seat}", "a pile has two cards at least, the card played and one taken")
-            self.check(
-                sweeps[seat] <= size,
-                "sweeps",
-                f"seat {seat} can't have made {sweeps[seat]} sweeps with a pile of {size}",
-            )
-            self.check(mulles[seat] <= (pile // 2).sum(), "mulles", FAULTS[POINTS])
+            self.check(pile.sum() != 1, f"captured {seat}", "a pile has two cards at least, one played and one taken")
+            can_be = sweeps[seat] <= pile.sum() and mulles[seat] <= (pile // 2).sum()
+            self.check(can_be, "sweeps", f"seat {seat} can't have made so many sweeps or mulles")
         state.sweeps[:players], state.void_sweeps[:players] = sweeps, np.subtract(sweeps, counted)
         state.mulles[:players] = mulles
         state.mulle_scores[:players] = self.numbers("mulle-scores", players, most=MAX_BUILD * MAX_DECK)
 
     def read_bonus(self, state: Any) -> None:
-        """Read the points that belong to no card; those of the end (V2, K5) are there, and H5 adds its own."""
-        sure = state.bonus[: self.rules.players].tolist()
-        said = self.numbers("bonus", self.rules.players) if "bonus" in self.entries else sure
+        """Read the points that belong to no card; those of the end (V2, K5) are settled, and H5 adds its own."""
+        settled = state.bonus[: self.rules.players].tolist()
+        given = self.numbers("bonus", self.rules.players) if "bonus" in self.entries else settled
         leader = (int(state.dealer) + 1) % self.rules.players
-        for seat, (points, known) in enumerate(zip(said, sure, strict=True)):
+        for seat, (points, known) in enumerate(zip(given, settled, strict=True)):
             allowed = points == known or (seat == leader and points - known == self.rules.initial_match_bonus)
             self.check(allowed, "bonus", f"seat {seat} can't have a bonus of {points} here")
-        state.bonus[: self.rules.players] = said
+        state.bonus[: self.rules.players] = given
 
     def read_cannot_hold(self, seat: int) -> int:
-        """Return the bits of the classes, most of them ranks, that a seat is known not to hold (R10)."""
+        """Read the classes, most of them ranks, that a seat is known not to hold (R10), as bits."""
         key, barred = f"cannot-hold {seat}", 0
         special = (self.rules.lillan_hand_value, self.rules.storan_hand_value)
-        named = {CLASSES[at]: at for at, value in enumerate(special, start=NUM_RANKS) if value is not None}
+        named = {CLASSES[number]: number for number, value in enumerate(special, start=NUM_RANKS) if value is not None}
         for name in self.value(key).split():
             try:
                 barred |= 1 << (named[name.upper()] if name.upper() in named else parse_rank(name) - 1)

@@ -135,7 +135,7 @@ class _Reader:
     def __init__(self, kind: type[Game]) -> None:
         self.kind = kind
         self.line = 1
-        self.tags: dict[str, tuple[int, list[str]]] = {}  # name -> line and parts; only a deck has more than one
+        self.tags: dict[str, tuple[int, str]] = {}  # by name, with the line
         self.comments: dict[int, list[str]] = {}
         self.game: Game | None = None
         self.made = 0  # whole moves
@@ -146,8 +146,11 @@ class _Reader:
         """Read one more token; raise ValueError if it is out of place."""
         if self.result:
             raise ValueError(f"the record ended with {shown(self.result)}, and then comes {shown(token[0])}")
-        if token["tag"]:
-            self.add_tag(token["tag"], re.sub(r"\\(.)", r"\1", token["value"], flags=re.DOTALL))
+        if name := token["tag"]:
+            if self.game or name in self.tags:
+                place = "comes after the tags" if self.game else f"is already in line {self.tags[name][0]}"
+                raise ValueError(f"the tag {shown(name)} {place}")
+            self.tags[name] = self.line, re.sub(r"\\(.)", r"\1", token["value"], flags=re.DOTALL)
             return
         game = self.game = self.game or self.start()
         if token["move"]:
@@ -168,18 +171,9 @@ class _Reader:
             if not game.is_over and self.result != "*":
                 raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(self.result)}")
 
-    def add_tag(self, name: str, text: str) -> None:
-        """Keep a tag; a deck may be spread over several."""
-        if self.game:
-            raise ValueError(f"the tag {shown(name)} comes after the tags")
-        line, parts = self.tags.setdefault(name, (self.line, []))
-        if parts and name != "Deck":
-            raise ValueError(f"the tag {shown(name)} is already in line {line}")
-        parts.append(text)
-
     def start(self) -> Game:
         """Return the game that the tags deal."""
-        tags = Entries({name: (line, " ".join(parts)) for name, (line, parts) in self.tags.items()}, self.line)
+        tags = Entries(self.tags, self.line)
         own = [name for name in _OWN_TAGS if name in tags.entries]
         if "Position" in own:
             tags.check(own == ["Position"], own[0], f"a record that begins from a position has no tag {own[0]!r}")
