@@ -20,8 +20,7 @@ from krypenv.cards import (
     rank_of,
     suit_of,
 )
-from krypenv.pictures.places import SHAPE, Rect
-from krypenv.pictures.svg import box, sign, text
+from krypenv.pictures.svg import SHAPE, Rect, box, sign, text
 
 CARD_WIDTH, CARD_HEIGHT = 100, round(100 * SHAPE)
 WHITE, EDGE, BACK, LIGHT = "#fcfbf7", "#78746c", "#223e7a", "#7e98ce"
@@ -72,7 +71,7 @@ def _path(way: str, fill: str, more: str = "") -> str:
 
 
 def _figure(rank: int, colour: str) -> str:
-    """Return the upper half of a jack, queen or king in a frame."""
+    """Draw the upper half of a jack, queen or king in a frame."""
     line = f' stroke="{INK}" stroke-width="0.9"'
     beard = _path(_HEADS[rank].partition("Z")[2] or "M50 50Z", _HAIR[rank])
     return "".join(
@@ -100,13 +99,13 @@ def _blank() -> str:
 
 
 def card_of(name: str, four_colours: bool = False) -> str:
-    """Return the face of a card, or for no name the back."""
+    """Draw the face of a card, or for no name the back."""
     return card_face(name, four_colours) if name else card_back()
 
 
 @functools.lru_cache(maxsize=104)
 def card_face(name: str, four_colours: bool = False) -> str:
-    """Return the face of a card."""
+    """Draw the face of a card."""
     card = parse_card(name)
     rank, suit = rank_of(card), suit_of(card)
     colour = (FOUR_COLOURS if four_colours else TWO_COLOURS)[suit]
@@ -124,7 +123,7 @@ def card_face(name: str, four_colours: bool = False) -> str:
 
 @functools.cache
 def card_back() -> str:
-    """Return the back of the cards."""
+    """Draw the back of the cards."""
     places = [(7 + 17.2 * (column + 0.5), 7 + 18 * (row + 0.5)) for row in range(7) for column in range(5)]
     large = "".join(f"M{x:g} {y - 7.5:g}l6 7.5-6 7.5-6-7.5Z" for x, y in places)
     small = "".join(f"M{x:g} {y - 4:g}l3.2 4-3.2 4-3.2-4Z" for x, y in places)

@@ -16,17 +16,16 @@ from krypenv.game.display import TURN, seats_shown
 from krypenv.game.game import Game
 from krypenv.inputs.words import to_install
 from krypenv.pictures.card_faces import CARD_HEIGHT, CARD_WIDTH, card_of
-from krypenv.pictures.places import Rect
-from krypenv.pictures.scene import BOLD, HEIGHT, PLAIN, WIDTH, Said, Thing, lay_out
-from krypenv.pictures.svg import box, document, put, shorten, text
+from krypenv.pictures.scene import BOLD, HEIGHT, PLAIN, WIDTH, Item, Said, lay_out
+from krypenv.pictures.svg import Rect, box, document, put, shorten, text
 
 Pixels = npt.NDArray[np.uint8]
 
 _ROOM, _FELT, _FELT_EDGE, _PANEL = "#102c26", "#1e7050", "#604228", "#184238"
 _GOLD, _LIGHT, _INK = "#f6c642", "#eef0e8", "#1e1a10"
 _COLOURS = 96  # of a GIF
-_SAMPLED = 8  # of its first pictures say which
-_LAST = 5  # times as long as the others the last picture of a GIF stays
+_SAMPLED = 8  # first pictures of a GIF, which decide its palette
+_LAST = 5  # how many times as long the last picture of a GIF stays
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
@@ -40,15 +39,15 @@ def draw_svg(
     four_colours: bool = False,
     said: Said = Said(),  # noqa: B008 - it can't be changed
 ) -> str:
-    """Return a picture of a game as SVG, 960 by 720; the arguments are those of `draw_game`."""
-    things = lay_out(game, seats_shown(game, render_seat), bottom, names, said)
-    return shorten(_document(things, four_colours))
+    """Draw a game as SVG, 960 by 720; the arguments are those of `draw_game`."""
+    items = lay_out(game, seats_shown(game, render_seat), bottom, names, said)
+    return shorten(_document(items, four_colours))
 
 
-def _document(things: Sequence[Thing], four_colours: bool, faces: bool = True) -> str:
-    """Return things as SVG, with or without the faces and backs of cards."""
+def _document(items: Sequence[Item], four_colours: bool, faces: bool = True) -> str:
+    """Draw items as SVG, with or without the faces and backs of cards."""
     ground = box(Rect(0, 0, WIDTH, HEIGHT), _ROOM)
-    return document([ground, *(_drawn(thing, four_colours, faces) for thing in things)], WIDTH, HEIGHT)
+    return document([ground, *(_drawn(item, four_colours, faces) for item in items)], WIDTH, HEIGHT)
 
 
 def draw_game(
@@ -61,26 +60,26 @@ def draw_game(
     four_colours: bool = False,
     said: Said = Said(),  # noqa: B008 - it can't be changed
 ) -> Pixels:
-    """Return a picture of a game, (0.75 `width`, `width`, 3) uint8. No window is opened.
+    """Draw a game as pixels, (0.75 `width`, `width`, 3) uint8. No window is opened.
 
     Args:
         game: the game.
         render_seat: whose hand is open: the seat to act ("turn"), one seat (its number), "all" or none (None).
         width: pixels in a row.
         bottom: the seat at the bottom; the others follow from left to right, as they sit clockwise (R5).
-        names: what the seats are called.
+        names: the names of the seats, by default their numbers.
         four_colours: draw clubs green and diamonds blue.
         said: title, caption and score in words, as `krypenv.ui.captions.said_of` has them.
 
     Raises ValueError for a wrong `render_seat`, and ModuleNotFoundError without pygame-ce.
     """
-    things = lay_out(game, seats_shown(game, render_seat), bottom, names, said)
+    items = lay_out(game, seats_shown(game, render_seat), bottom, names, said)
     scale = width / WIDTH
-    surface = _surface(_document(things, four_colours, faces=False), width, round(HEIGHT * scale))
-    for thing in things:
-        if thing.kind in ("card", "back"):
-            x, y, w, h = (round(scale * number) for number in thing.rect)
-            surface.blit(_card_surface(thing.text, four_colours, w, h), (x, y))
+    surface = _surface(_document(items, four_colours, faces=False), width, round(HEIGHT * scale))
+    for item in items:
+        if item.kind in ("card", "back"):
+            x, y, w, h = (round(scale * number) for number in item.rect)
+            surface.blit(_card_surface(item.text, four_colours, w, h), (x, y))
     return np.ascontiguousarray(pygame().surfarray.array3d(surface).swapaxes(0, 1))
 
 
@@ -90,12 +89,12 @@ def _surface(picture: str, width: int, height: int) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _card_surface(name: str, four_colours: bool, width: int, height: int) -> Any:
-    """Return the face of a card as pixels, or the back for no name: kept, as cards come again and again."""
+    """Draw the face of a card as pixels, or the back for no name. Pictures share them."""
     return _surface(document([card_of(name, four_colours)], CARD_WIDTH, CARD_HEIGHT), width, height)
 
 
 def pygame() -> Any:
-    """Return the module pygame; raise ModuleNotFoundError, in a sentence that names the extra, if it is missing."""
+    """Import pygame; raise ModuleNotFoundError, naming the extra, if it is missing."""
     try:
         import pygame
     except ModuleNotFoundError:
@@ -105,34 +104,33 @@ def pygame() -> Any:
     return pygame
 
 
-def _drawn(thing: Thing, four_colours: bool, faces: bool) -> str:
-    """Return a thing of a picture as SVG."""
-    kind, rect, is_marked = thing.kind, thing.rect, thing.style == "marked"
+def _drawn(item: Item, four_colours: bool, faces: bool) -> str:
+    """Draw an item as SVG."""
+    kind, rect, is_marked = item.kind, item.rect, item.style == "marked"
     if kind == "felt":
         return box(rect, _FELT_EDGE, 26) + box(rect.inside(6), _FELT, 20)
     if kind == "panel":
         return box(rect, _PANEL, 12) + (box(rect, _GOLD, 12, 4) if is_marked else "")
     if kind == "ribbon":
-        return box(rect, _GOLD, rect.h / 2) + text(thing.text, rect.inside(4), _INK, BOLD, True)
+        return box(rect, _GOLD, rect.h / 2) + text(item.text, rect.inside(4), _INK, BOLD, True)
     if kind == "text":
-        align, _, weight = thing.style.partition(" ")
-        return text(thing.text, rect, _LIGHT, BOLD if weight else PLAIN, bool(weight), align)
+        align, _, weight = item.style.partition(" ")
+        return text(item.text, rect, _LIGHT, BOLD if weight else PLAIN, bool(weight), align)
     mark = box(rect.inside(-5), _GOLD, 12) if is_marked else ""
-    return mark + put(card_of(thing.text, four_colours), rect, CARD_WIDTH) if faces else mark
+    return mark + put(card_of(item.text, four_colours), rect, CARD_WIDTH) if faces else mark
 
 
 def png_of(pixels: Pixels) -> bytes:
-    """Return a picture, (H, W, 3) uint8, as a PNG file."""
+    """Write a picture, (H, W, 3) uint8, as a PNG file."""
     file = io.BytesIO()
     _pillow().fromarray(pixels).save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
 def gif_of(pictures: Iterable[Pixels], seconds: float = 1.0) -> bytes:
-    """Return pictures of one size, (H, W, 3) uint8 each, as a GIF file that repeats.
+    """Write pictures of one size, (H, W, 3) uint8 each, as a GIF file that repeats.
 
-    `seconds` is how long each of them is shown; the last one is shown five times as long. Raises ValueError if there
-    is no picture.
+    Each is shown for some seconds, the last one for five times as long. Raises ValueError if there is no picture.
     """
     image = _pillow()
     source = iter(pictures)
@@ -141,7 +139,8 @@ def gif_of(pictures: Iterable[Pixels], seconds: float = 1.0) -> bytes:
         raise ValueError("a GIF is made of one picture at least")
     palette = image.fromarray(np.concatenate(beginning)).quantize(_COLOURS)
     first, *rest = (
-        image.fromarray(each).quantize(palette=palette, dither=image.Dither.NONE) for each in chain(beginning, source)
+        image.fromarray(picture).quantize(palette=palette, dither=image.Dither.NONE)
+        for picture in chain(beginning, source)
     )
     times = [round(1000 * seconds)] * len(rest) + [round(1000 * seconds * _LAST)]
     file = io.BytesIO()

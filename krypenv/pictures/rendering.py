@@ -1,4 +1,4 @@
-"""What environments show: the render modes, with a window that is opened when it is needed."""
+"""The render modes of environments; a window is opened with its first picture."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Renderer:
         return Renderer, (self.mode, self.title)  # what is on a screen can't be copied
 
     def show(self, game: Game, render_seat: Any, bottom: int = 0) -> Pixels | str | None:
-        """Return a picture of a game as the mode says, or show it in the window; a seat is at the bottom.
+        """Return a game as pixels or text by the mode, or show it in the window; `bottom` is the seat at the bottom.
 
         Raises RuntimeError, in one sentence, where no window can be opened.
         """
@@ -56,7 +56,7 @@ class Renderer:
         return None
 
     def _show(self, pixels: Pixels) -> None:
-        """Show a picture, (H, W, 3) uint8, for its time, and read what happened to the window."""
+        """Show a picture, (H, W, 3) uint8, for its time, and close the window if a person asks for it."""
         game = pygame()
         if self._screen is None or not game.display.get_init():
             self._screen = self._opened((pixels.shape[1], pixels.shape[0]))
@@ -68,7 +68,7 @@ class Renderer:
             game.time.wait(self.pause)
 
     def _opened(self, size: tuple[int, int]) -> Any:
-        """Open the window, and return what is drawn on."""
+        """Open the window; return its surface."""
         display = pygame().display
         try:
             display.init()

@@ -1,4 +1,4 @@
-"""Shapes and texts as SVG. Letters are written as their outlines, so that they look alike wherever they are shown."""
+"""Rectangles, shapes and texts as SVG. Letters are outlines, so that they look alike wherever they are shown."""
 
 from __future__ import annotations
 
@@ -11,12 +11,33 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from krypenv.cards import CLUBS, DIAMONDS, HEARTS, SPADES
-from krypenv.pictures.places import Rect
 
 SIGNS = {CLUBS: "♣", DIAMONDS: "♦", HEARTS: "♥", SPADES: "♠"}
 _PATH = re.compile(r'<path([^>]*) d="([^"]*)"/>')
+SHAPE = 1.4  # height of a card for a width of 1
 _EM = 2048  # units of the fonts
 _RISE = 0.36  # of the size of a text: from the middle of a line down to where its letters stand
+
+
+class Rect(NamedTuple):
+    """A rectangle in the units of a picture; y grows downwards."""
+
+    x: float
+    y: float
+    w: float
+    h: float
+
+    def inside(self, margin: float) -> Rect:
+        """Return the rectangle without a margin."""
+        return Rect(self.x + margin, self.y + margin, self.w - 2 * margin, self.h - 2 * margin)
+
+    def split_rows(self, height: float) -> tuple[Rect, Rect]:
+        """Return the upper part of some height, and the rest."""
+        return self._replace(h=height), Rect(self.x, self.y + height, self.w, self.h - height)
+
+    def split_columns(self, width: float) -> tuple[Rect, Rect]:
+        """Return the left part of some width, and the rest."""
+        return self._replace(w=width), Rect(self.x + width, self.y, self.w - width, self.h)
 
 
 class Glyph(NamedTuple):
@@ -41,49 +62,49 @@ def _font(is_bold: bool) -> Any:
 
 @functools.cache
 def glyph(letter: str, is_bold: bool) -> Glyph:
-    """Return a letter; a box stands for what the font does not have."""
+    """Read the outline of a letter; a box stands for one that the font does not have."""
     from fontTools.pens.boundsPen import BoundsPen
     from fontTools.pens.svgPathPen import SVGPathPen
 
     font = _font(is_bold)
     glyphs = font.getGlyphSet()
-    found = glyphs[font.getBestCmap().get(ord(letter), ".notdef")]
+    shape = glyphs[font.getBestCmap().get(ord(letter), ".notdef")]
     outline, bounds = SVGPathPen(glyphs, lambda number: str(round(number))), BoundsPen(glyphs)
-    found.draw(outline)
-    found.draw(bounds)
+    shape.draw(outline)
+    shape.draw(bounds)
     left, low, right, high = bounds.bounds or (0, 0, 0, 0)
-    return Glyph(outline.getCommands(), found.width, ((left + right) / 2, (low + high) / 2))
+    return Glyph(outline.getCommands(), shape.width, ((left + right) / 2, (low + high) / 2))
 
 
 def text_width(words: str, size: float, is_bold: bool = False) -> float:
-    """Return how wide a line is."""
+    """Measure the width of a line."""
     return size / _EM * sum(glyph(letter, is_bold).advance for letter in words)
 
 
 def box(rect: Rect, colour: str, radius: float = 0, border: float = 0) -> str:
-    """Return a rectangle with round corners, or with a border only its outline, inside the rectangle."""
+    """Draw a rectangle with round corners; with a border, only its outline, inside the rectangle."""
     x, y, width, height = rect.inside(border / 2)
     paint = f'fill="none" stroke="{colour}" stroke-width="{border:g}"' if border else f'fill="{colour}"'
     return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}" {paint}/>'
 
 
 def text(words: str, rect: Rect, colour: str, size: float, is_bold: bool = False, align: str = "") -> str:
-    """Return a line in the middle of a rectangle, or at its "left" or "right", narrower if it would not fit."""
+    """Draw a line of text in the middle of a rectangle, or at its "left" or "right", narrower if it would not fit."""
     width = text_width(words, size, is_bold)
     squeezed = min(1, rect.w / width) if width else 1
     x = rect.x + {"left": 0.0, "right": 1.0}.get(align, 0.5) * (rect.w - squeezed * width)
     y = rect.y + rect.h / 2 + _RISE * size
-    letters, at = [], 0.0
+    letters, start = [], 0.0
     for letter in words:
         path, advance, _ = glyph(letter, is_bold)
-        letters.append(f'<path transform="translate({at:g} 0)" d="{path}"/>' if path else "")
-        at += advance
+        letters.append(f'<path transform="translate({start:g} 0)" d="{path}"/>' if path else "")
+        start += advance
     scale = f"translate({x:.2f} {y:.2f}) scale({squeezed * size / _EM:.6f} {-size / _EM:.6f})"
     return f'<g fill="{colour}" transform="{scale}">{"".join(letters)}</g>'
 
 
 def sign(suit: int, x: float, y: float, size: float, colour: str, upside_down: bool = False) -> str:
-    """Return the sign of a suit around a point."""
+    """Draw the sign of a suit around a point."""
     path, _, (left, low) = glyph(SIGNS[suit], True)
     turn = (-size if upside_down else size) / _EM
     matrix = f"matrix({turn:.6f} 0 0 {-turn:.6f} {x - turn * left:.2f} {y + turn * low:.2f})"
@@ -91,20 +112,20 @@ def sign(suit: int, x: float, y: float, size: float, colour: str, upside_down: b
 
 
 def put(markup: str, rect: Rect, width: float) -> str:
-    """Return what is drawn in a space of some width, scaled to a rectangle."""
+    """Scale a drawing of some width to a rectangle."""
     return f'<g transform="translate({rect.x:.2f} {rect.y:.2f}) scale({rect.w / width:.4f})">{markup}</g>'
 
 
 def document(parts: list[str], width: int, height: int) -> str:
-    """Return a whole picture."""
+    """Make an SVG document of its parts."""
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(parts)}</svg>'
 
 
 def shorten(picture: str) -> str:
-    """Return a picture that writes each outline once and refers to it, as browsers read it.
+    """Define each outline of a document once and refer to it, as browsers read it.
 
-    An outline is named by what it is, so that pictures may stand in one page.
+    An outline is named by its checksum, so that several pictures may stand in one page.
     """
     counts = Counter(way for _, way in _PATH.findall(picture))
     names = {way: f"krypenv-{zlib.crc32(way.encode()):08x}" for way, count in counts.items() if count > 1}

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from support.games import RULES, play_out
+from support.rectangles import holds, overlap
 from support.relatives import RELATIVES
 
 from krypenv import Game, Rules, krypkasino_v0
@@ -22,9 +23,8 @@ from krypenv.cards import card_name, parse_card
 from krypenv.game.display import format_announcement, format_result, seat_counts
 from krypenv.pictures import draw_game, gif_of, png_of
 from krypenv.pictures.drawing import _card_surface, pygame
-from krypenv.pictures.places import Rect, lay_cards
 from krypenv.pictures.rendering import Renderer
-from krypenv.pictures.scene import HEIGHT, WIDTH, lay_out
+from krypenv.pictures.scene import HEIGHT, WIDTH, Rect, lay_cards, lay_out
 
 PICTURE = Rect(0, 0, WIDTH, HEIGHT)
 
@@ -48,13 +48,6 @@ def placed(things, place, *kinds):
 def names_in(things, place):
     """The cards in a place, sorted by card kind."""
     return sorted((thing.text for thing in placed(things, place, "card")), key=parse_card)
-
-
-def overlap(one, other):
-    """Whether two rectangles have more than an edge in common."""
-    return max(one.x, other.x) + 1e-6 < min(one.x + one.w, other.x + other.w) and max(one.y, other.y) + 1e-6 < min(
-        one.y + one.h, other.y + other.h
-    )
 
 
 def check_cards(game, things, open_seats):
@@ -103,13 +96,13 @@ def check_words(game, things):
 
 def check_places(game, things):
     """Assert that everything lies in the picture, panels beside each other, and the corner of each card to be seen."""
-    assert all(PICTURE.holds(thing.rect) for thing in things)
+    assert all(holds(PICTURE, thing.rect) for thing in things)
     areas = [thing.rect for thing in things if thing.kind in ("panel", "felt")]
     assert not any(overlap(one, other) for one, other in itertools.combinations(areas, 2))
     for seat in range(game.rules.players):
         [panel] = placed(things, f"seat {seat}", "panel")
         own = [*placed(things, f"hand {seat}", "card", "back"), *placed(things, f"seat {seat}", "text")]
-        assert all(panel.rect.holds(thing.rect) for thing in own)
+        assert all(holds(panel.rect, thing.rect) for thing in own)
     cards = [thing for thing in things if thing.kind == "card"]
     for below, above in itertools.combinations(cards, 2):
         corner = below.rect._replace(w=0.3 * below.rect.w, h=0.4 * below.rect.h)
@@ -135,7 +128,7 @@ def test_a_table_and_hands_of_any_size_fit():
         for room, widest in ((Rect(158, 216, 644, 236), 88), (Rect(10, 50, 165, 86), 60), (Rect(0, 0, 118, 246), 44)):
             cards = lay_cards(count, room, widest)
             assert len(cards) == count
-            assert all(room.holds(card) and card.w <= widest for card in cards)
+            assert all(holds(room, card) and card.w <= widest for card in cards)
             assert count > 24 or room.w < 200 or all(card.w >= 44 for card in cards)
     [wide] = {card.w for card in lay_cards(24, Rect(158, 216, 644, 236), 88)}
     assert not any(overlap(*pair) for pair in itertools.combinations(lay_cards(24, Rect(158, 216, 644, 236), 88), 2))

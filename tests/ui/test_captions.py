@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from support.rectangles import holds, overlap
 
 from krypenv import Game, Rules
 from krypenv.pictures import draw_game
@@ -29,12 +30,6 @@ def positions(rules, seed):
         yield game
 
 
-def overlap(one, other):
-    return max(one.x, other.x) + 1e-6 < min(one.x + one.w, other.x + other.w) and max(one.y, other.y) + 1e-6 < min(
-        one.y + one.h, other.y + other.h
-    )
-
-
 def words_of(things, place):
     return [thing.text for thing in things if thing.place == place and thing.text]
 
@@ -52,7 +47,7 @@ def test_every_play_is_told_and_at_the_end_every_point(text, language):
             assert " ".join(lines) == narrator.play(before, game)
             assert len(lines) <= 2
         assert not [thing for thing in things if thing.place == "last" and thing.kind == "card"]
-        assert all(PICTURE.holds(thing.rect) for thing in things)
+        assert all(holds(PICTURE, thing.rect) for thing in things)
         words = [thing for thing in things if thing.kind in ("text", "ribbon") and thing.text]
         assert not any(overlap(one.rect, other.rect) for one, other in itertools.combinations(words, 2))
     cells = words_of(things, "sheet")
