@@ -149,13 +149,13 @@ class KrypGame(pyspiel.Game):
                 state.apply_action(action)
         return state
 
-    def resume(self, state: Any, views: dict[int, str] | None = None) -> KrypState:
+    def resume(self, state: Any) -> KrypState:
         """Start from a row of `krypenv.state.GAME` in which a seat is to act.
 
-        The history begins there, and OpenSpiel can't store the state. `views` are memories of seats, as text. Raises
-        ValueError for anything but a state of an unfinished game under these rules.
+        The history begins there, and OpenSpiel can't store the state. Raises ValueError for anything but a state of an
+        unfinished game under these rules.
         """
-        return KrypState(self, Course.resume(self.plan, state, views))
+        return KrypState(self, Course.resume(self.plan, state))
 
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> Observer:
         """Make an observer of states, by default without perfect recall."""

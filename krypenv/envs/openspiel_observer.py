@@ -65,23 +65,24 @@ class Observer:
             parts |= {name: observation[block] for name, block in layout.items() if name != "hand"}
             if not self._is_private:
                 parts["seen"] = parts["seen"] - observation[layout["hand"]]
-        dealt, laid = np.zeros((2, len(course.plan.deals), NUM_KINDS), np.int8)
         if self._recalls:
+            dealt, laid = np.zeros((2, len(course.plan.deals), NUM_KINDS), np.int8)
             for number, seat, kind in course.dealt():
                 if seat in (player, NO_SEAT):
                     (laid if seat == NO_SEAT else dealt)[number, kind] += 1
-        if self._recalls and self._is_private:
-            parts["dealt"] = dealt
-        if self._recalls and self._public:
-            plays = np.zeros((rules.deck_size, history_width(rules)), np.int8)
-            write_plays(rules, course.plays, player, plays)
-            parts |= {"laid": laid, "plays": plays}
+            if self._is_private:
+                parts["dealt"] = dealt
+            if self._public:
+                plays = np.zeros((rules.deck_size, history_width(rules)), np.int8)
+                write_plays(rules, course.plays, player, plays)
+                parts |= {"laid": laid, "plays": plays}
         return parts
 
     def set_from(self, state: Any, player: int) -> None:
         """Write what a player observes of a state."""
-        for name, part in self._parts(state.course, player).items():
-            self.dict[name][:] = part
+        if self.dict:
+            parts = self._parts(state.course, player).values()
+            np.concatenate([part.ravel() for part in parts], out=self.tensor)
 
     def string_from(self, state: Any, player: int) -> str:
         """Format what a player observes of a state as text."""

@@ -7,8 +7,7 @@ import random
 import re
 import subprocess
 import sys
-from collections import Counter, defaultdict
-from fractions import Fraction
+from collections import defaultdict
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,7 +31,7 @@ from support.spiel import TINY, play_at_random
 from krypenv import Game, IllegalMove, Rules
 from krypenv.cards import NUM_KINDS, card_name
 from krypenv.envs import openspiel
-from krypenv.envs.chance import CoursePlan, draw_weights
+from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.inputs.words import to_install
 from krypenv.state import GAME
@@ -52,27 +51,6 @@ GAMES = [
 
 
 # ---------------------------------------------------------------------- chance
-
-
-@pytest.mark.parametrize("counts", [(1, 1, 1, 1), (2, 1, 0, 2), (2, 2, 2)])
-def test_cards_in_ascending_order_have_the_chances_of_sets(counts):
-    cards = [kind for kind, count in enumerate(counts) for _ in range(count)]
-    sets = Counter(itertools.combinations(cards, 3))
-    total = sum(sets.values())
-
-    def walk(left, hand, chance):
-        if len(hand) == 3:
-            found[tuple(hand)] += chance
-            return
-        last = hand[-1] if hand else -1
-        weights = draw_weights(left, 3 - len(hand), last, hand.count(last))
-        for kind, weight in weights:
-            rest = [count - (each == kind) for each, count in enumerate(left)]
-            walk(rest, [*hand, kind], chance * Fraction(weight, sum(weight for _, weight in weights)))
-
-    found: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
-    walk(list(counts), [], Fraction(1))
-    assert found == {hand: Fraction(number, total) for hand, number in sets.items()}
 
 
 @pytest.mark.parametrize("preset", ["mini-sweep", "mini-mulle"])
