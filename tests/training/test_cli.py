@@ -35,7 +35,7 @@ def refusal(*words):
 def test_help_begins_with_what_people_do():
     shown = re.split(r"^╭─ (.+?) ─+╮$", krypenv("--help").stdout, flags=re.MULTILINE)[1:]
     listed = [re.findall(r"^│ ([a-z]+)  ", text, re.MULTILINE) for text in shown[1::2]]
-    assert shown[::2] == ["Help", *PANELS]
+    assert shown[::2] == ["Options", *PANELS]
     assert listed == [[], *([name for name in COMMANDS if COMMANDS[name].panel == panel] for panel in PANELS)]
     assert list(COMMANDS) == [name for names in listed for name in names]
 
@@ -45,7 +45,7 @@ def test_help_shows_every_option_by_panels_with_its_text_and_default_and_an_exam
     shown = krypenv(name, "--help", columns=400).stdout.replace("\\[", "[")  # as the lowest typer shows a bracket
     assert shown.strip().splitlines()[-1].strip().startswith(f"Example: krypenv {name}")
     titles = re.findall(r"^╭─ (.+?) ─+╮", shown, re.MULTILINE)
-    order = ["Arguments", *ORDER, "Help"]
+    order = ["Arguments", "Options", *ORDER]
     assert titles == [title for title in order if title in titles], "in order, and each once"
     rows = dict(re.findall(r"^│ [ *]*(--[a-z-]+)(.*)", shown, re.MULTILINE))
     for key, field in options_of(SETTINGS[name]).items():

@@ -28,7 +28,6 @@ from scipy import stats
 import krypenv
 from krypenv.inputs.words import one_line, shown
 from krypenv.training.cli import bench_lines
-from krypenv.training.cli.outputs import check_files
 from krypenv.training.runs.journal import machine
 from krypenv.training.runs.tables import INTERVAL, print_table, write_json
 from krypenv.training.settings.base import File, Settings, option
@@ -72,7 +71,6 @@ class BenchSettings(Settings):
 
 def bench_command(settings: BenchSettings) -> None:
     """Measure the speed of the engine, the environments and the agents, also beside peers or another version."""
-    check_files(settings.json_file)
     with Console(stderr=True).status("measuring") as status:
         lines = bench(settings, status.update)
     if settings.json_file:

@@ -26,10 +26,16 @@ def check_files(*paths: Path | str | None, source: Path | str | None = None) -> 
     """
     files = [Path(path) for path in paths if path is not None]
     for number, path in enumerate(files):
-        _check_file(path)
-        if any(_is_same(path, other) for other in files[:number]):
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if _exists(path) and not path.is_file():
+            raise ValueError(f"{path} is not a plain file that could be replaced; name another file")
+        if len(os.fsencode(path.name)) > LONGEST_NAME:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), str(path))
+        check_folder(path.parent, path)
+        if any(is_same(path, other) for other in files[:number]):
             raise ValueError(f"{path} is named twice; give each file a name of its own")
-        if source is not None and _is_same(path, Path(source)):
+        if source is not None and is_same(path, source):
             raise ValueError(f"{path} is what is read; give the file to write another name")
 
 
@@ -51,9 +57,27 @@ def check_outputs(settings: Settings) -> None:
     check_files(*files, source=source)
 
 
-def check_folder(path: Path | str) -> None:
-    """Raise OSError with the folder's name unless it is writable or can be created; nothing is created or changed."""
-    _check_room(Path(path), Path(path))
+def check_folder(path: Path | str, named: Path | None = None) -> None:
+    """Raise OSError unless a folder is writable or can be created; nothing is created or changed.
+
+    The error has the folder's name, or that of the file `named`, which goes there.
+    """
+    folder = Path(os.path.abspath(path))
+    while not _exists(folder) and folder != folder.parent:
+        folder = folder.parent
+    name = str(named or path)
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), name) from None
+
+
+def is_same(path: Path | str, other: Path | str) -> bool:
+    """Tell whether two paths lead to the same file."""
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def read_text(source: str) -> str:
@@ -86,30 +110,6 @@ def read_source(source: str) -> str:
     return read_text(source)
 
 
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if _exists(path) and not path.is_file():
-        raise ValueError(f"{path} is not a plain file that could be replaced; name another file")
-    if len(os.fsencode(path.name)) > LONGEST_NAME:
-        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), str(path))
-    _check_room(path.parent, path)
-
-
-def _check_room(folder: Path, named: Path) -> None:
-    """Raise OSError with the name `named` unless a folder, or its nearest existing parent, is writable."""
-    folder = Path(os.path.abspath(folder))
-    while not _exists(folder) and folder != folder.parent:
-        folder = folder.parent
-    if not folder.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(named))
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(named)) from None
-
-
 def _exists(path: Path) -> bool:
     """Tell whether a path exists, even as a broken link; raises OSError for an impossible name."""
     try:
@@ -117,7 +117,3 @@ def _exists(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    return os.path.abspath(path) == os.path.abspath(other)

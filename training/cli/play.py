@@ -14,8 +14,8 @@ import typer
 from pydantic import model_validator
 
 from krypenv.inputs.words import as_argument, printable
-from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.cli.saved_games import alone, is_same, latest, own_name, take
+from krypenv.training.cli.outputs import check_files, is_same, read_text
+from krypenv.training.cli.saved_games import alone, latest, own_name, take
 from krypenv.training.settings.base import File, option, output
 from krypenv.training.settings.groups import AGENTS, AtTable
 

@@ -61,8 +61,3 @@ def alone(path: Path) -> Iterator[None]:
         except ValueError:
             raise Taken(f"the game of {path} is being played already; go on with it there") from None
         yield
-
-
-def is_same(path: Path | str, other: Path | str) -> bool:
-    """Tell whether two paths lead to the same file."""
-    return os.path.realpath(path) == os.path.realpath(other)

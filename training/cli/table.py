@@ -15,8 +15,8 @@ from pydantic import model_validator
 from krypenv.inputs.files import PRIVATE, write_whole
 from krypenv.inputs.words import one_line, printable
 from krypenv.runtime import stopping
-from krypenv.training.cli.outputs import check_files, read_text
-from krypenv.training.cli.saved_games import Taken, alone, is_same, latest, own_name, take
+from krypenv.training.cli.outputs import check_files, is_same, read_text
+from krypenv.training.cli.saved_games import Taken, alone, latest, own_name, take
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.groups import AGENTS, GAME_RECORDS, AtTable
 

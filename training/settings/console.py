@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from krypenv.inputs.words import one_line, to_install
 from krypenv.runtime import stopping
@@ -21,23 +21,7 @@ OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")  # pa
 OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # packages of [render]
 OF_TABLE = ("starlette", "uvicorn", "websockets")  # packages of [table]
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
-HELP = "Help"  # the panel of `--help`
 UsageError: type[Any] = typer.BadParameter.__mro__[1]  # of click, which some versions of typer bundle
-
-
-class HelpPanel:
-    """A command or group with `--help` in a panel of its own."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Make the option `--help`, in its own panel."""
-        help_option = super().get_help_option(ctx)  # type: ignore[misc]  # of typer's class
-        if help_option is not None:
-            help_option.metavar, help_option.rich_help_panel = "", HELP
-        return help_option
-
-
-class Page(HelpPanel, TyperCommand):
-    """A command whose help page ends with the panel of `--help`."""
 
 
 def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:
@@ -46,13 +30,13 @@ def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) ->
     So a command imports the definitions of its options only when it is called.
     """
     app = typer.Typer(add_completion=False)
-    app.command(cls=Page, epilog=epilog)(function)
+    app.command(epilog=epilog)(function)
     command = typer.main.get_command(app)
     with command.make_context(ctx.info_name, ctx.args, parent=ctx.parent) as own:
         command.invoke(own)
 
 
-class OneSentence(HelpPanel, TyperGroup):
+class OneSentence(TyperGroup):
     """Commands that report an error as one sentence. Exit codes: 2, 130 for an interruption, 1 for a broken pipe.
 
     A broken pipe is not reported, since its reader, such as `head`, has closed it.
