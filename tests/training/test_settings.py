@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from support.commands import SETTINGS, settings_of
 
 from krypenv import Rules
 from krypenv.agents.own import Typed
-from krypenv.training.learn.ppo import FIRST, TOO_NEW, check_versions
 from krypenv.training.settings.base import about, bounds_of, kind_of, options_of
 from krypenv.training.settings.groups import ORDER
 
@@ -104,12 +102,3 @@ def test_agents_are_typed_by_a_person_unless_a_file_names_them() -> None:
 def test_values_of_python_and_numpy_are_taken() -> None:
     arena = SETTINGS["arena"](agents=["greedy", "random"], out="o", seed=np.int64(3), rules=Rules.preset(players=4))
     assert (arena.agents, arena.seed, arena.game_rules().players) == (("greedy", "random"), 3, 4)
-
-
-def test_other_versions_of_packages_than_training_is_written_for_are_told_in_one_sentence() -> None:
-    for version in ("2.9.2", "2.10.0a1"):
-        check_versions({"stable-baselines3": version, "sb3-contrib": version})
-    for version in ("2.9.1", "1.8", "3.0.0"):
-        sentence = f"training is written for sb3-contrib from {FIRST} on and below {TOO_NEW}, not {version}; install"
-        with pytest.raises(ValueError, match=re.escape(sentence)):
-            check_versions({"stable-baselines3": str(FIRST), "sb3-contrib": version})

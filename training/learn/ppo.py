@@ -8,10 +8,7 @@ from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
-import sb3_contrib
-import stable_baselines3
 import torch
-from packaging.version import Version
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import explained_variance
 from torch import Tensor
@@ -26,23 +23,9 @@ from krypenv.training.learn.buffer import Decisions, SeatRolloutBuffer
 from krypenv.training.learn.network import CardNetwork, Choices
 from krypenv.training.learn.policy import CardPolicy
 
-FIRST, TOO_NEW = Version("2.9.2"), Version("3")  # versions of the packages whose classes are extended here
 OPPONENT_GAMES = 1000  # games whose mean return is reported
 OWN_VALUE_COEF = 0.5  # weight of the network's own value head in the loss
 LAST_RATE = 0.05  # share of the learning rate at the end
-
-
-def check_versions(versions: dict[str, str]) -> None:
-    """Raise ValueError unless the versions of the packages are supported."""
-    for package, version in versions.items():
-        if not FIRST <= Version(version) < TOO_NEW:
-            raise ValueError(
-                f"training is written for {package} from {FIRST} on and below {TOO_NEW}, not {version}; "
-                "install the version that constraints.txt pins"
-            )
-
-
-check_versions({"stable-baselines3": stable_baselines3.__version__, "sb3-contrib": sb3_contrib.__version__})
 
 
 class SideGames(LearnerGames):

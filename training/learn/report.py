@@ -38,13 +38,8 @@ class CurvePoint:
 
 
 def write_curve(folder: Path, curve: list[CurvePoint], rules: Rules, yardstick: str) -> None:
-    """Write a learning curve as curve.json, in which infinite bounds are null, and as a picture, curve.png."""
+    """Write a learning curve: curve.json, with null for infinite bounds, and curve.png, margins over time."""
     write_json(folder / "curve.json", {"rules": str(rules), "yardstick": yardstick, "points": plain(curve)})
-    draw_curve(folder / "curve.png", curve, rules, yardstick)
-
-
-def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules, yardstick: str) -> None:
-    """Draw the margins over the training time, with their 95% intervals."""
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     last = curve[-1]
@@ -63,7 +58,7 @@ def draw_curve(path: Path, curve: list[CurvePoint], rules: Rules, yardstick: str
     decisions = f"{last.frames / 1e6:.1f} million" if last.frames >= 1e6 else f"{last.frames:,}"
     axes.set_title(f"Self-play on {rules}: {decisions} decisions")
     axes.grid(alpha=0.3)
-    save_figure(path, figure)
+    save_figure(folder / "curve.png", figure)
 
 
 def write_model_card(folder: Path, results: Sequence[MatchResult]) -> None:
