@@ -99,7 +99,7 @@ class Walk(NamedTuple):
 
 @kernel
 def number_of(table: np.ndarray, first: int, second: int, following: int) -> int:
-    """Return the number of a pair of keys in a table; a new pair gets the following one."""
+    """Find the number of a pair of keys in a table; a new pair is entered with the following number."""
     mask = np.int64(len(table) - 1)
     at = np.int64(mix(np.uint64(first) * np.uint64(0x9E3779B97F4A7C15) ^ mix(np.uint64(second)))) & mask
     while table[at, 2] >= 0 and (table[at, 0] != first or table[at, 1] != second):
@@ -119,9 +119,9 @@ def copy_table(table: np.ndarray, larger: np.ndarray) -> None:
 
 @kernel
 def position_code(compiled: np.record, game: np.record, keeps_points: bool) -> int:
-    """Return a hash of a public position at the beginning of a deal: of all that the rest of the game depends on.
+    """Hash a public position at the beginning of a deal: all that the rest of the game depends on.
 
-    With `keeps_points` it is also one of all points so far, as a seat sees them.
+    With `keeps_points` the hash includes all points so far, as a seat sees them.
     """
     points_decide = keeps_points or compiled.judges_sweeps or compiled.sweeps_cancel or compiled.threshold_at_once
     word = mix(np.uint64(game.last_capturer + 2))  # as mix(0) is 0
@@ -138,7 +138,7 @@ def position_code(compiled: np.record, game: np.record, keeps_points: bool) -> i
 
 @kernel
 def play_code(game: np.record) -> int:
-    """Return a hash of the last play, or of what is known of the pending one: the card, and what it has taken.
+    """Hash the last play, or what is known of the pending one: the card, and the kinds that it has taken.
 
     The order in which the cards of one capture are named tells nothing, so it is no part of a public history.
     """
@@ -155,7 +155,7 @@ def play_code(game: np.record) -> int:
 
 @kernel
 def has_room(walk: Walk, forest: Forest, index: Index) -> bool:
-    """Return whether there is room for one history more."""
+    """Tell whether the arrays have room for one more history."""
     counts, base, choices = forest.counts, index.base, len(walk.actions)
     return (
         counts[NODES] < len(forest.infoset)
@@ -172,7 +172,7 @@ def has_room(walk: Walk, forest: Forest, index: Index) -> bool:
 
 @kernel
 def add_leaf(compiled: np.record, walk: Walk, frame: np.record, forest: Forest, index: Index) -> int:
-    """Note where a deal has ended; return the leaf."""
+    """Add the leaf of a deal that has ended; return its number."""
     game, counts = frame.game, forest.counts
     follower = np.int64(-1)
     if not game.over:
@@ -191,15 +191,15 @@ def add_leaf(compiled: np.record, walk: Walk, frame: np.record, forest: Forest, 
 
 @kernel
 def add_node(compiled: np.record, walk: Walk, frame: np.record, count: int, forest: Forest, index: Index) -> int:
-    """Note a history with a choice of `count` actions; return its node."""
+    """Add the node of a history with `count` legal actions; return its number."""
     game, counts = frame.game, forest.counts
     hand, last, node = walk.pairs.packed[game.seat], frame.last[game.seat], counts[NODES]
     infoset = number_of(index.infosets, frame.public, hand, counts[INFOSETS])
     if infoset == counts[INFOSETS]:
         forest.seat[infoset], forest.depth[infoset], forest.before[infoset] = game.seat, frame.length, last
         forest.choice[infoset] = counts[CHOICES]
-        for each in range(count):
-            forest.actions[counts[CHOICES] + each] = walk.actions[each]
+        for number in range(count):
+            forest.actions[counts[CHOICES] + number] = walk.actions[number]
         if infoset < len(forest.seen):
             write_observation(compiled, game, game.seat, forest.seen[infoset])
             write_history(compiled, game, walk.record, game.seat, forest.seen[infoset, compiled.entries :])
@@ -305,17 +305,17 @@ def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index) -> 
 
 
 @kernel
-def walk_deals(rules: np.ndarray, roots: np.ndarray, start: int, walk: Walk, forest: Forest, index: Index) -> int:
+def walk_deals(compiled: np.ndarray, roots: np.ndarray, start: int, walk: Walk, forest: Forest, index: Index) -> int:
     """Add the trees of the deals that begin in `roots`, from `start` on; return the first one without room, or S.
 
     That one is left half done: it has to be begun again with the counts in `forest.starts`.
     """
     for at in range(start, len(roots)):
-        for each in range(len(forest.counts)):
-            forest.starts[at, each] = forest.counts[each]
+        for item in range(len(forest.counts)):
+            forest.starts[at, item] = forest.counts[item]
         walk.root[0] = roots[at]
-        if walk_deal(rules[0], walk, forest, index) == FULL:
+        if walk_deal(compiled[0], walk, forest, index) == FULL:
             return at
-        for each in range(len(forest.counts)):
-            forest.starts[at + 1, each] = forest.counts[each]
+        for item in range(len(forest.counts)):
+            forest.starts[at + 1, item] = forest.counts[item]
     return len(roots)

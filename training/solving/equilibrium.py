@@ -40,13 +40,13 @@ class Work(NamedTuple):
 
 @kernel
 def value_of(child: int, work: Work) -> float:
-    """Return the value of a node, or of -1 - leaf."""
+    """Read the value of a node, or of -1 - leaf."""
     return work.value[child] if child >= 0 else work.leaf[-1 - child]
 
 
 @kernel
 def value_of_root(forest: Forest, at: int, work: Work) -> float:
-    """Return the mean value over the hands of a deal."""
+    """Compute the mean value over the hands of a deal."""
     total = 0.0
     for hand in range(forest.starts[at, HANDS], forest.starts[at + 1, HANDS]):
         total += forest.chance[hand] * value_of(forest.first[hand], work)
@@ -55,7 +55,7 @@ def value_of_root(forest: Forest, at: int, work: Work) -> float:
 
 @kernel
 def expected_value(forest: Forest, node: int, policy: np.ndarray, work: Work) -> float:
-    """Return the value of a node under a policy, given those of its children."""
+    """Compute the value of a node under a policy, given those of its children."""
     start, value = forest.choice[forest.infoset[node]], 0.0
     for choice in range(start, forest.choice[forest.infoset[node] + 1]):
         value += policy[choice] * value_of(forest.children[forest.edge[node] + choice - start], work)

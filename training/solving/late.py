@@ -149,17 +149,17 @@ def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 
 
 @kernel
 def value_last_deals(
-    rules: np.ndarray, model: np.ndarray, positions: np.ndarray, places: np.ndarray, workspace: Workspace,
+    compiled: np.ndarray, model: np.ndarray, positions: np.ndarray, places: np.ndarray, workspace: Workspace,
     pairs: Pairs, samples: int, values: np.ndarray,
 ) -> None:  # fmt: skip
     """Write the values of the positions at some places."""
-    compiled, listing, lines = rules[0], workspace.listing[0], workspace.lines[0]
+    listing, lines = workspace.listing[0], workspace.lines[0]
     game = lines.ahead
     for at in places:
         lines.ahead = positions[at]
-        before = margin_of(compiled, game, 0)
+        before = margin_of(compiled[0], game, 0)
         total, weights, pair = 0.0, 0.0, 0
-        combinations = list_pairs(compiled, game, pairs)
+        combinations = list_pairs(compiled[0], game, pairs)
         draw = hash_unseen(pairs)
         for combination in range(samples if samples > 0 else combinations):
             if samples > 0:
@@ -168,9 +168,9 @@ def value_last_deals(
                 weight = hold_pair(game, pairs, combination)
             if weight == 0.0:
                 continue
-            refresh(compiled, game, listing.scratch)
+            refresh(compiled[0], game, listing.scratch)
             key = mix(np.uint64(at + 1) << np.uint64(20) | np.uint64(pair))
-            total += weight * (solve_open_deal(compiled, model[0], game, 0, 0, key, listing, lines) - before)
+            total += weight * (solve_open_deal(compiled[0], model[0], game, 0, 0, key, listing, lines) - before)
             weights += weight
             pair += 1
         values[at] = total / weights

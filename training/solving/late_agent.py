@@ -132,14 +132,16 @@ class Equilibrium(Policy):
 
 
 @kernel
-def go_back(rules: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.ndarray, workspace: Workspace) -> bool:
+def go_back(
+    compiled: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.ndarray, workspace: Workspace
+) -> bool:
     """Write the start of the deal into `beliefs[0].start`, with the cards that are known; return whether it is known.
 
     If not, it is the present position, which is in `beliefs[0].ahead`.
     """
     worlds, belief = workspace.worlds[0], beliefs[0]
-    look_around(rules[0], seen, worlds, workspace.listing[0].scratch)
-    look_back(rules[0], seen, plays, belief, worlds, workspace.listing[0].scratch)
+    look_around(compiled[0], seen, worlds, workspace.listing[0].scratch)
+    look_back(compiled[0], seen, plays, belief, worlds, workspace.listing[0].scratch)
     if belief.count == 0:
         belief.start = worlds.root
         belief.start.hand_size[1 - worlds.root.seat] = seen[_HAND_SIZE + 1]

@@ -102,7 +102,7 @@ def hold_pair(game: np.record, pairs: Pairs, at: int) -> float:
 
 @kernel
 def hash_unseen(pairs: Pairs) -> np.uint64:
-    """Return a hash of the cards that the seats may hold, after `list_pairs`."""
+    """Hash the cards that the seats may hold, after `list_pairs`."""
     word = np.uint64(0)
     for place in range(pairs.places[0]):
         word = mix(word ^ np.uint64(4 * pairs.kinds[place] + pairs.limits[place]))
@@ -261,6 +261,6 @@ def list_hands(rules: Rules, game: np.ndarray) -> list[IntArray]:
 
 
 @kernel
-def _list_pairs(rules: np.ndarray, games: np.ndarray, pairs: Pairs) -> None:
+def _list_pairs(compiled: np.ndarray, games: np.ndarray, pairs: Pairs) -> None:
     """List the pairs of hands in a game."""
-    list_pairs(rules[0], games[0], pairs)
+    list_pairs(compiled[0], games[0], pairs)

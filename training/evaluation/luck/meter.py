@@ -74,7 +74,7 @@ class Meter:
             self._add(engine, np.arange(engine.num_games))
 
     def update(self, engine: Engine, rows: IntArray) -> None:
-        """Measure the luck of the games, among (M,) rows, that have begun a new deal in the last step."""
+        """Measure the luck of the games, among (M,) rows, in which the last step began a new deal."""
         number = _deals(engine)
         self._add(engine, rows[number[rows] != self._number[rows]])
         self._number[rows] = number[rows]
@@ -115,7 +115,7 @@ def _deals(engine: Engine) -> IntArray:
 
 @kernel
 def redeal(compiled: np.record, game: np.record, seed: np.uint64, scratch: np.record) -> None:
-    """Deal the current deal of a game anew, of which nothing has been played, from the cards not dealt before it.
+    """Redeal the current deal of a game, before any play of it, from the cards not dealt before it.
 
     All orders of these cards are equally likely, as they were when the game was shuffled (R4).
     """
@@ -171,7 +171,7 @@ def value_by_network(
     workspace: Workspace,
     out: np.ndarray,
 ) -> None:
-    """Do what `value_by_tactician` does, with a network at every seat."""
+    """Play N games to the end of their deal with a network in every seat; write all sides' values into `out`."""
     for row in range(len(games)):
         play_on(
             compiled[0], weights, games[row], games[row].deal_number, NO_PATH, repeats[0], network_scratch[0],
