@@ -50,7 +50,7 @@ class LearnersSettings(Settings):
 
 
 def module_of(name: str) -> Any:
-    """Return a module of OpenSpiel; raise ImportError with the line to install what it needs."""
+    """Import a module of OpenSpiel; raise ImportError with the line to install what it needs."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -58,7 +58,7 @@ def module_of(name: str) -> Any:
 
 
 def load_small(rules: Rules) -> Any:
-    """Return a game as a tree in memory; raise ValueError for one that is too large."""
+    """Load a game as a tree in memory; raise ValueError for one that is too large."""
     histories = size_of(grow(rules, keeps_all=True)).histories
     if histories > MOST_HISTORIES:
         raise ValueError(
@@ -70,13 +70,13 @@ def load_small(rules: Rules) -> Any:
 
 
 def uniform(state: Any) -> Probabilities:
-    """Return the same probability for each legal action."""
+    """Give each legal action the same probability."""
     legal = state.legal_actions()
     return dict.fromkeys(legal, 1 / len(legal))
 
 
 def exploitability_of(game: Any, policy: Policy) -> float:
-    """Return the exploitability of a policy in points a game: OpenSpiel's, the mean of both seats."""
+    """Compute the exploitability of a policy in points a game: OpenSpiel's, the mean of both seats."""
     tables = module_of("open_spiel.python.policy")
     measure = module_of("open_spiel.python.algorithms.exploitability").exploitability
     return float(measure(game, tables.tabular_policy_from_callable(game, policy)))
@@ -93,7 +93,7 @@ def seed_generators(seed: int) -> None:
 
 
 def settings_of(game: Any, seed: int, seat: int) -> dict[str, Any]:
-    """Return the settings that the agents of DQN and NFSP share, for a seat of a game."""
+    """Gather the settings that the agents of DQN and NFSP share, for a seat of a game."""
     size, actions = game.information_state_tensor_size(), game.num_distinct_actions()
     shape = {"player_id": seat, "state_representation_size": size, "num_actions": actions}
     return {**shape, **Q_LEARNING, "seed": seed + seat}
@@ -162,7 +162,7 @@ def deep_cfr(game: Any, seed: int) -> Iterator[Policy]:
         game,
         policy_network_layers=UNITS,
         advantage_network_layers=UNITS,
-        num_iterations=1,  # in each call of `solve`, which goes on where the last one ended
+        num_iterations=1,  # in each call of `solve`, which continues where the last one ended
         num_traversals=100,
         learning_rate=1e-3,
         batch_size_advantage=256,
@@ -215,35 +215,35 @@ LEARNERS: dict[str, Callable[[Any, int], Iterator[Policy]]] = {
 }
 
 
-def train(settings: LearnersSettings, tell: Measured | None = None) -> list[float]:
-    """Return the exploitability, in points a game, of uniform play and after each iteration."""
+def train(settings: LearnersSettings, report: Measured | None = None) -> list[float]:
+    """Measure the exploitability, in points a game, of uniform play and after each iteration."""
     if settings.learner not in LEARNERS:
         raise ValueError(f"learner is one of {', '.join(LEARNERS)}, not {shown(settings.learner)}")
     game = load_small(Rules.parse(settings.game))
     seed_generators(settings.seed)
-    found, spent = [exploitability_of(game, uniform)], 0.0
-    if tell:
-        tell(0, spent, found[0])
+    distances, spent = [exploitability_of(game, uniform)], 0.0
+    if report:
+        report(0, spent, distances[0])
     policies = LEARNERS[settings.learner](game, settings.seed)
     for iteration in range(1, settings.iterations + 1):
-        begun = time.process_time()
+        began = time.process_time()
         policy = next(policies)
-        spent += time.process_time() - begun
-        found.append(exploitability_of(game, policy))
-        if tell:
-            tell(iteration, spent, found[-1])
-    return found
+        spent += time.process_time() - began
+        distances.append(exploitability_of(game, policy))
+        if report:
+            report(iteration, spent, distances[-1])
+    return distances
 
 
 def run(settings: LearnersSettings) -> None:
     """Let one of OpenSpiel's learners learn a small game, and print its exploitability after each iteration."""
 
-    def tell(at: int, seconds: float, points: float) -> None:
+    def report(at: int, seconds: float, points: float) -> None:
         if not at:
             typer.echo(f"{'iteration':>9} {'seconds':>8} {'exploitability':>15}")
         typer.echo(f"{at:>9} {seconds:>8.1f} {points:>15.4f}")
 
-    train(settings, tell)
+    train(settings, report)
 
 
 app = app_of(LearnersSettings, run)

@@ -81,18 +81,18 @@ class Policy(nn.Module):
             nn.init.zeros_(head.bias)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits and values."""
+        """Compute logits and values."""
         hidden = self.body(observations.float() * self.scale)
         return self.actor(hidden), self.critic(hidden).squeeze(1)
 
     @torch.no_grad()
     def choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Tensor:
-        """Return the logits, as `PolicyFunction` wants them: it takes the best legal action."""
+        """Compute the logits, of which `PolicyFunction` takes the best legal action."""
         return self(torch.from_numpy(observations))[0]
 
 
 def masked(logits: Tensor, masks: Tensor) -> Tensor:
-    """Return the log probabilities of a policy that takes legal actions only."""
+    """Compute the log probabilities of a policy that takes legal actions only."""
     return torch.log_softmax(torch.where(masks == 1, logits, -1e9), 1)
 
 
@@ -111,8 +111,8 @@ class PPOAgent(PolicyFunction):
         self.files = [Path(path)]
 
 
-def train(settings: PPOSettings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
-    """Return a trained policy, and the metrics of each update, which `tell` is called with."""
+def train(settings: PPOSettings, report: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Train a policy; return it with the metrics of each update, which `report` is called with."""
     torch.manual_seed(settings.seed)
     torch.set_num_threads(settings.threads)
     rng = np.random.default_rng(settings.seed)
@@ -130,10 +130,10 @@ def train(settings: PPOSettings, tell: Callable[[Metrics], None] | None = None) 
     earned = np.zeros((*size, rules.players), np.float32)  # what every seat earned in a step, whoever acted
     ended = np.zeros(size, bool)
     history: list[Metrics] = []
-    begun, decisions = time.perf_counter(), 0
+    began, decisions = time.perf_counter(), 0
 
     def progress() -> float:
-        return decisions / settings.frames if settings.frames else (time.perf_counter() - begun) / settings.seconds
+        return decisions / settings.frames if settings.frames else (time.perf_counter() - began) / settings.seconds
 
     while (done := progress()) < 1:
         optimizer.param_groups[0]["lr"] = settings.rate * (1 - done)
@@ -161,13 +161,13 @@ def train(settings: PPOSettings, tell: Callable[[Metrics], None] | None = None) 
         # Learn from the decisions whose successor is known.
         rows = np.flatnonzero(known)
         flat = [
-            torch.from_numpy(each.reshape(steps * games, *each.shape[2:]))
-            for each in (observations, masks, actions, log_probs, advantages, returns)
+            torch.from_numpy(array.reshape(steps * games, *array.shape[2:]))
+            for array in (observations, masks, actions, log_probs, advantages, returns)
         ]
         sums, count = np.zeros(3), 0
         for _ in range(settings.epochs):
             for chosen in np.array_split(rng.permutation(rows), max(1, len(rows) // settings.batch)):
-                seen, mask, action, old, advantage, target = (each[torch.from_numpy(chosen)] for each in flat)
+                seen, mask, action, old, advantage, target = (array[torch.from_numpy(chosen)] for array in flat)
                 logits, value = policy(seen)
                 log_prob = masked(logits, mask)
                 entropy = -(log_prob.exp() * log_prob).sum(1).mean()
@@ -188,15 +188,15 @@ def train(settings: PPOSettings, tell: Callable[[Metrics], None] | None = None) 
         explained = 1 - advantages[known].var() / max(returns[known].var(), 1e-8)
         figures = decisions, speed, *sums / count, explained, sweeps / max(1, ended.sum())
         history.append(dict(zip(METRICS, map(float, figures), strict=True)))
-        if tell:
-            tell(history[-1])
+        if report:
+            report(history[-1])
     return policy, history
 
 
 def advantages_of(
     settings: PPOSettings, values: Array, seats: Array, earned: Array, ended: Array, last_seat: Array, last_value: Array
 ) -> tuple[Array, Array]:
-    """Return the advantages of T steps of B games, (T, B) float32, and whether each is known, (T, B) bool."""
+    """Compute the advantages of T steps of B games, (T, B) float32, and whether each is known, (T, B) bool."""
     games = np.arange(len(last_seat))
     reward, next_value, next_advantage = np.zeros((3, *earned.shape[1:]), np.float32)  # from a seat's next decision on
     seen = np.zeros(earned.shape[1:], bool)  # whether that decision, or the end of the game, is in the buffer
@@ -215,7 +215,7 @@ def advantages_of(
 
 
 def scale_of(engine: Engine, steps: int = 100) -> Tensor:
-    """Return one over the usual size of each entry of an observation, (N,), in random play."""
+    """Estimate one over the usual size of each entry of an observation, (N,), in random play."""
     squares = np.zeros(engine.observation.shape[1], np.float32)
     for _ in range(steps):
         squares += np.square(engine.observation, dtype=np.float32).mean(axis=0) / steps
@@ -230,7 +230,7 @@ def run(settings: Any, metrics: dict[str, str] = METRICS, training: Callable[...
     for name, text in metrics.items():
         typer.echo(f"{name:>10}  {text}")
     typer.echo("".join(f"{name:>11}" for name in metrics))
-    policy, _ = training(settings, lambda now: typer.echo("".join(f"{each:>11,.4g}" for each in now.values())))
+    policy, _ = training(settings, lambda now: typer.echo("".join(f"{figure:>11,.4g}" for figure in now.values())))
     write_whole(settings.out, safetensors.torch.save(policy.state_dict()))
     typer.echo(f"wrote {settings.out}")
     if settings.deals:

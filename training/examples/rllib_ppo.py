@@ -62,7 +62,7 @@ class Settings(PPOSettings):
     opponent: AgentName = option("tactician", "whom it meets in matches while it trains")
     watched: int = option(50, "duplicate deals of each of these matches; 0 for none", ge=0, le=1_000_000)
     checkpoints: File | None = output(
-        None, "folder for RLlib's checkpoints; goes on from the last one there. They are pickles: use your own only",
+        None, "folder for RLlib's checkpoints; resumes from the last one. They are pickles: use your own only",
         "FOLDER",
     )  # fmt: skip
     ray_address: str | None = option(
@@ -76,14 +76,14 @@ class Settings(PPOSettings):
 
 
 def network(rules: Rules, units: int) -> Policy:
-    """Return a new policy; every process makes the same one but for the weights, which RLlib spreads."""
+    """Make a new policy; every process makes the same one but for the weights, which RLlib spreads."""
     policy = Policy(rules, units)
     policy.scale[:] = scale_of(Engine(rules, 256, 0, features=True))
     return policy
 
 
 def algorithm_of(settings: Settings) -> Any:
-    """Return RLlib's PPO for these games."""
+    """Configure RLlib's PPO for these games."""
     rules = Rules.parse(settings.rules)
     after: list[Callable[..., None]] = []
     if settings.watched:
@@ -130,30 +130,30 @@ def algorithm_of(settings: Settings) -> Any:
     return algorithm
 
 
-def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
-    """Return a trained policy, and the metrics of each update, which `tell` is called with."""
+def train(settings: Settings, report: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Train a policy; return it with the metrics of each update, which `report` is called with."""
     for name in ("ray", "ray.rllib", "ray.tune"):
         logging.getLogger(name).setLevel(logging.ERROR)
     torch.set_num_threads(settings.threads)
-    agents.make(settings.opponent, Rules.parse(settings.rules))  # a wrong name is told before any work
+    agents.make(settings.opponent, Rules.parse(settings.rules))  # a wrong name is refused before any work
     with ray_map(settings.ray_address):  # which connects to the cluster, and leaves it
         algorithm = algorithm_of(settings)
         try:
-            return learn(algorithm, settings, tell)
+            return learn(algorithm, settings, report)
         finally:
             algorithm.stop()
 
 
-def learn(algorithm: Any, settings: Settings, tell: Callable[[Metrics], None] | None = None) -> Any:
+def learn(algorithm: Any, settings: Settings, report: Callable[[Metrics], None] | None = None) -> Any:
     """Train an algorithm, from the last checkpoint on if there is one; return what `train` does."""
     if last := last_checkpoint(settings.checkpoints):
         restore(algorithm, last)
     history: list[Metrics] = []
     decisions, margin = lifetime(algorithm), math.nan
-    begun = time.perf_counter()
+    began = time.perf_counter()
 
     def progress() -> float:
-        return decisions / settings.frames if settings.frames else (time.perf_counter() - begun) / settings.seconds
+        return decisions / settings.frames if settings.frames else (time.perf_counter() - began) / settings.seconds
 
     while (done := progress()) < 1:
         set_rate(algorithm, settings.rate * (1 - done))
@@ -168,15 +168,15 @@ def learn(algorithm: Any, settings: Settings, tell: Callable[[Metrics], None] | 
             algorithm.env_runner_group.num_healthy_remote_workers() if settings.runners else 1, margin,
         )  # fmt: skip
         history.append(dict(zip(METRICS, map(float, figures), strict=True)))
-        if tell:
-            tell(history[-1])
+        if report:
+            report(history[-1])
         if settings.checkpoints and (algorithm.iteration % settings.every == 0 or progress() >= 1):
             save(algorithm, settings.checkpoints)
     return algorithm.get_module(MAIN).network, history
 
 
 def lifetime(algorithm: Any) -> int:
-    """Return how many decisions an algorithm has been trained with, before a checkpoint too."""
+    """Count the decisions that an algorithm has been trained with, before a checkpoint too."""
     return int(algorithm.metrics.peek(("env_runners", "num_env_steps_sampled_lifetime"), default=0))
 
 
@@ -201,7 +201,7 @@ def save(algorithm: Any, folder: Path) -> None:
 
 
 def last_checkpoint(folder: Path | None) -> Path | None:
-    """Return the last checkpoint in a folder."""
+    """Find the last checkpoint in a folder."""
     return max(folder.glob("[0-9]" * 6), default=None) if folder else None
 
 

@@ -100,13 +100,13 @@ class Values(nn.Module):
         self.policy = policy
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[Tensor, Any]:
-        """Return values and the state, as Tianshou wants them."""
+        """Compute values; return them with the state, as Tianshou wants them."""
         advantages, value = self.policy(torch.as_tensor(obs))
         return value[:, None] + advantages - advantages.mean(1, keepdim=True), state
 
 
 def begin(rules: Rules, settings: Any) -> tuple[DummyVectorEnv, Policy]:
-    """Return the games and a new policy, both with the seed of the settings."""
+    """Make the games and a new policy, both with the seed of the settings."""
     np.random.seed(settings.seed)  # noqa: NPY002  # Tianshou draws from these numbers
     torch.manual_seed(settings.seed)
     torch.set_num_threads(settings.threads)
@@ -123,8 +123,8 @@ def begin(rules: Rules, settings: Any) -> tuple[DummyVectorEnv, Policy]:
     return games, policy
 
 
-def train(settings: DQNSettings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
-    """Return a trained policy, and metrics, which `tell` is called with."""
+def train(settings: DQNSettings, report: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Train a network; return it with its metrics, which `report` is called with."""
     games, policy = begin(Rules.parse(settings.rules), settings)
     space = games.action_space[0]
     player = DiscreteQLearningPolicy(model=Values(policy), action_space=space)
@@ -138,10 +138,10 @@ def train(settings: DQNSettings, tell: Callable[[Metrics], None] | None = None) 
     collector: Any = Collector(algorithm, games, VectorReplayBuffer(settings.memory, settings.games))
     collector.reset()
     history: list[Metrics] = []
-    begun, decisions = time.perf_counter(), 0
+    began, decisions = time.perf_counter(), 0
 
     def progress() -> float:
-        return decisions / settings.frames if settings.frames else (time.perf_counter() - begun) / settings.seconds
+        return decisions / settings.frames if settings.frames else (time.perf_counter() - began) / settings.seconds
 
     while (done := progress()) < 1:
         started, before, returns, losses = time.perf_counter(), decisions, [], []
@@ -151,13 +151,13 @@ def train(settings: DQNSettings, tell: Callable[[Metrics], None] | None = None) 
             for _ in range(settings.steps):
                 played = collector.collect(n_step=settings.games)
                 decisions += played.n_collected_steps
-                returns += [10 * each for each in played.returns]
+                returns += [10 * earned for earned in played.returns]
                 losses.append(algorithm.update(buffer=collector.buffer, sample_size=settings.batch).loss)
         speed = (decisions - before) / (time.perf_counter() - started)
         figures = decisions, speed, np.mean(returns or [np.nan]), np.mean(losses), explore
         history.append(dict(zip(METRICS, map(float, figures), strict=True)))
-        if tell:
-            tell(history[-1])
+        if report:
+            report(history[-1])
     collector.close()
     return policy, history
 

@@ -57,7 +57,7 @@ class Actor(nn.Module):
         self.policy = policy
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> tuple[Tensor, Any]:
-        """Return them and the state, as Tianshou wants them."""
+        """Compute them; return them with the state, as Tianshou wants them."""
         return masked(self.policy(torch.as_tensor(obs.obs))[0], torch.as_tensor(obs.mask)), state
 
 
@@ -69,13 +69,13 @@ class Critic(nn.Module):
         self.policy = policy
 
     def forward(self, obs: Any) -> Tensor:
-        """Return the values."""
+        """Compute the values."""
         value: Tensor = self.policy(torch.as_tensor(obs.obs))[1]
         return value[:, None]
 
 
-def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
-    """Return a trained policy, and the metrics of each update, which `tell` is called with."""
+def train(settings: Settings, report: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Train a policy; return it with the metrics of each update, which `report` is called with."""
     games, policy = begin(Rules.parse(settings.rules), settings)
     actor: Any = Actor(policy)
     player = ProbabilisticActorPolicy(
@@ -102,10 +102,10 @@ def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> 
     collector.reset()
     optimizer = algorithm.optim._optim
     history: list[Metrics] = []
-    begun, decisions = time.perf_counter(), 0
+    began, decisions = time.perf_counter(), 0
 
     def progress() -> float:
-        return decisions / settings.frames if settings.frames else (time.perf_counter() - begun) / settings.seconds
+        return decisions / settings.frames if settings.frames else (time.perf_counter() - began) / settings.seconds
 
     while (done := progress()) < 1:
         started = time.perf_counter()
@@ -119,8 +119,8 @@ def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> 
         returns = 10 * played.returns.mean() if len(played.returns) else np.nan
         figures = decisions, speed, returns, learned.ent_loss.mean, learned.vf_loss.mean
         history.append(dict(zip(METRICS, map(float, figures), strict=True)))
-        if tell:
-            tell(history[-1])
+        if report:
+            report(history[-1])
     collector.close()
     return policy, history
 

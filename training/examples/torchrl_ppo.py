@@ -54,14 +54,14 @@ class Heads(nn.Module):
         self.policy = policy
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits and values."""
+        """Compute logits and values."""
         logits, values = self.policy(observations.flatten(0, -2))
         shape = observations.shape[:-1]
         return logits.reshape(*shape, -1), values.reshape(*shape, 1)
 
 
-def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
-    """Return a trained policy, and the metrics of each update, which `tell` is called with."""
+def train(settings: Settings, report: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
+    """Train a policy; return it with the metrics of each update, which `report` is called with."""
     torch.manual_seed(settings.seed)
     torch.set_num_threads(settings.threads)
     rules = Rules.parse(settings.rules)
@@ -98,9 +98,9 @@ def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> 
     )
     history: list[Metrics] = []
     returns = torch.zeros(settings.games)  # of the games in progress
-    begun = started = time.perf_counter()
+    began = started = time.perf_counter()
     for count, data in enumerate(collector):
-        done = count * decisions / settings.frames if settings.frames else (started - begun) / settings.seconds
+        done = count * decisions / settings.frames if settings.frames else (started - began) / settings.seconds
         if done >= 1:
             break
         optimizer.param_groups[0]["lr"] = settings.rate * (1 - done)
@@ -119,7 +119,7 @@ def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> 
             advantages(data)
         buffer.empty()
         buffer.extend(data.reshape(-1))
-        told: list[dict[str, float]] = []
+        losses_of: list[dict[str, float]] = []
         for _ in range(settings.epochs):
             for batch in buffer:
                 losses = loss_of(batch)
@@ -127,18 +127,18 @@ def train(settings: Settings, tell: Callable[[Metrics], None] | None = None) -> 
                 (losses["loss_objective"] + losses["loss_entropy"] + losses["loss_critic"]).backward()
                 nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
                 optimizer.step()
-                told.append({name: float(losses[name]) for name in ("entropy", "kl_approx", "clip_fraction")})
+                losses_of.append({name: float(losses[name]) for name in ("entropy", "kl_approx", "clip_fraction")})
         now = time.perf_counter()
         figures: tuple[Any, ...] = (
             (count + 1) * decisions,
             decisions / (now - started),
             torch.cat(finished).mean(),
-            *(sum(each[name] for each in told) / len(told) for name in told[0]),
+            *(sum(batch[name] for batch in losses_of) / len(losses_of) for name in losses_of[0]),
         )
         started = now
         history.append(dict(zip(METRICS, map(float, figures), strict=True)))
-        if tell:
-            tell(history[-1])
+        if report:
+            report(history[-1])
     collector.shutdown()
     return policy, history
 
