@@ -25,19 +25,15 @@ if TYPE_CHECKING:
 NAME_COLUMNS = ("agent", "against", "points a game", "what", "budget", "move", "played", "best", "training")
 NARROWEST = 12  # least width to which headings and names are folded, in characters
 DPI = 120  # of pictures
-INTERVAL = "95% interval"  # a column that moves below the figure before it if the table is too wide
+INTERVAL = "95% interval"
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], console: Console | None = None) -> None:
     """Print a table with all columns but the first right-aligned. Names and headings may wrap; figures don't.
 
-    If the figures don't fit beside the names, intervals move below their figures, and then the last columns into a
-    second table.
+    If the figures don't fit beside the names, the last columns move into a second table.
     """
     console = console or Console()
-    wanted = [_longest([column[:NARROWEST], *cells]) for column, *cells in zip(columns, *rows, strict=True)]
-    if _width(wanted) > console.width:
-        columns, rows = _with_intervals_below(columns, rows)
     names = [at for at, column in enumerate(columns) if at == 0 or column in NAME_COLUMNS]
     widths = [_longest(["", *cells]) for _, *cells in zip(columns, *rows, strict=True)]
     headings = [
@@ -71,16 +67,6 @@ def _longest(cells: Iterable[str]) -> int:
 def _width(widths: Iterable[int]) -> int:
     """Compute the width of a table with its border, in characters."""
     return 1 + sum(3 + width for width in widths)
-
-
-def _with_intervals_below(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """Move each interval of a table below the figure before it."""
-    kept = [at for at, column in enumerate(columns) if column != INTERVAL]
-    ends = [at for at, column in enumerate(columns) if column == INTERVAL]
-    below = [
-        [row[at] + ("\n" + row[at + 1].replace("to ", "to\n") if at + 1 in ends else "") for at in kept] for row in rows
-    ]
-    return [columns[at] for at in kept], below
 
 
 def plain(value: Any) -> Any:

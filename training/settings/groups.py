@@ -121,17 +121,6 @@ class Place(Settings):
         return Executor(count_threads(self.workers), self.ray or bool(self.ray_address), self.ray_address or None)
 
 
-class Length(Settings):
-    """The length of training."""
-
-    group: ClassVar[str] = LENGTH
-
-    minutes: float = option(2.0, "length of the run in minutes, intermediate evaluations included", gt=0, le=1e6)
-    frames: int = option(
-        0, "length in decisions of the learner instead, the same on every machine; 0 to use minutes", ge=0, le=10**12
-    )
-
-
 class NetworkSettings(Settings):
     """The sizes of a network."""
 
@@ -165,7 +154,7 @@ class AtTable(GameSettings):
     )
     hint: AgentName = option("champion", "who gives hints", metavar="AGENT")
     seed: int | None = option(None, "seed of the deal [default: a random one]", LENGTH, ge=0, le=LARGEST_SEED)
-    load: str | None = option(None, "go on with the game of a text record", GAME_RECORDS, metavar="FILE")
+    load: str | None = option(None, "continue the game of a text record", GAME_RECORDS, metavar="FILE")
     save: File | None = output(None, "file to save the game to", "FILE")
     language: Language = language_option()
 
