@@ -124,11 +124,11 @@ def test_an_analysis_holds_the_move_that_was_played_and_says_what_it_looked_at()
 @pytest.mark.parametrize(
     ("table", "hand", "looked_at"),
     [
-        ("8C 8H TD TS 4C", "8D", "3 of 4 moves looked at: the others are no better than one of these"),
+        ("8C 8H TD TS 4C", "8D", "3 of 4 moves examined: the others are no better than one of these"),
         (
             "AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC QC",
             "KS",
-            "7 of 141 moves looked at: the others are no better than one of these, or win less at once with the same "
+            "7 of 141 moves examined: the others are no better than one of these, or win less at once with the same "
             "card",
         ),
     ],

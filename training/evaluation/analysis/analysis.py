@@ -258,7 +258,7 @@ def choose_agent(
 
 
 class Judge(NamedTuple):
-    """An agent that values moves, made anew for each decision, so that decisions don't depend on earlier ones."""
+    """An agent that values moves, made again for each decision, so that decisions don't depend on earlier ones."""
 
     agent: Agent | str
     name: str  # as tables show it

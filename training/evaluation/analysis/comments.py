@@ -33,7 +33,7 @@ def print_position(analysis: PositionAnalysis) -> None:
     if analysis.legal != len(analysis.moves):
         legal = f"more than {MOST_MOVES:,}" if analysis.legal is None else f"{analysis.legal:,}"
         less = ", or win less at once with the same card" if analysis.was_cut else ""
-        print(f"{len(analysis.moves)} of {legal} moves looked at: the others are no better than one of these{less}")
+        print(f"{len(analysis.moves)} of {legal} moves examined: the others are no better than one of these{less}")
     verb = "must" if rules.forced_sweep or rules.capture == "maximal" else "can"
     print(f"margin: expected at the end of the game, in points; sets up: probability that the next seat {verb} sweep;")
     print(f"risks: probability that this seat {verb} sweep at its next turn")

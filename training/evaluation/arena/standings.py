@@ -86,9 +86,9 @@ def standings(games: Games) -> Standings:
     if not len(games.deal):
         raise ValueError("there are no games")
     size, raw = len(games.names), _ByAgent(games, adjusted=False)
-    seen = raw if games.luck is None else _ByAgent(games, adjusted=True)
+    ranked = raw if games.luck is None else _ByAgent(games, adjusted=True)
     payoffs = raw.payoffs()
-    adjusted = None if seen is raw else seen.payoffs()
+    adjusted = None if ranked is raw else ranked.payoffs()
     alpha, notes = _alpha_rank(adjusted or payoffs)
     mu, sigma = _rate(raw)
     best = are_best(games.rules, games.scores, games.tie_breaks)
@@ -98,7 +98,7 @@ def standings(games: Games) -> Standings:
         Standing(
             games.names[agent],
             *raw.over_field(agent, raw.lead[:, agent]),
-            adjusted=None if seen is raw else seen.over_field(agent, seen.lead[:, agent]),
+            adjusted=None if ranked is raw else ranked.over_field(agent, ranked.lead[:, agent]),
             win_rate=raw.over_field(agent, raw.of_agent(agent, best & is_alone))[0],
             tie_rate=raw.over_field(agent, raw.of_agent(agent, best & ~is_alone))[0],
             mu=float(mu[agent]),
@@ -177,20 +177,20 @@ class _ByAgent:
         return Payoffs(self.names, margin, low, high, deals)
 
 
-def _rate(seen: _ByAgent) -> tuple[FloatArray, FloatArray]:
+def _rate(games: _ByAgent) -> tuple[FloatArray, FloatArray]:
     """Rate the agents by OpenSkill: means mu, (A,), and standard deviations sigma, (A,).
 
     A result ranks one set of agents by their leads on one deal, summed over its seatings. The agents do not change
     during an arena, so sigma never grows (tau is 0). Ratings depend on the order of the results, and results of one
     deal share its luck, so the results are shuffled by a fixed seed, and the first `RATED` of them are rated.
     """
-    results, result = np.unique(seen.deal * (seen.table.max() + 1) + seen.table, return_inverse=True)
+    results, result = np.unique(games.deal * (games.table.max() + 1) + games.table, return_inverse=True)
     place = np.random.default_rng(0).permutation(len(results))
     rows = np.flatnonzero(place[result] < RATED)
-    totals = np.zeros((min(RATED, len(results)), len(seen.names)))
-    np.add.at(totals, place[result[rows]], seen.lead[rows])
+    totals = np.zeros((min(RATED, len(results)), len(games.names)))
+    np.add.at(totals, place[result[rows]], games.lead[rows])
     model = PlackettLuce(tau=0.0)
-    ratings = [model.rating() for _ in seen.names]
+    ratings = [model.rating() for _ in games.names]
     for total in totals.round(6):
         table = np.flatnonzero(~np.isnan(total))
         after = model.rate([[ratings[agent]] for agent in table], ranks=(-total[table]).tolist())
