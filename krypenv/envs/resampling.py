@@ -33,6 +33,8 @@ def resampled(course: Course, seat: int, seed: int) -> Course:
     Raises ValueError for an unknown seat, while chance deals, and at the end.
     """
     seat, rng = course.check_seat(seat), np.random.default_rng(seed)
+    if course.turn < 0:
+        raise ValueError("other hands are drawn where a seat is to act, not while cards are dealt nor at the end")
     observation = course.observation(seat)
     for _ in range(MOST_DRAWS):
         twin = _played_alike(course, _redealt(course, seat, seed, rng))
@@ -47,26 +49,12 @@ def resampled(course: Course, seat: int, seed: int) -> Course:
     return course
 
 
-def world_of(course: Course, seat: int, seed: int) -> np.ndarray:
-    """Determinize a seat's observation: a state, a row of `GAME`, whose dealer is the last seat.
-
-    Raises ValueError for an unknown seat, while chance deals, and at the end.
-    """
-    seat = course.check_seat(seat)
-    if course.turn < 0:
-        raise ValueError("other hands are drawn where a seat is to act, not while cards are dealt nor at the end")
-    return handle(determinize(course.observation(seat), seed, course.rules))[0]
-
-
 def _redealt(course: Course, seat: int, seed: int, rng: np.random.Generator) -> Course | None:
     """Draw the other hands anew at the deal's first decision; None if builds rule these hands out (B5)."""
-    rules, beginning = course.rules, course.beginning
-    world, dealer = world_of(course, seat, seed), int(course.state["dealer"])
-    hands = _first_hands(course)
-    spent = hands - course.state["hands"]
-    for other in range(rules.players):
-        if other != seat:
-            hands[other] = world["hands"][(other - dealer - 1) % rules.players] + spent[other]
+    rules, beginning, dealer = course.rules, course.beginning, int(course.state["dealer"])
+    world = handle(determinize(course.observation(seat), seed, rules))[0]  # its dealer is the last seat
+    hands = _first_hands(course) - course.state["hands"]  # the cards that have been played, and those still held:
+    hands[: rules.players] += np.roll(world["hands"][: rules.players], dealer + 1, axis=0)
     if beginning.turn != CHANCE:
         return _resumed(beginning, seat, hands)
     piles = [counted(hand)[::-1] for hand in hands]
