@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import time
 import warnings
@@ -192,18 +191,15 @@ def load_policy(path: str, rules: Rules, name: str) -> PolicyAgent:
 
 def _width_of(model: Any, rules: Rules) -> int:
     """Read N, the width of a model's observations; raise ValueError if it can't play by these rules."""
-    if not callable(getattr(model, "predict", None)):
+    if not isinstance(model, MaskablePPO):
         raise ValueError(f"a policy is a loaded model, as MaskablePPO.load(path) returns it, not {shown(model)}")
-    kind = type(model).__name__
-    if "action_masks" not in inspect.signature(model.predict).parameters:
-        raise ValueError(f"{kind} takes no action masks and would play illegal actions; train with MaskablePPO")
     actions, size, with_features = rules.num_actions, rules.observation_size, width_of(rules, True)
     if model.action_space != gym.spaces.Discrete(actions):
-        raise ValueError(f"this {kind} chooses from {shown(model.action_space)}, not from {actions} actions")
+        raise ValueError(f"this model chooses from {shown(model.action_space)}, not from {actions} actions")
     for width in (size, with_features):
         if model.observation_space == observation_space(width):
             return width
     raise ValueError(
-        f"this {kind} sees {shown(model.observation_space)}, "
+        f"this model sees {shown(model.observation_space)}, "
         f"not the {size} entries of an observation as int8, or {with_features} with features"
     )
