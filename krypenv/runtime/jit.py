@@ -119,7 +119,7 @@ def parallel_kernel(function: Callable[..., Any]) -> Any:
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Return whether the cache has code for a kernel as it is now, for any types of arguments."""
+    """Test whether the cache has code for a kernel as it is now, for any types of arguments."""
     return bool(way.is_compiled(kernel))
 
 

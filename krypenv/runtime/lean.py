@@ -3,11 +3,11 @@
 Numba optimizes each function together with all that it calls, and makes machine code and an entry point for Python. For
 a kernel that only other kernels call this is wasted work: the machine code of its callers contains it too.
 
-This is the one file that uses Numba's internals. `krypenv.runtime.jit` imports it only with a Numba of the versions
-that it was tried with, and `find_difference` looks whether the internals are those; else `plain` does the same work.
+This is the one file that uses Numba's internals. `krypenv.runtime.jit` imports it only with the versions of Numba that
+it was tried with, and `find_difference` compares the internals with those expected; otherwise `plain` does the work.
 
-If Numba itself compiled a function that others call to unoptimized code alone, linked each callee once, and kept it in
-a cache that knows the sources of callees, this file could go. `dependencies` of pyproject.toml has the same versions.
+This file could go if Numba compiled a function that others call to unoptimized code alone, linked each callee once, and
+cached it by the sources of its callees. `dependencies` of pyproject.toml has the same versions.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from numba.extending import lower_cast
 from krypenv.runtime.hashes import kernel_hash
 from krypenv.runtime.plain import SPARES
 
-NAMING = "names of code and files by contents"  # how code in the cache is named: none that was named otherwise is used
-_CODE: dict[str, Any] = {}  # the intermediate code of each kernel alone, by symbols, which tell apart all code
+NAMING = "names of code and files by contents"  # the scheme of names in the cache; code of another scheme is ignored
+_CODE: dict[str, Any] = {}  # the intermediate code of each kernel alone, by its symbol, which is unique
 _INTEGERS = types.integer_domain - {types.uint64}  # int64 holds them all
 # What is called, overridden or unpacked here, with its parameters. `_rebuild` takes what `_reduce` returns.
 _USED: tuple[tuple[Any, str, str], ...] = (
@@ -77,10 +77,10 @@ _USED: tuple[tuple[Any, str, str], ...] = (
 
 
 def find_difference() -> str:
-    """Return what of Numba's internals is not as this file takes it to be, "" if nothing is."""
+    """Name an internal of Numba that differs from what this file expects; "" if none does."""
     for owner, name, parameters in _USED:
-        found = " ".join(inspect.signature(getattr(owner, name)).parameters) if hasattr(owner, name) else "nothing"
-        if found != parameters:
+        actual = " ".join(inspect.signature(getattr(owner, name)).parameters) if hasattr(owner, name) else "nothing"
+        if actual != parameters:
             return f"{owner.__name__}.{name} is another"
     missing = [name for name in ("no_compile", "nrt") if not hasattr(compiler.Flags, name)]
     return f"{missing[0]} is no flag" if missing else ""
@@ -99,7 +99,7 @@ class _Intermediate(JITCodeLibrary):
     symbols: dict[str, None]  # those of all kernels that it calls, and its own: a set in order
 
     def finalize(self) -> None:
-        """Include what it calls of Numba's, and remember the kernels that it calls; nothing is optimized yet."""
+        """Link the functions of Numba that it calls, and note the kernels that it calls, without optimization."""
         self.symbols = {}
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
@@ -114,7 +114,7 @@ class _Intermediate(JITCodeLibrary):
         self._finalized = True
 
     def _get_module_for_linking(self) -> Any:
-        """Return all of its code as one module, in a form that may be linked more than once."""
+        """Link all of its code to one module, which may be linked more than once."""
         if self._shared_module is None:
             self._ensure_finalized()
             whole = self._final_module.clone()
@@ -128,15 +128,15 @@ class _Intermediate(JITCodeLibrary):
         return self._shared_module
 
     def serialize_using_object_code(self) -> tuple[str, dict[str, bytes]]:
-        """Return its name and all of its code as bytes, by symbol."""
+        """Serialize its name and all of its code, as bytes by symbol."""
         self._ensure_finalized()
         return self.name, {symbol: _bytes_of(symbol) for symbol in self.symbols}
 
     @classmethod
     def read(cls, codegen: Any, name: str, symbol: str, saved: dict[str, bytes]) -> _Intermediate:
-        """Return a library from what was saved."""
-        for each in saved.keys() - _CODE.keys():
-            _CODE[each] = binding.parse_bitcode(saved[each])
+        """Restore a library from saved code, bytes by symbol."""
+        for unknown in saved.keys() - _CODE.keys():
+            _CODE[unknown] = binding.parse_bitcode(saved[unknown])
         library = cls(codegen, name)
         library.symbol, library.symbols = symbol, dict.fromkeys(saved)
         library._final_module, library._finalized = _CODE[symbol], True
@@ -190,16 +190,16 @@ class _OwnNames(compiler.Compiler):
         return result._replace(type_annotation="")  # a listing of all types, a quarter of what is kept in the cache
 
     def define_pipelines(self) -> list[Any]:
-        """Return Numba's passes without the one that fuses operations on whole arrays: no kernel has any."""
+        """Leave out Numba's pass that fuses operations on whole arrays: no kernel has any."""
         pipelines = super().define_pipelines()
-        for each in pipelines:
-            each.passes = [step for step in each.passes if step[0] is not NopythonRewrites]
-            each.finalize()
+        for pipeline in pipelines:
+            pipeline.passes = [step for step in pipeline.passes if step[0] is not NopythonRewrites]
+            pipeline.finalize()
         return pipelines
 
 
 def _symbol_number(function: Callable[..., Any], args: tuple[Any, ...], kind: str) -> int:
-    """Return a number that follows from a kernel's code, its argument types and the kind of its library."""
+    """Hash a kernel's code, its argument types and the kind of its library to a number."""
     facts = [kernel_hash(function), f"{function.__module__}.{function.__qualname__}", *map(str, args), kind]
     return int(hashlib.sha256("\0".join(facts).encode()).hexdigest()[:15], 16)
 
@@ -209,10 +209,10 @@ class _Compiler(_OwnNames):
 
 
 class _IntermediateCacheImpl(CompileResultCacheImpl):
-    """Reads what Numba has saved of a kernel without machine code."""
+    """Reads saved kernels that have intermediate code only."""
 
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
-        """Return the result of compiling a kernel."""
+        """Restore the result of compiling a kernel."""
         (name, saved), fndesc, env, signature, objectmode, lifted, annotation, reload_init, envs = payload
         return compiler.compile_result(
             target_context=target_context,
@@ -245,7 +245,7 @@ class Inner(CPUDispatcher):
         self._compiler._customize_flags = _without_code
 
     def compile(self, sig: Any) -> Any:
-        """Compile it for types of arguments unless that is done, without Numba's timers, which add up with depth."""
+        """Compile it for types of arguments, once, without Numba's timers, which add up with depth."""
         with global_compiler_lock, self._compiling_counter:
             if sig not in self.overloads:
                 result = self._cache.load_overload(sig, self.targetctx)
@@ -262,11 +262,11 @@ class Inner(CPUDispatcher):
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return how another kernel calls it, with arguments of general types."""
-        kws = {name: _general(each) for name, each in kws.items()}
+        kws = {name: _general(kind) for name, kind in kws.items()}
         return super().get_call_template(tuple(map(_general, args)), kws)
 
     def add_overload(self, cres: Any) -> None:
-        """Register what was compiled or read from the cache; a key stands in for the missing entry point."""
+        """Register compiled or cached code; an object stands in for the missing entry point."""
         cres.library.symbol = symbol = cres.fndesc.llvm_func_name
         if self.is_apart:
             cres.library._final_module.get_function(symbol).add_function_attribute("noinline")
@@ -277,9 +277,9 @@ class Inner(CPUDispatcher):
 
 
 def _general(kind: Any) -> Any:
-    """Return the type that stands for all like an argument's, so that a kernel isn't compiled for each of them.
+    """Generalize the type of an argument, so that a kernel is compiled for fewer types.
 
-    A literal number is one of its type, a small integer an int64, an array in a record any array of its dtype.
+    A literal becomes its type, a small integer an int64, and an array in a record an array of its dtype.
     """
     kind = types.unliteral(kind)
     if isinstance(kind, types.NestedArray):
@@ -289,7 +289,7 @@ def _general(kind: Any) -> Any:
 
 @lower_cast(types.NestedArray, types.Array)
 def _as_array(context: Any, builder: Any, fromty: Any, toty: Any, val: Any) -> Any:
-    """Pass an array in a record as an array: both lie in memory alike."""
+    """Pass an array in a record as an array: both have the same layout in memory."""
     return val
 
 
@@ -301,8 +301,8 @@ def _without_code(flags: Any) -> Any:
 class Kernel(CPUDispatcher):
     """A kernel: Python calls its machine code, and other kernels include its intermediate code.
 
-    What is `apart` stays a function of its own there: code that seldom runs would slow down what is around it. What is
-    `spared` is not compiled for kernels whose first argument is a record with the field `SPARES`: a trap stands in.
+    A kernel that is `apart` is not inlined there: code that seldom runs would slow down the code around it. A `spared`
+    one is not compiled for records with the field `SPARES` as first argument: a function that raises takes its place.
     """
 
     _cache: Any
@@ -332,7 +332,7 @@ class Kernel(CPUDispatcher):
 
 
 def _trap_for(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function with the results of another one, by its annotation, that raises RuntimeError if it runs."""
+    """Make a function with another one's type of result, by its annotation, that raises RuntimeError."""
     annotation, known = function.__annotations__["return"], {"int": 0, "float": 0.0, "bool": False, "None": None}
     result = known[annotation] if annotation in known else np.uint64(0) if annotation == "np.uint64" else (0, 0, 0)
 
@@ -345,17 +345,17 @@ def _trap_for(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _CacheFiles(IndexDataCacheFile):
-    """An index and files of code, which are named by what they hold.
+    """An index and files of code that are named by hashes of their keys.
 
-    Numba numbers them. So two processes that fill a cache at once write two kernels to one file, and the next process
-    takes one for the other.
+    Numba numbers the files, so two processes that fill a cache at once may write two kernels to one file, and the next
+    process confuses them.
     """
 
     _index_name: str
     _cache_path: str
 
     def save(self, key: Any, data: Any) -> None:
-        """Write the code of a key, and its entry in the index unless there is one; drop code of earlier sources."""
+        """Write the code of a key, and add it to the index; remove code of earlier sources."""
         names, base = self._load_index(), self._index_name.removesuffix(".nbi")
         if not names:
             for stale in Path(self._cache_path).glob(f"{glob.escape(base)}.*.nbc"):
@@ -390,7 +390,7 @@ class _PackageCache(FunctionCache):
             return None
 
     def is_filled(self, codegen: Any) -> bool:
-        """Return whether there is code for this kernel and this processor."""
+        """Test whether the cache has code for this kernel and this processor."""
         keys = self._cache_file._load_index()
         own = (codegen.magic_tuple(), kernel_hash(self._py_func), repr(self.options))
         return any((key[1], *key[-2:]) == own for key in keys)
@@ -401,7 +401,7 @@ class _IntermediateCache(_PackageCache):
 
 
 class _CacheOnDemand:
-    """A kernel's cache, made when first needed: to make one, Numba tests the folder by writing to it."""
+    """A kernel's cache, made when first used, because Numba then writes to the folder to test it."""
 
     def __init__(self, make: type[_PackageCache], function: Callable[..., Any], options: dict[str, Any]) -> None:
         self._make, self._given = make, (function, options)
@@ -420,7 +420,7 @@ class _CacheOnDemand:
 def compile_kernel(
     function: Callable[..., Any], *, apart: bool = False, spared: bool = False, parallel: bool = False
 ) -> Kernel:
-    """Return a function as a kernel; one that is not parallel allocates nothing."""
+    """Make a function a kernel; one that is not parallel allocates nothing."""
     # without reference counts: those of row views cost a sixth of a step
     given = {"parallel": True} if parallel else {"_nrt": False}
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **given}
@@ -432,6 +432,6 @@ def compile_kernel(
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Return whether the cache has code for a kernel as it is now, for any types of arguments."""
+    """Test whether the cache has code for a kernel as it is now, for any types of arguments."""
     cache = getattr(kernel._cache, "made", None)
     return isinstance(cache, _PackageCache) and cache.is_filled(kernel.targetctx.codegen())

@@ -1,7 +1,7 @@
-"""How kernels are compiled by a Numba that `krypenv.runtime.lean` was not tried with: by its public means.
+"""How kernels are compiled by a Numba that `krypenv.runtime.lean` was not tried with: by public functions alone.
 
-The results are the same, and compiling takes longer. Numba's cache looks at the file of a kernel and not at those of
-the kernels it calls, so code is kept in a folder of its own for each state of all source files.
+The results are the same, and compiling takes longer. Numba's cache ignores changes in the files of callees, so each
+version of all source files has a folder of its own for its code.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ settings: Any = config  # Numba makes its attributes at run time
 def compile_kernel(
     function: Callable[..., Any], *, apart: bool = False, spared: bool = False, parallel: bool = False
 ) -> Any:
-    """Return a function as a kernel. Those of other packages are not kept, as their sources are not in the digest.
+    """Make a function a kernel; `apart` and `spared` are ignored.
 
-    Nothing is kept `apart` or `spared` here.
+    Kernels of other packages are not cached, because their sources are not in the digest.
     """
     options = {"nogil": True, "error_model": "numpy", "parallel": parallel}
     folder = cache_folder() if function.__module__.startswith("krypenv.") else None
@@ -46,7 +46,7 @@ def compile_kernel(
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Return the folder for the code of these sources; None if there is no place to write to."""
+    """Make the folder for the code of these sources; None if no place for it is writable."""
     digest = sources_digest()
     for place in [Path(settings.CACHE_DIR)] if settings.CACHE_DIR else [PACKAGE / "__pycache__", _users_folder()]:
         folder = place / f"krypenv-{digest[:16]}"
@@ -65,7 +65,7 @@ def _users_folder() -> Path:
 
 @contextmanager
 def _keeping_in(folder: Path) -> Iterator[None]:
-    """Let Numba choose this folder for the caches that are made in the block."""
+    """Let Numba make caches in this folder during the block."""
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
         yield
@@ -74,6 +74,6 @@ def _keeping_in(folder: Path) -> Iterator[None]:
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Return whether there is code for a kernel of these sources, for any types of arguments."""
+    """Test whether the cache has code for a kernel of these sources, for any types of arguments."""
     folder, code = kernel.stats.cache_path, kernel.py_func.__code__
     return folder is not None and any(Path(folder).glob(f"*.{code.co_name}-{code.co_firstlineno}.*.nbi"))

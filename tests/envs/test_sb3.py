@@ -222,7 +222,10 @@ class TestPolicyAgent:
 
         for model, reason in (
             ("mine.zip", r"a policy is a loaded model, as MaskablePPO.load\(path\) returns it, not 'mine.zip'"),
-            (PPO("MlpPolicy", KrypkasinoVecEnv(self.RULES, 4), **SMALL), "a policy is a loaded model, as MaskablePPO.*PPO object"),
+            (
+                PPO("MlpPolicy", KrypkasinoVecEnv(self.RULES, 4), **SMALL),
+                "a policy is a loaded model, as MaskablePPO.*PPO object",
+            ),
             (untrained(-128, 433, 7), r"chooses from Discrete\(7\), not from 105 actions"),
             (untrained(-128, 434, 105), "sees Box.*not the 433 entries of an observation as int8, or 1369"),
             (untrained(0, 433, 105), "sees Box"),
