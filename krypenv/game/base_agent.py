@@ -1,4 +1,4 @@
-"""The base of agents: the move that an agent chooses in one game, and how it is shown."""
+"""The base class of agents, and the move that any agent chooses in one game."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Rows = npt.NDArray[np.int8]
 
 
 class BaseAgent:
-    """An agent that can be asked for its move in one game; see `krypenv.agents.Agent`.
+    """An agent that chooses a whole move in one game; see `krypenv.agents.Agent`.
 
     Attributes:
-        name: the string that makes it, which `repr` shows with the rules.
+        name: the string that makes it.
         rules: the rules that it plays by.
     """
 
@@ -32,11 +32,11 @@ class BaseAgent:
     is_quick = False  # whether it decides faster than a deal is played out, so matches take luck out only if asked
 
     def act(self, observations: Rows, action_masks: Rows) -> npt.NDArray[np.int64]:
-        """Return a legal action for each row, (B,) int64, from (B, N) and (B, A) int8."""
+        """Choose a legal action for each row, (B,) int64, from (B, N) and (B, A) int8."""
         raise NotImplementedError
 
     def move(self, game: Game) -> Move:
-        """Return the whole move of the seat to act in a game, which stays as it is: the decision of `act`.
+        """Choose the whole move of the seat to act by `act`; the game stays as it is.
 
         Raises ValueError for a game that is over or has other rules.
 
@@ -51,7 +51,7 @@ class BaseAgent:
 
 
 def move_of(agent: Any, game: Game) -> Move:
-    """Return the whole move that any agent chooses in a game; see `BaseAgent.move`."""
+    """Choose the whole move of the seat to act in a game, by any agent; see `BaseAgent.move`."""
     check_game(agent, game)
     twin, before = game.copy(), len(game.moves)
     while len(twin.moves) == before:
@@ -66,14 +66,14 @@ def move_of(agent: Any, game: Game) -> Move:
 
 
 def sight_of(agent: Any, game: Game) -> tuple[Rows, Rows]:
-    """Return what an agent sees as the seat to act: the observation with its blocks, (1, N), and the mask, (1, A)."""
+    """Return the observation of the seat to act with the blocks that an agent wants, (1, N), and its mask, (1, A)."""
     masks = game.action_mask()[None]
-    seen = game.observation(history=want_history([agent]))[None]
-    return observation_for(agent, game.rules, seen, masks), masks
+    observations = game.observation(history=want_history([agent]))[None]
+    return observation_for(agent, game.rules, observations, masks), masks
 
 
 def check_game(agent: Any, game: Game) -> None:
-    """Raise ValueError for a game that is over, or has other rules than an agent."""
+    """Raise ValueError unless an agent has a move to choose: in a game of its rules that is not over."""
     if game.rules != agent.rules:
         raise ValueError(f"{one_line(agent.name)} was made for other rules: {agent.rules}, not {game.rules}")
     if game.is_over:

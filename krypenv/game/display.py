@@ -289,15 +289,13 @@ def format_view(game: Game, seat: int) -> str:
 
 def _plays(game: Game, seat: int) -> list[str]:
     """List the plays of this deal, and of the deal before it those from the last play of the seat on."""
-    twin, lines, deal, first_of_deal, last_own = game.rewound(), [], 0, 0, 0
-    for ply, move in enumerate(game.moves):
-        if twin.deal_number != deal:
-            deal, first_of_deal = twin.deal_number, ply
-        if twin.turn == seat:
-            last_own = ply
-        lines.append(f"  {ply + 1:3}. seat {twin.turn} {move}")
-        twin.push(move)
-    return lines[min(last_own, first_of_deal if deal == game.deal_number else len(lines)) :]
+    plays = game.plays
+    last_own = max((ply for ply, (_, player, _) in enumerate(plays) if player == seat), default=0)
+    return [
+        f"  {ply + 1:3}. seat {player} {move}"
+        for ply, (deal, player, move) in enumerate(plays)
+        if deal == game.deal_number or ply >= last_own
+    ]
 
 
 def _moves(game: Game) -> str:

@@ -179,7 +179,15 @@ class Game(Present):
     @property
     def moves(self) -> list[Move]:
         """The whole moves so far, since the deal or since the position that the game began from."""
-        return [Move.of_kinds(*play_of(self.states[place])) for place in self._plays()]
+        return [move for _, _, move in self.plays]
+
+    @property
+    def plays(self) -> list[tuple[int, int, Move]]:
+        """The whole moves so far, each with the number of its deal and its seat."""
+        places = self._plays()
+        begun = self.states[[0, *places[:-1]]]  # the states in which they were begun
+        rows = zip(begun["deal_number"].tolist(), begun["seat"].tolist(), places, strict=False)
+        return [(deal, seat, Move.of_kinds(*play_of(self.states[place]))) for deal, seat, place in rows]
 
     @property
     def last_move(self) -> Move | None:

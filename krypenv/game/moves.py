@@ -24,7 +24,7 @@ from krypenv.cards import (
     parse_card,
 )
 from krypenv.game.stack import resume_stack, step_game
-from krypenv.inputs.words import is_whole, shown, text_to_read
+from krypenv.inputs.words import shown, text_to_read
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import NIBBLE
 from krypenv.kernels.decision_checks import SOUND
@@ -34,22 +34,23 @@ from krypenv.state import allocate
 if TYPE_CHECKING:
     from krypenv.game.game import Game
 
-_BUILD = r"\[[0-9]{1,2}\]"  # a build on the table, by its value
+_VALUE = "(?:" + "|".join(map(str, range(MAX_BUILD, 0, -1))) + ")"  # of a build
+_BUILD = rf"\[{_VALUE}\]"  # a build on the table
 _CAPTURED = rf"[xX](?:(?:{CARD_PATTERN})+(?:{_BUILD})*|(?:{_BUILD})+)"
-_LAID = rf"\+(?:{CARD_PATTERN})*(?:{_BUILD})*=[0-9]{{1,2}}"
+_LAID = rf"\+(?:{CARD_PATTERN})*(?:{_BUILD})*={_VALUE}"
 MOVE_PATTERN = rf"{CARD_PATTERN}(?:{_CAPTURED}|{_LAID})?#{{0,2}}"
 _CARD = re.compile(CARD_PATTERN)
 _KINDS = np.arange(NUM_KINDS)
 _BUILDS, _MADE = re.compile(r"\[([0-9]+)\]"), re.compile(r"=([0-9]+)")
 _MOVE = re.compile(MOVE_PATTERN)
 NO_MOVE = "is no move; a move is 8S, or 8Sx2H6D, with # for a sweep and ## for a double one; 4S+5D=9 builds"
-# A card, the kinds it takes, ascending, the sweeps that this makes, the value that it builds or 0, and the values of
-# the builds that it captures, raises or joins, ascending.
+# A move in numbers: the card, the kinds it takes, ascending, its sweeps, the value that it builds or 0, and the values
+# of the builds that it captures, raises or joins, ascending.
 Play = tuple[int, tuple[int, ...], int, int, tuple[int, ...]]
 
 
 class Move(NamedTuple):
-    """A whole play: the card, what it takes from the table or builds with, and the sweeps that this makes.
+    """A whole play: its card, the cards it takes or builds with, and the sweeps that it makes.
 
     >>> print(Move.parse("8s x 6d 2h #"))
     8Sx6D2H#
@@ -76,14 +77,8 @@ class Move(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Move:
-        """Return the move written in a text, with or without spaces; raise ValueError if it is not a move."""
-        packed = "".join(text_to_read(text, "a move").split())
-        if not _MOVE.fullmatch(packed):
-            raise ValueError(f"{shown(text.strip())} {NO_MOVE}")
-        card, *takes = map(parse_card, _CARD.findall(packed))
-        made = _MADE.search(packed)
-        builds = tuple(sorted(map(int, _BUILDS.findall(packed))))
-        return cls.of_kinds(card, sorted(takes), packed.count("#"), int(made[1]) if made else 0, builds)
+        """Read a move, with or without spaces; raise ValueError if the text is not one."""
+        return cls.of_kinds(*_kinds_in(text_to_read(text, "a move")))
 
     @classmethod
     def of_kinds(
@@ -95,26 +90,31 @@ class Move(NamedTuple):
     def kinds(self) -> Play:
         """Return the card kind, the kinds it takes, ascending, the sweeps, the build that it makes or 0, and builds.
 
-        Raises ValueError unless the card and those it takes are names of cards, the sweeps are 0 to 2, and the builds
-        are values from 1 to 16.
+        Raises ValueError unless each field is of the kind that `Move` says.
         """
-        if not isinstance(self.takes, (tuple, list)):
-            raise ValueError(f"what a move takes is a tuple of cards, not {shown(self.takes)}")
-        if not is_whole(self.sweep, 0, 2):
-            raise ValueError(f"the sweeps of a move are 0, 1 or 2, not {shown(self.sweep)}")
-        values = self.builds if isinstance(self.builds, (tuple, list)) else (self.builds,)
-        for value in (*values, *(() if self.build is None else (self.build,))):
-            if not is_whole(value, 1, MAX_BUILD):
-                raise ValueError(f"the value of a build is 1 to {MAX_BUILD}, not {shown(value)}")
-        takes = tuple(sorted(map(parse_card, self.takes)))
-        return parse_card(self.card), takes, self.sweep, self.build or 0, tuple(sorted(values))
+        try:
+            text = str(self)
+        except TypeError:
+            text = repr(tuple(self))
+        return _kinds_in(text)
+
+
+def _kinds_in(text: str) -> Play:
+    """Read the play in the text of a move; raise ValueError if it is not one."""
+    packed = "".join(text.split())
+    if not _MOVE.fullmatch(packed):
+        raise ValueError(f"{shown(text.strip())} {NO_MOVE}")
+    card, *takes = map(parse_card, _CARD.findall(packed))
+    made = _MADE.search(packed)
+    builds = tuple(sorted(map(int, _BUILDS.findall(packed))))
+    return card, tuple(sorted(takes)), packed.count("#"), int(made[1]) if made else 0, builds
 
 
 # ---------------------------------------------------------------------- the moves of a game
 
 
 def play_of(row: np.ndarray) -> Play:
-    """Return the play that led to a state in which no card is pending."""
+    """Read the last play from a state in which no card is pending."""
     takes, builds = np.repeat(_KINDS, row["taken"]).tolist(), bits(int(row["taken_builds"]))
     return int(row["last_card"]), tuple(takes), int(row["last_sweep"]), int(row["build_value"]), tuple(builds)
 
@@ -135,7 +135,7 @@ def bits(number: int) -> Iterator[int]:
 
 
 def list_moves(game: Game, most: int) -> list[Move] | None:
-    """List the moves of the seat to act, sorted; if a play was begun, those that agree with what it took.
+    """List the moves of the seat to act, sorted; of an unfinished play, those that complete it.
 
     Optional captures grow without a practical bound: returns None if there are more than `most` moves with them.
     """
@@ -230,7 +230,7 @@ def _staged(card: int, build: int, takes: Iterable[int]) -> list[int]:
 
 
 def _begun(game: Game) -> list[int]:
-    """List what has been done of an unfinished play, its takes ascending; empty if there is none."""
+    """List the staged actions of an unfinished play, its takes ascending; empty if there is none."""
     row = game.state
     if row["pending"] == NO_CARD:
         return []
@@ -243,16 +243,16 @@ def _step(game: Game, place: int, action: int) -> bool:
 
 
 def _carry_out(game: Game, actions: Iterable[int]) -> None:
-    """Carry out those of some actions that are legal, one after the other."""
+    """Carry out actions one after the other, and leave out those that are illegal then."""
     for action in actions:
         game.actions += [action] if _step(game, game.at, action) else []
 
 
 def _order(game: Game, kinds: list[int]) -> list[int]:
-    """Return some kinds in an order in which the pending card may take them, empty if there is none.
+    """Order kinds so that the pending card may take them one by one; empty if no order is legal.
 
-    What may be taken after some cards may also be taken before them. So put any kind last that may be taken last,
-    and repeat with the others.
+    A kind that is legal after some takes is legal before them. So any kind that is legal after all others comes last,
+    and the others are ordered likewise.
     """
     order: list[int] = []
     taken = game.state["taken"] + np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)

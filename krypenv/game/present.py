@@ -1,4 +1,4 @@
-"""The present state of a game by name: cards, points, who has won, whose turn it is, what is legal."""
+"""The present state of a game by name: cards, points, winners, the turn, and legal actions."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Present:
     Attributes:
         rules: the rules.
         compiled: the compiled rules, (1,).
-        states: the records of the game (`krypenv.state.GAME`): the first state, and what each action led to. Those
+        states: the records of the game (`krypenv.state.GAME`): the first state, and the one after each action. Those
             after the present one are work space.
-        actions: those actions, a list of ints.
+        actions: the actions, a list of ints.
         piles_before: the piles in the first state, counts (P, 52).
     """
 
@@ -173,7 +173,7 @@ class Present:
         return self._count("mulles", seat)
 
     def mulle_scores(self, seat: int) -> int:
-        """Return what a seat's mulles count, where each counts the hand value of its card, else 0 (G2)."""
+        """Return the points of a seat's mulles, where each counts the hand value of its card, else 0 (G2)."""
         return self._count("mulle_scores", seat)
 
     def scores(self) -> list[int]:
@@ -185,9 +185,9 @@ class Present:
         return self._standing()[0]
 
     def tie_breaks(self) -> list[int]:
-        """Return what decides between equal totals, for the side of each seat (K6, F7): the most wins for a high goal.
+        """Return the numbers that decide between equal totals, for the side of each seat (K6, F7).
 
-        All are 0 in rules in which nothing does.
+        The most wins where the goal is high. All are 0 in rules in which nothing decides.
         """
         return self._standing()[1]
 

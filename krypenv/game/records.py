@@ -26,20 +26,21 @@ _OWN_TAGS = ("Rules", "Dealer", "Seed", "Game", "Totals", "Deck", "Position")  #
 
 
 def format_record(game: Game) -> str:
-    """Return a game's record: tags, the moves deal by deal with the comments, and the final scores or ``*``.
+    """Write a game's record: tags, the moves deal by deal with the comments, and the final scores or ``*``.
 
     Raises ValueError for a tag or a comment that can't be written.
     """
-    made = len(game.moves)
+    plays = game.plays
+    made = len(plays)
     if stray := [ply for ply in game.comments if ply not in range(made + 1)]:
         raise ValueError(f"a comment stands after 0 to {made} moves of this game, and not after {shown(stray[0])}")
-    own = {"Position": "; ".join(game.origin.splitlines())} if game.origin else _start_tags(game)
+    tags = {"Position": "; ".join(game.origin.splitlines())} if game.origin else _start_tags(game)
     lines = []
-    for name, text in [*own.items(), *game.tags.items()]:
+    for name, text in [*tags.items(), *game.tags.items()]:
         if (
             not (isinstance(name, str) and re.fullmatch(r"\w+", name))
-            or (name in _OWN_TAGS and name not in own)
-            or (name in own and name in game.tags)
+            or (name in _OWN_TAGS and name not in tags)
+            or (name in tags and name in game.tags)
         ):
             raise ValueError(
                 f"{shown(name)} can't be a further tag; its name is one word, and none of {', '.join(_OWN_TAGS)}"
@@ -47,19 +48,17 @@ def format_record(game: Game) -> str:
         escaped = check_text(text, f"the value of the tag {shown(name)}").replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'[{name} "{escaped}"]')
 
-    twin = game.rewound()
     words: list[str] = []
-    deal = 0
-    for ply, move in enumerate(game.moves):
-        if twin.deal_number != deal or twin.turn == (twin.dealer + 1) % game.rules.players:
+    last_deal = 0
+    for ply, (deal, seat, move) in enumerate(plays):
+        if deal != last_deal or seat == (game.dealer + 1) % game.rules.players:
             lines.append(" ".join(words))
             words = []
-        if twin.deal_number != deal:
-            deal = twin.deal_number
+        if deal != last_deal:
+            last_deal = deal
             lines += ["", f"Deal {deal}:"] if lines[-1] else [f"Deal {deal}:"]
         words += [] if words else [f"{ply + 1}."]
         words += [*_comment(game, ply), str(move)]
-        twin.push(move)
     words += _comment(game, made)
     if game.pending:
         words.append(f"{Move(game.pending, tuple(game.taken), 0, game.building)}..")
@@ -68,7 +67,7 @@ def format_record(game: Game) -> str:
 
 
 def _start_tags(game: Game) -> dict[str, str]:
-    """Return the tags that say how a game was dealt."""
+    """Make the tags that say how a game was dealt."""
     start = game.rewound()
     deck = game.deck
     rows = [" ".join(deck[at : at + _NAMES_PER_LINE]) for at in range(0, len(deck), _NAMES_PER_LINE)]
@@ -90,7 +89,7 @@ def _comment(game: Game, ply: int) -> list[str]:
 
 
 def parse_record(text: str, kind: type[Game]) -> Game:
-    """Return the game of a record, played to its end, as an instance of `kind`.
+    """Read a record and play its moves, in a game that is an instance of `kind`.
 
     Raises NotationError, with the line and the reason, for a text that is cut off or not a record, for an illegal move
     and for wrong scores. The time it takes is proportional to the length of the text.
@@ -123,14 +122,14 @@ def _tokens(text: str) -> Iterator[tuple[int, re.Match[str]]]:
 
 
 def _no_token(text: str) -> str:
-    """Return why no token of a record begins a text."""
+    """Explain why no token of a record begins a text."""
     if text[0] == "[":
         return 'this tag does not end with ], as in [Event "Friday"]'
     return "this comment does not end with }" if text[0] == "{" else f"{shown(text.split()[0])} {NO_MOVE}"
 
 
 class _Reader:
-    """What has been read of a record so far."""
+    """A record, read token by token."""
 
     def __init__(self, kind: type[Game]) -> None:
         self.kind = kind
@@ -172,7 +171,7 @@ class _Reader:
                 raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(self.result)}")
 
     def start(self) -> Game:
-        """Return the game that the tags deal."""
+        """Make the game that the tags deal."""
         tags = Entries(self.tags, self.line)
         own = [name for name in _OWN_TAGS if name in tags.entries]
         if "Position" in own:
@@ -187,7 +186,7 @@ class _Reader:
         return game
 
     def deal(self, tags: Entries) -> Game:
-        """Return the game dealt from the tags for the rules, the dealer, the seed, the session and the deck."""
+        """Deal a game by the tags for rules, dealer, seed, session and deck."""
         seed, deck = (tags.value(name) if name in tags.entries else None for name in ("Seed", "Deck"))
         if "Rules" not in tags.entries or (seed is None and deck is None):
             raise NotationError(

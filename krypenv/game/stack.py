@@ -1,4 +1,4 @@
-"""Entry kernels for one game: `stack` holds its states so far, one record each, the latest last."""
+"""Entry kernels of one game: `stack` holds its states so far, a record each, the latest last."""
 
 from __future__ import annotations
 
