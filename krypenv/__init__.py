@@ -18,8 +18,8 @@ from typing import Any
 
 
 @contextmanager
-def _doctor_told() -> Iterator[None]:
-    """Add to the error of a failed import how to run the doctor."""
+def _pointing_to_doctor() -> Iterator[None]:
+    """Add the command of the doctor to the error of a failed import."""
     try:
         yield
     except Exception as error:  # a library is missing or broken
@@ -27,19 +27,19 @@ def _doctor_told() -> Iterator[None]:
         raise ImportError(f"{error}\nTo see what is wrong, run: python {doctor}") from error
 
 
-with _doctor_told():
+with _pointing_to_doctor():
     import gymnasium
     import lazy_loader
     import pettingzoo
 
-_find, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with _doctor_told():
-        return _find(name)
+    with _pointing_to_doctor():
+        return _load(name)
 
 
 __version__ = "0.1.0"

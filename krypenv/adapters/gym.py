@@ -107,7 +107,7 @@ class LearnerEnv(OneLearner, gym.Env):
         return observation[0].copy(), float(batch.reward[0]), self._is_over, False, {"action_mask": self.action_masks()}
 
     def render(self) -> Pixels | str | None:
-        """Return a picture of the game, or show it in a window, as the render mode says."""
+        """Draw the game, as pixels, as text or in a window, by the render mode."""
         if self._rendered is None and self.render_mode is not None:
             raise gym.error.ResetNeeded("there is nothing to render yet; call reset() first")
         return self.show(*self._rendered) if self._rendered else self.show(None)

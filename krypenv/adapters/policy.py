@@ -25,17 +25,17 @@ class PolicyFunction(BaseAgent):
 
     Args:
         fn: called as `fn(observations, masks)` with B decisions, (B, N) and (B, A) int8, which it may change. It
-            returns their actions, (B,) whole numbers, or logits or values of all actions, (B, A): of these the best
-            legal one is played. The result is an array of numpy or a tensor of torch, on any device.
+            returns actions, (B,) whole numbers, or logits or values of all actions, (B, A), whose best legal action is
+            played, as an array of numpy or a tensor of torch on any device.
         rules: the rules that it plays by.
         name: its name in tables.
         features: whether the observations end with the features block, as in environments with `features=True`.
 
     Attributes:
-        files: those that the policy was loaded from, if any, by which a score identifies it.
+        files: the files that the policy was loaded from, by which a score identifies it.
 
-    `act` raises ValueError for a result of another shape, for an action that is masked, and for a legal action whose
-    logit or value is not finite.
+    `act` raises ValueError for a result of another shape, for an illegal action, and for a legal action whose logit or
+    value is not finite.
 
     >>> rules = Rules.preset("krypkasino", players=2)
     >>> low = PolicyFunction(lambda observations, masks: -np.arange(105) + 0 * masks, rules, "low", features=False)

@@ -134,7 +134,7 @@ class LearnerVectorEnv(gym.vector.VectorEnv, OneLearner):
         return observations
 
     def _final(self) -> dict[str, Any]:
-        """Return the infos of the episodes that have just ended."""
+        """Collect the infos of the episodes that have just ended."""
         batch, ended = self.batch, self.batch.done
         observations = np.full(self.num_envs, None, object)
         for row in np.flatnonzero(ended):
@@ -148,7 +148,7 @@ class LearnerVectorEnv(gym.vector.VectorEnv, OneLearner):
         return _marked({"final_obs": observations, "final_info": _marked(info, ended)}, ended)
 
     def render(self) -> tuple[Pixels | str | None, ...] | None:  # type: ignore[override]
-        """Return a picture of each row at the learner's next decision, B of them, as the render mode says."""
+        """Draw each row at the learner's next decision, B pictures, by the render mode."""
         if self.render_mode is None:
             self.show(None)
             return None

@@ -170,13 +170,13 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent sees, in fresh arrays; the mask is all zero unless the agent is to act."""
+        """Observe the game as an agent, in fresh arrays; the mask is all zero unless the agent is to act."""
         seat = self.seats[agent]
         observation = self.game.observation(seat, self.terms.features, self.terms.history)
         return {"observation": observation, "action_mask": self.game.action_mask(seat)}
 
     def state(self) -> npt.NDArray[np.int32]:
-        """Return the whole state for critics that see everything, (792,) int32 in Krypkasino, a fresh array.
+        """Encode the whole state for critics that see everything, (792,) int32 in Krypkasino, a fresh array.
 
         `krypenv.whole_state.layout_of(rules)` names its parts.
         """
@@ -217,9 +217,9 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
         return self.game.turn
 
     def _pay(self, is_final: bool = False) -> None:
-        """Pay each agent the change in what its score is worth since the last payment.
+        """Pay each agent the change of its return since the last payment.
 
-        Only at the end of the session does a tie break decide between equal scores (K6, F7).
+        Tie breaks between equal scores count at the end of the session only (K6, F7).
         """
         scores = np.array(self.game.totals)
         if not self.game.is_over:
@@ -231,7 +231,7 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
         self._accumulate_rewards()
 
     def render(self) -> Pixels | str | None:
-        """Return a picture of the game, or show it in a window, as the render mode says."""
+        """Draw the game, as pixels, as text or in a window, by the render mode."""
         return self.show(self.game)
 
 

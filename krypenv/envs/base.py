@@ -40,11 +40,11 @@ class Terms:
             check_switch(name, getattr(self, name))
 
     def width(self, rules: Rules) -> int:
-        """Return N, the number of entries of an observation."""
+        """Compute N, the number of entries of an observation."""
         return width_of(rules, self.features) + history_size(rules, self.history)
 
     def illegal_reward(self, rules: Rules) -> float:
-        """Return the reward for an illegal action, which ends the episode."""
+        """Compute the reward for an illegal action, which ends the episode."""
         return illegal_reward(rules, self.reward, self.dense)
 
 
@@ -110,12 +110,12 @@ def _read_rules(family: Family, rules: Any, variant: Any, changes: dict[str, Any
 
 
 def names_of(part: type[Terms | View]) -> list[str]:
-    """Return the names of the fields of the terms or the view."""
+    """List the fields of the terms or the view."""
     return [field.name for field in fields(part)]
 
 
 def observation_space(size: int) -> Box:
-    """Return the space of one seat's observation, (N,) int8."""
+    """Make the space of one seat's observation, (N,) int8."""
     return Box(-128, 127, (size,), np.int8)
 
 
@@ -144,7 +144,7 @@ class Rendered:
         self._renderer = None if view.render_mode is None else Renderer(view.render_mode, title)
 
     def show(self, game: Game | None, seat: int | None = None) -> Pixels | str | None:
-        """Return a picture of a game, or show it in a window, as the render mode says; without a mode, warn.
+        """Draw a game, as pixels, as text or in a window, by the render mode; without a mode, warn.
 
         A given `seat` sits at the bottom, and "turn" opens its hand in place of that of the seat to act.
         """

@@ -76,7 +76,7 @@ class LearnerGames:
 
     The learner acts in every row at once. `step` carries out its actions, plays the opponents' moves up to its next
     decision in every row, and deals the next episode where one ended. An episode is a session of `rules.games`
-    games. Rows are independent: a row's episodes depend only on its seed, provided that the opponents' choices do.
+    games. Rows are independent: a row's episodes follow from its seed if the choices of the opponents do.
 
     With `seat="all"` each step acts for `seats`, (B,), and consecutive steps of a row belong to different seats. Then
     keep one stream of experience for each (row, seat): advantages over a whole row would mix seats.

@@ -84,7 +84,7 @@ def load(rules: RulesLike, sorted_deals: bool = False) -> KrypGame:
 
 
 def parameters_of(rules: Rules, sorted_deals: bool = False) -> dict[str, Any]:
-    """Return the parameters of the game of some rules."""
+    """Write rules as parameters of the game."""
     preset, *words = str(rules).split()
     others = [word.replace("=", ":") for word in words if not word.startswith(("players=", "teams="))]
     # a parameter that ends with a parenthesis would be read as a game
@@ -142,7 +142,7 @@ class KrypGame(pyspiel.Game):
         return self.plan.rules
 
     def new_initial_state(self, struct: Struct | dict[str, Any] | str | None = None) -> KrypState:
-        """Return the state before the first card is dealt, or that of a struct of a state, or of its JSON."""
+        """Start before the first card is dealt, or in the state of a struct or of its JSON."""
         state = KrypState(self, self._start)
         if struct is not None:
             for action in history_of(self.rules, struct if isinstance(struct, Struct) else Struct(struct)):
@@ -162,7 +162,7 @@ class KrypGame(pyspiel.Game):
         return Observer(self.plan, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), params)
 
     def max_chance_nodes_in_history(self) -> int:
-        """Return a bound on the cards that chance deals."""
+        """Bound the number of cards that chance deals."""
         return self.plan.most_games * self.rules.deck_size
 
 
@@ -177,7 +177,7 @@ class KrypState(pyspiel.State):
         return _revive, self.course.__reduce__()[1]
 
     def current_player(self) -> int:
-        """Return the seat to act, or the number that stands for chance or the end."""
+        """Return the seat to act, or OpenSpiel's number of chance or of the end."""
         return self.course.turn
 
     def _legal_actions(self, player: int) -> list[int]:
@@ -198,7 +198,7 @@ class KrypState(pyspiel.State):
         return f"{name} to the table" if seat == NO_SEAT else f"{name} to seat {seat}"
 
     def is_terminal(self) -> bool:
-        """Return whether the session is over."""
+        """Test whether the session is over."""
         return self.course.turn == TERMINAL
 
     def returns(self) -> list[float]:
@@ -265,7 +265,7 @@ class AgentBot(pyspiel.Bot):
         self.agent = agent
 
     def step(self, state: KrypState) -> int:
-        """Return the agent's action for the seat to act."""
+        """Ask the agent for the action of the seat to act."""
         course, masks = state.course, state.course.mask()[None]
         observations = observation_for(self.agent, course.rules, _with_history(course), masks)
         return int(ask_opponent(self.agent, observations, masks)[0])
@@ -331,7 +331,7 @@ class Bot:
             self._bot = mcts.MCTSBot(self.game, explore, simulations, evaluator, random_state=self._random)
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        """Return a legal action for each row, (B,) int64, from (B, N) int8 observations and (B, A) int8 masks."""
+        """Choose a legal action for each row, (B,) int64, from (B, N) int8 observations and (B, A) int8 masks."""
         observations, action_masks = check_decisions(self.rules, observations, action_masks)
         return np.array([self._choose(*row) for row in zip(observations, action_masks, strict=True)], np.int64)
 
