@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
+from open_spiel.python import policy
+from open_spiel.python.algorithms.exploitability import exploitability
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, hstack
 from support.commands import krypenv
@@ -19,10 +21,9 @@ from krypenv import Rules, agents
 from krypenv.agents.solved import FORMAT, KIND, STRATEGY, load_strategy
 from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
-from krypenv.envs.openspiel import parameters_of
+from krypenv.envs.openspiel import load, parameters_of
 from krypenv.inputs.artifacts import parse_artifact, write_artifact
 from krypenv.training import duplicate_match
-from krypenv.training.examples.openspiel_learners import exploitability_of, load_small, uniform
 from krypenv.training.runs import tasks
 from krypenv.training.runs.journal import parse
 from krypenv.training.solving import SOLVED, Solved, grow, measure, save, saving, size_of, solve, solve_into
@@ -163,10 +164,11 @@ class FirstAction:
 def test_exploitability_is_that_of_openspiel() -> None:
     """In points a game, for uniform play and for a policy that is far from it."""
     rules = Rules.preset("mini-mulle")
-    tree = load_small(rules)
-    first = exploitability_of(tree, lambda state: {min(state.legal_actions()): 1.0})
+    tree = pyspiel.convert_to_cached_tree(load(rules, sorted_deals=True))
+    lowest = policy.tabular_policy_from_callable(tree, lambda state: {min(state.legal_actions()): 1.0})
+    first = exploitability(tree, lowest)
     assert measure(FirstAction(), rules).exploitability == pytest.approx(first)  # type: ignore[arg-type]
-    even = exploitability_of(tree, uniform)
+    even = exploitability(tree, policy.UniformRandomPolicy(tree))
     assert measure("random", rules).exploitability == pytest.approx(even)
     assert even != pytest.approx(first, rel=0.01)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,13 +91,3 @@ def model_card(facts: Mapping[str, Any], results: Sequence[MatchResult]) -> str:
 def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Format a table in Markdown."""
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (columns, ["---"] * len(columns), *rows))
-
-
-def commit() -> str | None:
-    """Read the commit of the package's checkout, with "-dirty" if it was changed; None without a checkout."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    try:
-        process = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
-    except OSError:
-        return None
-    return process.stdout.strip() or None

@@ -41,8 +41,9 @@ from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.training.evaluation.matches.duplicate import MatchResult, duplicate_match, evaluate, print_matches
 from krypenv.training.learn.network import CardNetwork, NetworkAgent, arrays_of, tensors_of, torch_threads_kept
 from krypenv.training.learn.ppo import SelfPlayPPO, SideGames
-from krypenv.training.learn.report import CurvePoint, commit, write_curve, write_model_card
+from krypenv.training.learn.report import CurvePoint, write_curve, write_model_card
 from krypenv.training.learn.settings import PAST, GamesPart, TrainSettings
+from krypenv.training.runs.journal import commit
 from krypenv.training.runs.progress import compiling, progress
 from krypenv.training.runs.tables import write_json
 from krypenv.training.runs.tasks import is_empty, writing_to

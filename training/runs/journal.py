@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+import subprocess
 import zlib
 from collections.abc import Iterator
 from importlib import metadata
@@ -155,3 +156,13 @@ def machine() -> dict[str, Any]:
         with contextlib.suppress(metadata.PackageNotFoundError):
             facts[name] = metadata.version(name)
     return {**facts, "krypenv": krypenv.__version__}
+
+
+def commit() -> str | None:
+    """Read the commit of the package's checkout, with "-dirty" if it was changed; None without a checkout."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        process = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return process.stdout.strip() or None

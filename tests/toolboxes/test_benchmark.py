@@ -1,0 +1,107 @@
+"""The benchmark of learners: its command makes the table from nothing, and its grades are those of another measure."""
+
+import csv
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from open_spiel.python import policy
+from open_spiel.python.algorithms import exploitability, sequence_form_lp
+from support.places import ROOT
+
+from krypenv import Rules
+from krypenv.envs.openspiel import load
+from krypenv.training.solving import solve
+
+FOLDER = ROOT / "notebooks" / "benchmark"
+LEARNERS = {path.stem for path in (FOLDER / "learners").glob("*.py")}
+IN_TABLES = {"psro", "mmd", "cfr_plus", "solver"}
+CAREFUL = """
+def train(rules, seed, seconds):
+    yield lambda observations, masks: masks * (1 + seed)
+"""
+
+
+@pytest.fixture
+def ladder(monkeypatch):
+    """The module of the rungs."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import ladder
+
+    return ladder
+
+
+def run(folder, *words):
+    command = [sys.executable, FOLDER / "benchmark.py", "--out", "result", "--seconds", 0.2, "--deals", 4, *words]
+    return subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, check=False)
+
+
+def cells(folder):
+    """Return the points of the whole budget, by rung and player; None where there are none."""
+    with (folder / "result" / "table.csv").open(encoding="utf-8") as file:
+        return {(row["rung"], row["player"]): row for row in csv.DictReader(file)}
+
+
+def test_one_command_makes_the_table_and_resumes(tmp_path):
+    done = run(tmp_path, "--rung", "mini-sweep", "--rung", "one-pack", "--seeds", 1, "--no-agents")
+    assert done.returncode == 0, done.stderr
+    table = cells(tmp_path)
+    assert {player for _, player in table} == LEARNERS
+    for (rung, player), row in table.items():
+        is_missing = rung == "one-pack" and player in IN_TABLES | {"deep_cfr"}
+        assert bool(row["reason"]) == is_missing, row
+        assert bool(row["points"]) != is_missing, row
+    assert float(table["mini-sweep", "solver"]["points"]) < 1e-3
+    assert (tmp_path / "result" / "figure.png").read_bytes().startswith(b"\x89PNG")
+    again = run(tmp_path, "--rung", "mini-sweep", "--rung", "one-pack", "--seeds", 1, "--no-agents")
+    assert again.returncode == 0
+    assert "done:" not in again.stdout
+    assert cells(tmp_path) == table
+
+
+def test_a_file_with_train_is_a_learner(tmp_path):
+    (tmp_path / "mine.py").write_text(CAREFUL, encoding="utf-8")
+    words = ["--rung", "mini-sweep", "--learner", "mine.py", "--seeds", 2, "--workers", 2]
+    done = run(tmp_path, *words)
+    assert done.returncode == 0, done.stderr
+    table = cells(tmp_path)
+    assert table["mini-sweep", "mine.py"]["points"] == table["mini-sweep", "random"]["points"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--learner", "nfps"], "a learner is one of ppo"),
+        (["--learner", "empty.py"], "has no function train"),
+        (["--rung", "mini"], "a rung is one of mini-sweep"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(tmp_path, words, sentence):
+    (tmp_path / "empty.py").touch()
+    done = run(tmp_path, *words)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "result").exists()
+
+
+def test_grades_agree_with_another_measure_of_the_same_policy(ladder):
+    """OpenSpiel's exploitability of uniform play, over its own tree."""
+    rules = Rules.preset("mini-sweep")
+    game = load(rules, sorted_deals=True)
+    (points,) = ladder.grade(lambda observations, masks: masks, ladder.LADDER["mini-sweep"], 2)
+    assert points == pytest.approx(exploitability.exploitability(game, policy.UniformRandomPolicy(game)))
+
+
+def test_a_margin_is_that_of_the_same_deals_for_all(ladder):
+    rung = ladder.LADDER["one-pack"]
+    lowest = lambda observations, masks: masks * np.arange(masks.shape[1], 0, -1)  # noqa: E731
+    assert ladder.grade(lowest, rung, 4) == ladder.grade(lowest, rung, 4)
+    assert len(ladder.grade("random", rung, 4)) == 4
+
+
+def test_the_value_of_a_solved_game_is_that_of_a_linear_program():
+    rules = Rules.parse("mini-sweep packs=2 suits=(3,)")
+    value = sequence_form_lp.solve_zero_sum_game(load(rules, sorted_deals=True))[0]
+    assert solve(rules).value == pytest.approx(value, abs=1e-3)
