@@ -20,8 +20,8 @@ from krypenv.agents.base import (
 )
 from krypenv.agents.champion import label_of, make_champion
 from krypenv.agents.neural.guided import Guided
-from krypenv.agents.neural.learned import load_agent, trained_rules
-from krypenv.agents.neural.model_file import refuse_zip
+from krypenv.agents.neural.learned import load_agent
+from krypenv.agents.neural.model_file import read_card, refuse_zip, rules_in
 from krypenv.agents.oracle import OracleCards, OracleDeck, OracleHand
 from krypenv.agents.own import PROGRAM, SB3, Typed, is_own, load_sb3, make_own, refuse_import, typed
 from krypenv.agents.programs.player import Program
@@ -55,14 +55,6 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def _make_learned(
-    rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solver: bool = True, threads: int = 1
-) -> BaseAgent:
-    if not model:
-        raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
-    return load_agent(model, rules, seed, temperature=temperature, solver=solver, threads=threads)
-
-
 _AGENTS: dict[str, Callable[..., BaseAgent]] = {
     "random": Random,
     "greedy": Greedy,
@@ -70,7 +62,7 @@ _AGENTS: dict[str, Callable[..., BaseAgent]] = {
     "rollout": Rollout,
     "ismcts": Ismcts,
     "search": Search,
-    "learned": _make_learned,
+    "learned": load_agent,
     "guided": Guided,
     "champion": make_champion,
     "oracle-cards": OracleCards,
@@ -81,16 +73,16 @@ _AGENTS: dict[str, Callable[..., BaseAgent]] = {
 _OWN: dict[str, Callable[..., BaseAgent]] = {
     PROGRAM: Program,
     SB3: load_sb3,
-}  # of one's own, only as a person types them
+}  # only for trusted strings
 
 
 def names() -> list[str]:
-    """Return the names of the agents that need no model. (A path to a model's folder names an agent too.)"""
+    """List the names of the agents that need no model. (A path to a model's folder names an agent too.)"""
     return [name for name, agent in _AGENTS.items() if "model" not in options_of(agent)]
 
 
 def make(spec: str, rules: RulesLike | None = None, seed: int = 0) -> BaseAgent:
-    """Return the agent that a string names: a name with its options, a model's folder, or one of your own.
+    """Make the agent that a string names: a name with its options, a model's folder, or one of your own.
 
     The rules may be their text, or left out for those of the model's folder, or else Krypkasino's for two. All
     randomness of the agent comes from `seed`. `module:Class` is imported and called as `Class(rules, seed, **options)`,
@@ -105,9 +97,9 @@ def make(spec: str, rules: RulesLike | None = None, seed: int = 0) -> BaseAgent:
 
 
 def make_known(spec: str, rules: RulesLike | None = None, seed: int = 0) -> BaseAgent:
-    """Return the agent that a string from a file names: as `make`, but import and start nothing.
+    """Make the agent that a string from a file names: as `make`, but without importing or starting anything.
 
-    Only what a string names that `typed` has marked as typed by a person is imported or started.
+    A string that `typed` has marked is trusted, as in `make`.
     """
     seed = check_seed(seed)
     if not isinstance(spec, str) or not spec.isprintable():
@@ -117,7 +109,7 @@ def make_known(spec: str, rules: RulesLike | None = None, seed: int = 0) -> Base
         if not _is_folder(spec):
             refuse_zip(spec)
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
-        return StrategyPlayer(spec, rules, seed) if is_strategy(spec) else load_agent(spec, rules, seed)
+        return StrategyPlayer(spec, rules, seed) if is_strategy(spec) else load_agent(rules, seed, model=spec)
     if spec not in _AGENTS:
         refuse_zip(spec)
     name, options = parse_spec(spec)
@@ -138,10 +130,10 @@ def make_known(spec: str, rules: RulesLike | None = None, seed: int = 0) -> Base
 
 
 def check_recorded(spec: str) -> None:
-    """Raise ValueError for an agent that a record may not seat at a table, unless a person typed it.
+    """Raise ValueError for an agent that a record may not seat at a table, unless its string is trusted.
 
     A record may come from anybody: it seats agents of the package that need no file and decide within about a second.
-    Whether a path leads anywhere is not looked up.
+    Paths are refused unread.
     """
     if isinstance(spec, Typed):
         return
@@ -164,7 +156,7 @@ def check_recorded(spec: str) -> None:
 
 
 def is_known(spec: str) -> bool:
-    """Return whether a string names an agent of the package, or a path. Its options are not checked."""
+    """Check whether a string names an agent of the package, or a path. Options are not checked."""
     if spec in _AGENTS or _is_path(spec) or _is_folder(spec):
         return True
     try:
@@ -174,19 +166,19 @@ def is_known(spec: str) -> bool:
 
 
 def rules_of(agent: object) -> Rules | None:
-    """Return the rules that an agent has: an object, or the folder of a model or a strategy; None for any other."""
+    """Find the rules of an agent: an object, or the folder of a model or a strategy; None for any other."""
     if not isinstance(agent, str):
         rules = getattr(agent, "rules", None)
         return rules if isinstance(rules, Rules) else None
     if agent in _AGENTS or not _is_folder(agent):
         return None
-    return Rules.parse(load_strategy(agent)[1]["rules"]) if is_strategy(agent) else trained_rules(agent)
+    return Rules.parse(load_strategy(agent)[1]["rules"]) if is_strategy(agent) else rules_in(read_card(agent))
 
 
 def rules_for(players: Iterable[object], rules: RulesLike | None = None) -> Rules:
-    """Return rules, from their text too; without them, those of the first of some agents that has any.
+    """Choose rules: those given, as text or not, else those of the first of some agents that has any.
 
-    Where none has, they are Krypkasino's for two. Raises ValueError for what is no rules.
+    If none has, they are Krypkasino's for two. Raises ValueError for text that names no rules.
     """
     if rules is not None:
         return as_rules(rules)

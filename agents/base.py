@@ -1,4 +1,4 @@
-"""The interface of agents, and the strings that name them: `greedy`, `tactician(shed=True)`."""
+"""The interfaces of agents, and the strings that name them: `greedy`, `tactician(shed=True)`."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ LIMITS: dict[str, tuple[float, float, str]] = {
     "process.seconds": (0.001, 1_000_000, "the time limit for a decision in seconds"),
     "temperature": (0, 1_000_000, "the divisor of scores (0 for the best one)"),
 }
-
-
-# Of these options, at most this much where only a record names the agent: it decides within about a second.
+# Upper bounds of options where only a record names the agent, so that it decides within about a second.
 RECORDED_LIMITS = {"worlds": 500, "plies": 2, "deals": 2, "threads": 1}
 
 # Fields of the rules that agents who know the main game rely on.
@@ -63,7 +61,7 @@ _KNOWN = (
 
 
 class Agent(Protocol):
-    """Maps what the seats to act may see to their actions, for many games at once.
+    """Maps the observations of the seats to act to their actions, for many games at once.
 
     Attributes:
         name: the string that `krypenv.agents.make` makes the agent from.
@@ -82,7 +80,7 @@ class Agent(Protocol):
     rules: Rules
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return a legal action for each row, (B,) int64.
+        """Choose a legal action for each row, (B,) int64.
 
         `observations` are (B, N) int8, where the agent is seated with the blocks that it asks for and no others
         (`krypenv.features.observation_for`), and `action_masks` (B, 105) int8.
@@ -91,12 +89,12 @@ class Agent(Protocol):
 
 
 class Policy(BaseAgent):
-    """An agent that tells the probabilities of its actions."""
+    """An agent with known probabilities of its actions."""
 
     def probabilities(
         self, observations: npt.ArrayLike | Game, action_masks: npt.ArrayLike | None = None
     ) -> FloatArray:
-        """Return the probability of each action: (B, A) float64 from (B, N) and (B, A) int8, or (A,) for a `Game`.
+        """Compute the probability of each action: (B, A) float64 from (B, N) and (B, A) int8, or (A,) for a `Game`.
 
         Raises ValueError as `act` does, and as `move` does for a game.
 
@@ -110,52 +108,52 @@ class Policy(BaseAgent):
         return self._probabilities(np.asarray(observations), np.asarray(action_masks))
 
     def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:
-        """Return the probability of each action, (B, A)."""
+        """Compute the probability of each action, (B, A)."""
         raise NotImplementedError
 
 
 class Cheater(Agent, Protocol):
     """An agent that sees the whole game, hidden hands and deck included: a bound on what can be gained.
 
-    One that says `sees_deck = False` does not look at the cards that are still to be dealt, so they are chance to it.
+    With `sees_deck = False` it ignores the cards that are still to be dealt, so they are chance to it.
     """
 
     cheats: bool  # True
 
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
-        """Return a legal action for each row, (B,) int64, from whole games, (B,) of `GAME`, and (B, 105) int8 masks."""
+        """Choose a legal action for each row, (B,) int64, from whole games, (B,) of `GAME`, and (B, 105) int8 masks."""
         ...
 
 
 class Believer(Agent, Protocol):
-    """An agent that finds some hidden hands likelier than others."""
+    """An agent with a belief: some hidden hands are likelier to it than others."""
 
-    believes: bool  # False if all weights are equal with the options and the rules that it has
+    believes: bool  # False if all weights are equal, with its options and rules
 
     def log_weights(self, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.float64]:
-        """Return the log of the weight of each combination of hidden hands, (W,) float64, up to a constant.
+        """Compute the log importance weight of each combination of hidden hands, (W,) float64, up to a constant.
 
         `observation` is (N,) int8, of the seat to act before its `act` is called, and `hands` (W, P - 1, 52) int8, the
         cards of the other seats by place, from the next one on, all of which agree with it (`check_hands`).
 
-        A weight is by how much the agent finds a combination likelier than uniform deals do: it multiplies worlds that
-        `krypenv.determinize` samples, and the probability of a combination is its share of all weighted deals.
+        A weight is the likelihood of a combination in the agent's belief, relative to uniform deals: it weights worlds
+        that `krypenv.determinize` samples. The probability of a combination is its share of all weighted deals.
         """
         ...
 
 
 def check_hands(rules: Rules, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.int8]:
-    """Return hidden hands as `log_weights` takes them; raise ValueError unless they are dealt from the unseen cards."""
-    found = np.asarray(hands)
-    if found.dtype != np.int8 or found.shape[1:] != (rules.players - 1, NUM_KINDS):
+    """Check hidden hands for `log_weights`; raises ValueError unless they are dealt from the unseen cards."""
+    dealt = np.asarray(hands)
+    if dealt.dtype != np.int8 or dealt.shape[1:] != (rules.players - 1, NUM_KINDS):
         raise ValueError(
-            f"hidden hands are int8 of shape (W, {rules.players - 1}, {NUM_KINDS}), not {shown(found.shape)}"
+            f"hidden hands are int8 of shape (W, {rules.players - 1}, {NUM_KINDS}), not {shown(dealt.shape)}"
         )
     sizes = observation[LAYOUT["hand_size"]][1 : rules.players]
     unseen = rules.deck_counts - observation[LAYOUT["seen"]]
-    if (found < 0).any() or (found.sum(axis=1) > unseen).any() or (found.sum(axis=2) != sizes).any():
+    if (dealt < 0).any() or (dealt.sum(axis=1) > unseen).any() or (dealt.sum(axis=2) != sizes).any():
         raise ValueError("hidden hands are as many of the unseen cards as the other seats hold, and these are not")
-    return found
+    return dealt
 
 
 def check_krypkasino(rules: Rules, who: str) -> None:
@@ -164,20 +162,18 @@ def check_krypkasino(rules: Rules, who: str) -> None:
     The message names `who`, an agent or a command. Fields such as the deck, the deals and the points of cards
     may have any value.
     """
-    if found := _unknown_field(rules):
-        raise ValueError(
-            f"{one_line(who, 80)} knows only games like Krypkasino, and {rules.name} with {rules.players} players has "
-            f"{found}"
-        )
+    if field := _unknown_field(rules):
+        game = f"{rules.name} with {rules.players} players"
+        raise ValueError(f"{one_line(who, 80)} knows only games like Krypkasino, and {game} has {field}")
 
 
 def knows_krypkasino(rules: Rules) -> bool:
-    """Return whether `check_krypkasino` passes rules."""
+    """Check whether `check_krypkasino` passes rules."""
     return not _unknown_field(rules)
 
 
 def _unknown_field(rules: Rules) -> str:
-    """Return the first field that makes rules another game than Krypkasino and its variants, "" if there is none."""
+    """Find the first field that makes rules another game than Krypkasino and its variants, "" if there is none."""
     known = Rules()
     for key in _KNOWN:
         if getattr(rules, key) != getattr(known, key):
@@ -189,7 +185,7 @@ def _unknown_field(rules: Rules) -> str:
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
-    """Return the name and the options in an agent's string. Values are numbers, strings, True, False and None.
+    """Parse an agent's string into its name and options. Values are numbers, strings, True, False and None.
 
     Raises ValueError for any other string.
 
@@ -208,7 +204,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
 
 
 def _parse_options(text: str) -> dict[str, Any]:
-    """Return the options between the parentheses; raises ValueError if they are malformed."""
+    """Parse the options between the parentheses; raises ValueError if they are malformed."""
     options: dict[str, Any] = {}
     at = len(text) - len(text.lstrip())
     while at < len(text):
@@ -221,7 +217,7 @@ def _parse_options(text: str) -> dict[str, Any]:
 
 
 def format_spec(name: str, options: dict[str, Any]) -> str:
-    """Return the string that `parse_spec` reads.
+    """Write the string that `parse_spec` reads.
 
     >>> format_spec("tactician", {"shed": True})
     'tactician(shed=True)'
@@ -230,9 +226,9 @@ def format_spec(name: str, options: dict[str, Any]) -> str:
 
 
 def options_of(agent: Callable[..., Agent]) -> dict[str, Any]:
-    """Return the options of an agent's class or function, its keyword-only arguments, with their defaults."""
+    """List the options of an agent's class or function, its keyword-only arguments, with their defaults."""
     parameters = inspect.signature(agent).parameters.values()
-    return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+    return {one.name: one.default for one in parameters if one.kind is one.KEYWORD_ONLY}
 
 
 def check_options(name: str, agent: Callable[..., Agent], options: dict[str, Any]) -> None:
@@ -275,7 +271,7 @@ def check_limit(key: str, value: Any) -> None:
 
 
 def check_seed(seed: int) -> int:
-    """Return a seed as a Python int; raises ValueError unless it is a whole number from 0 to 2**64 - 1."""
+    """Convert a seed to a Python int; raises ValueError unless it is a whole number from 0 to 2**64 - 1."""
     if not is_whole(seed, 0, (1 << 64) - 1):
         raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {shown(seed)}")
     return int(seed)

@@ -1,8 +1,20 @@
 """The champion: `guided` with the package's network for the rules, or `search` where no network was trained for them.
 
-It only chooses: the model by the rules (`SHIPPED`), the number of worlds and of proposals for each, and the weight of
-the prior. How it decides is told in `krypenv/agents/neural/guided.py`; a decision leads through six files: `guided`,
-`search/sampling` (the loop over worlds), `moves/listing`, `neural/inference`, `neural/belief` and `neural/playouts`.
+This module only chooses: the model by the rules (`SHIPPED`), the numbers of worlds and proposals, and the weight of the
+prior. A decision passes six files:
+
+1. `neural/guided.py`: the algorithm, as three hooks of the loop: `begin_guided` (policy of the root, proposals),
+   `draw_proposal` (worlds) and `play_out_moves` (values of moves). `act` itself, in `search/sampler.py`, checks the
+   observations and shares the rows among threads.
+2. `search/sampling.py`: the loop over worlds (`decide_row`). It lists the moves, adds their values to totals, prunes
+   moves, and writes the action of the best one.
+3. `search/worlds.py`: the information set of the observation (`set_root`), and worlds sampled from it (`next_world`).
+4. `neural/belief.py`: the importance weight of a world's hidden hands, from the others' plays in this deal.
+5. `neural/playouts.py`: playouts with the network at every seat. Both caches live here: by hidden hand, and by sequence
+   of actions; they last for one decision.
+6. `neural/inference.py`: the network itself, for one decision at a time.
+
+Beside them, `moves/listing.py` lists and orders moves, and caches captures and sweeps of tables for all decisions.
 """
 
 from __future__ import annotations
@@ -46,7 +58,7 @@ PRIORS = {"howto": 0.2}
 
 
 def shipped_model(rules: Rules) -> Path | None:
-    """Return the folder of the package's model for some rules; None if there is none.
+    """Find the folder of the package's model for some rules; None if there is none.
 
     The length of a session doesn't matter.
     """
@@ -55,7 +67,7 @@ def shipped_model(rules: Rules) -> Path | None:
 
 
 def label_of(name: str, rules: Rules, cheats: bool = False) -> str:
-    """Return an agent's name as tables show it, with what it doesn't tell: that the agent cheats, or has no model.
+    """Make the label of an agent for tables: its name, and whether it cheats or has no model.
 
     >>> label_of("champion", Rules.preset("mini-low"))
     'champion (search: no model for these rules)'
@@ -92,7 +104,7 @@ def _make_player(model: Path | None, rules: Rules, seed: int, worlds: int, threa
             proposals = 1  # the network takes too long for more
         return Guided(rules, seed, model=str(model), proposals=proposals, prior=PRIORS.get(model.name), **options)
     if model:
-        return load_agent(model, rules, seed, threads=threads)
+        return load_agent(rules, seed, model=str(model), threads=threads)
     if not worlds:
         raise ValueError(f"no network for '{rules}' comes with the package; give the champion some worlds")
     return _search_for(rules)(rules, seed, **options)

@@ -1,4 +1,15 @@
-"""The scripted agents: random, greedy and tactician. They ignore the observation's features block."""
+"""The scripted agents: random, greedy and tactician, which search nothing.
+
+In games like Krypkasino greedy and tactician play the action of least cost (`cheapest_action`):
+
+1. greedy's cost is what the action takes at once, with the points of an own sweep (`krypenv.kernels.weighing`).
+2. tactician subtracts the points of a sweep that the next seat may have to make, times its probability: that the next
+   hand, drawn from the unseen cards, holds a card that sweeps (`krypenv.kernels.outlook`).
+3. With `shed`, a high card that trails costs less.
+
+Under other rules they play the move that the judgement prefers (`krypenv.agents.judgement`); greedy counts its
+immediate gain alone. Ties are broken at random.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.agents.base import BaseAgent, FloatArray, IntArray, Policy, check_options, check_seed, format_spec
-from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.judgement.judge import judge_decision
+from krypenv.agents.judgement import judge_decision
 from krypenv.agents.moves.making import next_action
-from krypenv.agents.moves.record import trails
-from krypenv.agents.moves.space import JUDGED_CAPTURES
-from krypenv.agents.workspace import Workspace, make_workspace, with_room
+from krypenv.agents.moves.record import JUDGED_CAPTURES, trails
+from krypenv.agents.search.worlds import set_root
+from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
 from krypenv.kernels.decision_checks import check_decisions
@@ -31,18 +41,18 @@ MIDDLE_VALUE = 8
 class Style(NamedTuple):
     """How a scripted player chooses."""
 
-    looks_ahead: bool  # to what the next seat can win
+    looks_ahead: bool  # to the reply of the next seat
     shed_weight: float
 
 
 def tactical_style(rules: Rules) -> Style:
-    """Return the tactician that is strongest at some rules: it sheds if it must capture."""
+    """Choose the style of the tactician that is strongest at some rules: it sheds where captures are forced."""
     return Style(True, 0.0 if rules.capture == "optional" else SHED_WEIGHT)
 
 
 @kernel
 def list_legal(action_mask: np.ndarray, out: np.ndarray) -> int:
-    """Write the legal actions of one row into `out`, (139,) int64, and return their number."""
+    """Write the legal actions of one row to `out`, (139,) int64; return their number."""
     count = 0
     for action in range(len(action_mask)):
         if action_mask[action]:
@@ -53,7 +63,7 @@ def list_legal(action_mask: np.ndarray, out: np.ndarray) -> int:
 
 @kernel
 def list_actions(game: np.record, out: np.ndarray) -> int:
-    """Write the legal actions of a game into `out`, (139,) int64, and return their number."""
+    """Write the legal actions of a game to `out`, (139,) int64; return their number."""
     count = list_bits(np.int64(game.legal_plays), 0, 0, out)
     count = list_bits(np.int64(game.legal_takes), TAKE, count, out)
     return list_bits(np.int64(game.legal_builds), BUILD, count, out)
@@ -61,7 +71,7 @@ def list_actions(game: np.record, out: np.ndarray) -> int:
 
 @kernel
 def list_bits(bits: int, first: int, count: int, out: np.ndarray) -> int:
-    """Add `first` plus the number of each bit to the first `count` entries of `out`; return how many there are then."""
+    """Append `first` plus the place of each bit to the first `count` entries of `out`; return their number."""
     while bits != 0:
         bit = bits & -bits
         bits ^= bit
@@ -72,13 +82,13 @@ def list_bits(bits: int, first: int, count: int, out: np.ndarray) -> int:
 
 @kernel
 def draw(luck: int, count: int) -> int:
-    """Return a number below `count` from 32 random bits."""
+    """Scale 32 random bits to a number below `count`."""
     return luck * count >> 32
 
 
 @kernel
 def choose_any(action_masks: np.ndarray, luck: np.ndarray, legal: np.ndarray, out: np.ndarray) -> None:
-    """Write a uniformly random legal action of each row into `out`, (B,) int64; `luck` is (B,) of 32 random bits."""
+    """Write a uniformly random legal action of each row to `out`, (B,) int64; `luck` is (B,) of 32 random bits."""
     for row in range(len(out)):
         count = list_legal(action_masks[row], legal)
         out[row] = legal[draw(luck[row], count)]
@@ -91,41 +101,36 @@ def choose_best(
     action_masks: np.ndarray,
     luck: np.ndarray,
     style: Style,
-    workspace: Workspace,
+    workspaces: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write each row's action of least cost into `out`, (B,) int64, or that of its best move; ties at random."""
-    rules, worlds, judging, listing = compiled[0], workspace.worlds[0], workspace.judging[0], workspace.listing[0]
+    """Write each row's action of least cost, or that of its best move, to `out`, (B,) int64; ties at random."""
+    workspace = workspaces[0]
+    worlds, judging, listing = workspace.worlds, workspace.judging, workspace.listing
     for row in range(len(out)):
         count = list_legal(action_masks[row], judging.legal)
         if count == 1:
             out[row] = judging.legal[0]
-        elif rules.is_main:
-            out[row] = cheapest_action(rules, observations[row], count, style, luck[row], judging, listing.scratch)
+        elif compiled[0].is_main:
+            out[row] = cheapest_action(compiled[0], observations[row], count, style, luck[row], workspace)
         else:
-            look_around(rules, observations[row], worlds, listing.scratch)
+            set_root(compiled[0], observations[row], workspace)
             listing.keep = JUDGED_CAPTURES
-            best = best_move(rules, observations[row], worlds.root, style, luck[row], 0, listing, judging)
+            best = best_move(compiled[0], observations[row], worlds.root, style, luck[row], 0, workspace)
             out[row] = next_action(worlds.root, listing.moves[best])
 
 
 @kernel
 def cheapest_action(
-    compiled: np.record,
-    seen: np.ndarray,
-    count: int,
-    style: Style,
-    luck: int,
-    judging: np.record,
-    scratch: np.record,
+    compiled: np.record, seen: np.ndarray, count: int, style: Style, luck: int, workspace: np.record
 ) -> int:
-    """Return the action of least cost among the first `count` of `judging.legal`, by rules like the main game's.
+    """Choose the action of least cost among the first `count` of `judging.legal`, by rules like the main game's.
 
-    The cost is the points taken now, own sweeps included. Who looks ahead subtracts the points of a sweep that the next
-    seat may have to make, times its probability, and for a card that trails `shed_weight` for each unit of its hand
-    value above the middle. Overwrites `judging.legal`.
+    The cost is the points taken now, own sweeps included. A style that looks ahead subtracts the points of a sweep that
+    the next seat may have to make, times its probability, and for a card that trails `shed_weight` for each unit of its
+    hand value above the middle. Overwrites `judging.legal`.
     """
-    legal, outlook = judging.legal, judging.outlook
+    legal, outlook, scratch = workspace.judging.legal, workspace.judging.outlook, workspace.listing.scratch
     look(compiled, seen, outlook)
     tied, lowest = 1, np.inf
     for at in range(count):
@@ -152,12 +157,11 @@ def best_move(
     style: Style,
     luck: int,
     start: int,
-    listing: np.record,
-    judging: np.record,
+    workspace: np.record,
 ) -> int:
     """List and judge the moves of a game as `judge_decision` does; return the place of the best one."""
-    moves, judged = listing.moves, judging.judged
-    end = judge_decision(compiled, seen, game, start, style.looks_ahead, listing, judging)
+    moves, judged = workspace.listing.moves, workspace.judging.judged
+    end = judge_decision(compiled, seen, game, start, style.looks_ahead, workspace)
     most, tied = -np.inf, 0
     for at in range(start, end):
         if trails(moves[at]):
@@ -183,22 +187,18 @@ class _Scripted(BaseAgent):
         self.rules = rules
         self.lock = Lock()
         self._compiled, self._style = compile_rules(rules), style
-        self._workspace = make_workspace()
+        self._workspaces = make_workspaces()
         self._rng = np.random.default_rng(check_seed(seed))
 
     @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return the action of least cost, or the next one of the best move, (B,) int64; see `krypenv.agents.Agent`."""
+        """Choose the action of least cost, or the next one of the best move, (B,) int64; see `krypenv.agents.Agent`."""
         observations, masks = check_decisions(self.rules, observations, action_masks)
         if not self._compiled["is_main"][0]:
             check_genuine(self.rules, observations, masks)
         out = np.empty(len(masks), np.int64)
         luck = self._rng.integers(0, 1 << 32, len(masks))
-
-        def choose() -> None:
-            choose_best(self._compiled, observations, masks, luck, self._style, self._workspace, out)
-
-        with_room(self, choose)
+        choose_best(self._compiled, observations, masks, luck, self._style, self._workspaces, out)
         return out
 
 
@@ -218,7 +218,7 @@ class Random(Policy):
 
     @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return a random legal action for each row, (B,) int64; see `krypenv.agents.Agent`."""
+        """Choose a random legal action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         _, masks = check_decisions(self.rules, observations, action_masks)
         out = np.empty(len(masks), np.int64)
         choose_any(masks, self._rng.integers(0, 1 << 32, len(masks)), self._legal, out)

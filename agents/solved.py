@@ -129,7 +129,7 @@ class StrategyPlayer(Policy):
         self._rng = np.random.default_rng(check_seed(seed))
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`.
+        """Choose an action for each row, (B,) int64; see `krypenv.agents.Agent`.
 
         Raises ValueError for observations without the history block.
         """

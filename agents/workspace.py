@@ -1,23 +1,19 @@
-"""What agents work in: a record of each part for each thread, made once, so that kernels allocate nothing."""
+"""The workspace of agents: one record for each thread, allocated once, so that kernels allocate nothing."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from krypenv.agents.base import MAX_PLIES
-from krypenv.agents.judgement.judge import judging_type
-from krypenv.agents.moves.space import FEW_MOVES, MOST_MOVES, begin_listing, listing_type, random_keys
+from krypenv.agents.judgement import JUDGING
+from krypenv.agents.moves.record import LISTING, MOST_MOVES, reset_listing, zobrist_keys
+from krypenv.agents.search.horizon import MODEL, make_model
 from krypenv.cards import NUM_KINDS
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME, MAX_DECK
 
-Result = TypeVar("Result")
-
-MEMORY_SIZE = 1 << 13  # positions remembered by alpha-beta
+TABLE_SIZE = 1 << 13  # positions in the transposition table of alpha-beta
 NO_LIMIT = 1 << 60  # of nodes
 
 FRAME = np.dtype(  # a node on the line that is being searched
@@ -38,20 +34,21 @@ FRAME = np.dtype(  # a node on the line that is being searched
     align=True,
 )
 
-MEMORY = np.dtype([("key", np.uint64), ("gain", np.float64), ("bound", np.int64)], align=True)
+ENTRY = np.dtype([("key", np.uint64), ("gain", np.float64), ("bound", np.int64)], align=True)  # of the table
 
 WORLDS = np.dtype(
     [
         ("blank", GAME),  # zeros
-        ("root", GAME),  # what the searching seat knows of its game
+        ("root", GAME),  # the information set: the game with empty hands for the other seats
         ("game", GAME),  # a world: the root, completed
         ("ahead", GAME),  # a world that is played on
+        ("row", np.int64),  # of the decision in its job
         ("is_open", np.bool_),  # nothing is hidden
-        ("agrees", np.bool_),  # every world so far agrees with what is seen
-        ("world", np.int64),  # number of the next one
-        ("end", np.int64),  # number after the last one
-        ("seed", np.uint64),  # of the one that was drawn
-        ("tried", np.int64),  # worlds in which the actions were tried
+        ("agrees", np.bool_),  # every world so far agrees with the observation
+        ("world", np.int64),  # number of the next world
+        ("end", np.int64),  # number after the last world
+        ("seed", np.uint64),  # of the current world
+        ("tried", np.int64),  # worlds in which the moves were valued
         ("margins", np.float64, (MAX_PLAYERS,)),  # of all sides at the end of a playout
         ("owner", np.int64, (MAX_DECK,)),  # for dealing hidden cards
         ("pool", np.int64, (MAX_DECK,)),
@@ -64,8 +61,8 @@ LINES = np.dtype(
         ("stack", GAME, (MAX_PLIES + 2,)),  # the positions on the line that is being searched, from 1 on
         ("frames", FRAME, (MAX_PLIES + 2,)),
         ("ahead", GAME),  # a game that is played on from a leaf
-        ("memory", MEMORY, (MEMORY_SIZE,)),
-        ("hand_keys", np.uint64, (MAX_PLAYERS, NUM_KINDS)),  # random words that keys of positions are sums of
+        ("table", ENTRY, (TABLE_SIZE,)),  # the transposition table
+        ("hand_keys", np.uint64, (MAX_PLAYERS, NUM_KINDS)),  # Zobrist keys
         ("table_keys", np.uint64, (NUM_KINDS,)),
         ("last_keys", np.uint64, (MAX_PLAYERS + 1,)),
         ("margins", np.float64, (MAX_PLAYERS,)),  # max^n: margins of all sides at a leaf
@@ -75,59 +72,37 @@ LINES = np.dtype(
 )
 
 
-def tally_type(moves: int) -> np.dtype[Any]:
-    """Return the dtype of figures of so many moves of the root."""
-    return np.dtype(
-        [
-            ("values", np.float64, (moves,)),  # their margins in one world
-            ("totals", np.float64, (moves,)),  # the sums of these over the worlds; minus infinity for pruned moves
-            ("behind", np.float64, (moves,)),  # how far a network's logit is behind that of the best action
-        ],
-        align=True,
-    )
+TALLY = np.dtype(  # by move of the root
+    [
+        ("values", np.float64, (MOST_MOVES,)),  # margins in one world
+        ("totals", np.float64, (MOST_MOVES,)),  # their sums over the worlds; minus infinity for pruned moves
+        ("behind", np.float64, (MOST_MOVES,)),  # the network's logit, less that of the best action
+    ],
+    align=True,
+)
+
+WORKSPACE = np.dtype(
+    [
+        ("listing", LISTING),  # moves, and the scratch for listing them
+        ("worlds", WORLDS),  # the decision, and the world that was sampled for it
+        ("lines", LINES),  # the lines of play that the solver searches
+        ("judging", JUDGING),  # the judgement of moves before any search
+        ("tally", TALLY),  # the margins of the root's moves
+        ("model", MODEL),  # the parameters of leaf values
+    ],
+    align=True,
+)
 
 
-class Workspace(NamedTuple):
-    """What agents work in, allocated once: a record of each part for each thread."""
+def make_workspaces(threads: int = 1, model: np.ndarray | None = None) -> np.ndarray:
+    """Allocate fresh workspaces, (threads,) of `WORKSPACE`, with the model of leaf values that counts sweeps if none.
 
-    listing: np.ndarray  # (threads,) of `listing_type`: moves, and what finds them
-    worlds: np.ndarray  # (threads,) of `WORLDS`: the decision, and the world that was sampled for it
-    lines: np.ndarray  # (threads,) of `LINES`: the lines of play that the solver goes through
-    judging: np.ndarray  # (threads,) of `judging_type`: what moves are worth before any search
-    tally: np.ndarray  # (threads,) of `tally_type`: the margins of moves
-
-
-def part_of(workspace: Workspace, part: int) -> Workspace:
-    """Return the workspace of one thread."""
-    return Workspace(*(records[part : part + 1] for records in workspace))
-
-
-def make_workspace(threads: int = 1, moves: int = FEW_MOVES) -> Workspace:
-    """Return a fresh workspace with room for so many moves on one line of play."""
-    listing, lines = records(listing_type(moves), threads), records(LINES, threads)
-    begin_listing(listing)
-    lines["hand_keys"], lines["table_keys"], lines["last_keys"] = random_keys()
-    lines["limit"] = NO_LIMIT
-    judging, tally = records(judging_type(moves), threads), records(tally_type(moves), threads)
-    return Workspace(*(handle(part) for part in (listing, records(WORLDS, threads), lines, judging, tally)))
-
-
-class HasWorkspace(Protocol):
-    """An object that searches in a workspace of its own."""
-
-    _workspace: Workspace
-
-
-def with_room(searcher: HasWorkspace, search: Callable[[], Result]) -> Result:
-    """Return the result of a search; if its moves don't fit into the workspace, repeat it in a larger one.
-
-    The kernels are then compiled anew, which takes some seconds. Raises ValueError if no workspace is large enough.
+    Memory is touched only as it is used.
     """
-    while True:
-        try:
-            return search()
-        except OverflowError:
-            moves = 8 * searcher._workspace.listing["moves"].shape[1]
-            if moves > MOST_MOVES:
-                raise ValueError(f"a search finds more than {MOST_MOVES // 8:,} moves on one line of play") from None
-            searcher._workspace = make_workspace(len(searcher._workspace.listing), moves)
+    workspaces = records(WORKSPACE, threads)
+    workspaces["model"] = make_model("sweep") if model is None else model
+    lines = workspaces["lines"]
+    reset_listing(workspaces["listing"])
+    lines["hand_keys"], lines["table_keys"], lines["last_keys"] = zobrist_keys()
+    lines["limit"] = NO_LIMIT
+    return handle(workspaces)

@@ -19,8 +19,8 @@ from krypenv.kernels.builds import buildable, copies_in, held_values, loose_sums
 from krypenv.kernels.compiled import NIBBLE, bit_index, hand_value_of, table_value_of
 from krypenv.runtime.jit import kernel, other_kernel
 
-LAID = 0.5  # of what a build would win, that who lays it counts on
-MULLE_RISK = 0.7  # of a mulle, that trailing a card costs if the next hand is known to have the copy
+LAID = 0.5  # share of what a build would win that counts when it is laid
+MULLE_RISK = 0.7  # share of a mulle that trailing a card costs if the next hand is known to have the copy
 _ONE: Any = np.int64(1)
 
 
@@ -28,7 +28,7 @@ _ONE: Any = np.int64(1)
 def list_builds(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
     """Write the moves of a card that are not cut to `.moves` from `start` on, with their costs; return where they end.
 
-    Call `look_at_table` first.
+    Call `prepare_table` first.
     """
     seat, is_pending = np.int64(game.seat), game.pending != NO_CARD
     own, held = own_builds(game, seat), held_values(compiled, game, seat, NO_CARD if is_pending else card)
@@ -54,7 +54,7 @@ def list_builds(compiled: np.record, game: np.record, card: int, start: int, lis
 
 @kernel
 def _cost_of_trail(compiled: np.record, game: np.record, card: int, prices: np.ndarray) -> int:
-    """Return what it costs to trail a card, in thousandths of a point."""
+    """Compute the cost of trailing a card, in thousandths of a point."""
     cost = TRAIL * prices[card]
     seat = game.seat + 1
     if seat == compiled.players:
@@ -103,7 +103,7 @@ def _list_captures(
 
 @kernel
 def _gain_of_build(compiled: np.record, game: np.record, move: np.record, prices: np.ndarray) -> float:
-    """Return what the build that a capture takes is worth, and a mulle that it makes with one of its cards (G2)."""
+    """Price the build that a capture takes, and a mulle with one of its cards (G2)."""
     if move.taken == 0:
         return 0.0
     worth = worth_of_build(game, np.int64(move.taken), prices)
@@ -149,7 +149,7 @@ def _list_lays(
 
 @kernel
 def _copies_held(compiled: np.record, game: np.record, card: int, value: int) -> int:
-    """Return the kinds of a hand value that the seat to act holds beside a card, as bits."""
+    """Find the kinds of a hand value that the seat to act holds beside a card, as bits."""
     kinds = np.int64(game.hand_kinds[game.seat]) & compiled.value_kinds[value]
     if game.pending == NO_CARD and game.hands[game.seat, card] == 1:
         kinds &= ~(_ONE << card)
@@ -158,7 +158,7 @@ def _copies_held(compiled: np.record, game: np.record, card: int, value: int) ->
 
 @kernel
 def _worth_laid(compiled: np.record, game: np.record, move: np.record, copies: int, prices: np.ndarray) -> float:
-    """Return what a build that a move lays would win, with a mulle by one of `copies`, bits of kinds (G2)."""
+    """Price the build that a move lays, with a mulle by one of `copies`, bits of kinds (G2)."""
     value = np.int64(move.build)
     worth = prices[move.card] - np.float64(cost_of_takes(compiled, move, prices)) / POINT
     for other in (value, np.int64(move.taken)):

@@ -21,8 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.moves.prices import cost_of_takes
-from krypenv.agents.moves.record import bits_of_counts, keep_best, write_move
-from krypenv.agents.moves.space import MANY_CHOICES
+from krypenv.agents.moves.record import MANY_CHOICES, bits_of_counts, keep_best, write_move
 from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, SPADES
 from krypenv.kernels.compiled import NEVER, NIBBLE, highest
 from krypenv.runtime.jit import kernel, other_kernel, trailing_zeros
@@ -32,7 +31,7 @@ from krypenv.runtime.jit import kernel, other_kernel, trailing_zeros
 def write_choices(compiled: np.record, game: np.record, card: int, capture: int, start: int, listing: np.record) -> int:
     """Write a move for each choice of kinds for a capture, packed, that contains what was taken so far.
 
-    Where captures are optional, choices are left out that another one is sure to equal or beat.
+    Where captures are optional, dominated choices are left out.
     """
     moves, table, optional = listing.moves, np.int64(game.table_ranks), compiled.optional
     once, twice, left = np.int64(0), np.int64(0), np.int64(capture)
@@ -63,7 +62,7 @@ def write_choices(compiled: np.record, game: np.record, card: int, capture: int,
 
 @other_kernel
 def keep_cheapest(compiled: np.record, start: int, end: int, table: int, listing: np.record) -> int:
-    """Write what moves cost by the cards that they take, and keep the best of them (`keep_best`)."""
+    """Write the costs of moves by the cards that they take, and keep the best moves."""
     for at in range(start, end):
         listing.moves[at].cost = cost_of_takes(compiled, listing.moves[at], listing.prices)
     return keep_best(start, end, table, listing)
@@ -73,7 +72,7 @@ def keep_cheapest(compiled: np.record, start: int, end: int, table: int, listing
 def _split_kinds(
     compiled: np.record, game: np.record, card: int, rank: int, wanted: int, start: int, end: int, listing: np.record
 ) -> int:
-    """Replace the moves from `start` to `end` by one for each choice of so many more cards of a rank."""
+    """Replace each move from `start` to `end` by one for each choice of `wanted` more cards of a rank."""
     moves, free, is_pending = listing.moves, listing.free, game.pending != NO_CARD
     for suit in range(NUM_SUITS):
         kind = suit * NUM_RANKS + rank
@@ -82,23 +81,19 @@ def _split_kinds(
             free[kind] -= game.taken[kind]
     first = end
     for packed in range(81):  # 0, 1 or 2 copies of each suit, as digits of base 3
-        rest = packed
-        count, once, twice = 0, np.int64(0), np.int64(0)
-        fitting = True
+        rest, count, once, twice = packed, 0, np.int64(0), np.int64(0)
+        fits = True
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
             copies = rest % 3
             rest //= 3
+            listing.chosen[suit] = copies
             count += copies
-            fitting &= copies <= free[kind]
+            fits &= copies <= free[kind]
             has_one = is_pending and game.taken[kind] > 0
             once |= np.int64(copies > 0) << kind
             twice |= np.int64(copies + has_one > 1 and copies > 0) << kind
-        if (
-            fitting
-            and count == wanted
-            and not (compiled.optional and _is_dominated(compiled, card, rank, packed, listing))
-        ):
+        if fits and count == wanted and not (compiled.optional and _is_dominated(compiled, card, rank, listing)):
             for at in range(start, first):
                 move = moves[at]
                 write_move(moves, end, move.card, move.ranks, move.once | once, move.twice | twice)
@@ -110,39 +105,35 @@ def _split_kinds(
 
 @kernel
 def copies_count(compiled: np.record) -> bool:
-    """Return whether it matters that a card is taken with its identical copy (M2, G2, R11)."""
+    """Check whether it matters that a card is taken with its identical copy (M2, G2, R11)."""
     by_copy: bool = compiled.mulle_points != 0 or compiled.identical_sweep != compiled.rank_sweep
     return by_copy or compiled.mulle_by_value
 
 
 @kernel
-def _is_dominated(compiled: np.record, card: int, rank: int, packed: int, listing: np.record) -> bool:
-    """Return whether a choice takes a card of a rank while it leaves one that is at least as good to take.
+def _is_dominated(compiled: np.record, card: int, rank: int, listing: np.record) -> bool:
+    """Check whether a choice takes a card of a rank and leaves one that is at least as good to take.
 
-    `packed` is the number of copies of each suit, as digits of base 3.
+    `listing.chosen` has the copies of each suit that it takes.
     """
-    free = listing.free
-    taken = packed
     for suit in range(NUM_SUITS):
-        copies = taken % 3
-        taken //= 3
-        if copies > 0:
-            others = packed
-            for other in range(NUM_SUITS):
-                held = others % 3
-                others //= 3
-                if other != suit and held < free[other * NUM_RANKS + rank]:
-                    better, worse = other * NUM_RANKS + rank, suit * NUM_RANKS + rank
-                    if is_better_taken(compiled, card, better, worse, listing.lone):
-                        return True
+        for other in range(NUM_SUITS):
+            worse, better = suit * NUM_RANKS + rank, other * NUM_RANKS + rank
+            leaves_better = suit != other and listing.chosen[other] < listing.free[better]
+            if (
+                listing.chosen[suit] > 0
+                and leaves_better
+                and is_better_taken(compiled, card, better, worse, listing.lone)
+            ):
+                return True
     return False
 
 
 @kernel
 def is_better_taken(compiled: np.record, card: int, one: int, other: int, lone: int) -> bool:
-    """Return whether a card of a rank is at least as good to take as another; of two that are alike the lower kind is.
+    """Check whether a card of a rank is at least as good to take as another; of two alike, the lower kind is.
 
-    `lone` has the bits of the kinds that are like no other, beside the kind of the card played, as its copy matters.
+    `lone` has the bits of the kinds whose copies matter, beside the kind of the card played.
     """
     if copies_count(compiled) and ((lone >> one | lone >> other) & 1 or card in (one, other)):
         return False

@@ -1,31 +1,40 @@
-"""The moves of a decision, and their order."""
+"""The moves of a decision, and their order.
+
+Where captures must be made, every capture of kinds is a move, and captures are maximal (R7 to R10). Where they are
+optional, see `optional`; where cards are built, `builds`. Captures and sweeps of a table are cached, since a search
+visits the same tables many times.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from krypenv.agents.moves.builds import list_builds
-from krypenv.agents.moves.maximal import known_sweeps, list_maximal
-from krypenv.agents.moves.optional import list_optional, look_at_table
+from krypenv.agents.moves.kinds import write_choices
+from krypenv.agents.moves.optional import list_optional, prepare_table
 from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes
-from krypenv.agents.moves.record import copies_taken, swap_moves
+from krypenv.agents.moves.record import KNOWN_CAPTURES, KNOWN_SIZE, copies_taken, swap_moves, write_move
 from krypenv.cards import NO_CARD, NUM_RANKS
-from krypenv.kernels.compiled import NIBBLE, bit_index, kinds_of_values
+from krypenv.kernels.captures import captures_of, find_captures, find_sweep_values
+from krypenv.kernels.compiled import NIBBLE, bit_index, fits, hand_value_of, kinds_of_values, sum_of
 from krypenv.kernels.scoring import cost_of, is_void, sweeps_of
 from krypenv.runtime.jit import kernel, other_kernel
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_HASH_SHIFT = np.uint64(64 - (KNOWN_SIZE.bit_length() - 1))
 
 
 @kernel
 def list_moves(compiled: np.record, game: np.record, start: int, listing: np.record) -> int:
     """Write all legal moves of the seat to act to `.moves` from `start` on; return where they end (R7-R10).
 
-    While a capture is being chosen, they are the captures that contain what was taken so far. Where captures are
-    optional, those are left out that are no better than others, or not among the best of very many
-    (`krypenv.agents.moves.optional`). Raises OverflowError if they don't fit.
+    While a capture is being chosen, these are the captures that contain what was taken so far. Optional captures that
+    are no better than others, or not among the best of very many, are left out. Raises OverflowError if there is no
+    room.
     """
     listing.first = 0
     if compiled.optional:
-        look_at_table(compiled, game, listing)
+        prepare_table(compiled, game, listing)
     end = start
     plays = np.int64(game.legal_plays)
     if game.pending != NO_CARD:
@@ -39,12 +48,62 @@ def list_moves(compiled: np.record, game: np.record, start: int, listing: np.rec
 
 @kernel
 def _list_card(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
-    """Write the moves of a card of the hand, or what the pending one may still do."""
+    """Write the moves of a card of the hand, or the continuations of the pending one."""
     if not compiled.optional:
-        return list_maximal(compiled, game, card, start, listing)
+        return _list_maximal(compiled, game, card, start, listing)
     if compiled.building:
         return list_builds(compiled, game, card, start, listing)
     return list_optional(compiled, game, card, start, listing)
+
+
+@kernel
+def _list_maximal(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+    """Write a move for each capture of kinds by a card, from `start` on; return where they end."""
+    scratch = listing.scratch
+    table = np.int64(game.table_ranks)
+    if compiled.chooses_value:
+        count = captures_of(compiled, card, table, scratch)
+    else:
+        count = _known_captures(compiled, np.int64(hand_value_of(compiled, card)), table, listing)
+    if count == 0:
+        write_move(listing.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
+        return start + 1
+    end = start
+    for at in range(count):
+        capture = scratch.captures[at]
+        if game.pending == NO_CARD or fits(game.taken_ranks, capture):
+            end = write_choices(compiled, game, card, capture, end, listing)
+    return end
+
+
+@kernel
+def known_sweeps(compiled: np.record, ranks: int, listing: np.record) -> int:
+    """Find the values that sweep a table of packed ranks, as bits, with a cache."""
+    entry = listing.known[np.int64(np.uint64(ranks) * _GOLDEN >> _HASH_SHIFT)]
+    if entry.table != ranks:
+        entry.table = ranks
+        entry.sweeps = find_sweep_values(compiled, ranks, sum_of(compiled, ranks), listing.scratch)
+    return int(entry.sweeps)
+
+
+@kernel
+def _known_captures(compiled: np.record, value: int, ranks: int, listing: np.record) -> int:
+    """Find the maximal captures of a value with a cache; write them to `scratch.captures`, and return their number."""
+    query = ranks | value << NIBBLE * NUM_RANKS
+    entry = listing.known[np.int64(np.uint64(query) * _GOLDEN >> _HASH_SHIFT)]
+    captures = listing.scratch.captures
+    if entry.query == query:
+        count = np.int64(entry.count)
+        for at in range(count):
+            captures[at] = entry.captures[at]
+        return int(count)
+    count = find_captures(compiled, value, ranks, listing.scratch)
+    if count <= KNOWN_CAPTURES:
+        entry.query = query
+        entry.count = count
+        for at in range(count):
+            entry.captures[at] = captures[at]
+    return count
 
 
 @kernel
@@ -72,7 +131,7 @@ def order_moves(compiled: np.record, game: np.record, start: int, end: int, list
 
 @kernel
 def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: int, listing: np.record) -> int:
-    """Return the immediate cost of a move: points and own sweeps, less a sweep that the next hand must make.
+    """Compute the immediate cost of a move: points and own sweeps, less a sweep that the next hand must make.
 
     A sweep counts twice: one seat pays for it and another one is paid.
     """

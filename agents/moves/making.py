@@ -1,10 +1,10 @@
-"""Carrying out moves: as a whole, for searches, or by their staged actions."""
+"""Carrying out moves: whole plays, for searches, or their staged actions."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.moves.maximal import known_sweeps
+from krypenv.agents.moves.listing import known_sweeps
 from krypenv.agents.moves.record import copies_taken
 from krypenv.cards import BUILD, NO_CARD, NUM_KINDS, STOP, TAKE, TAKE_BUILD
 from krypenv.kernels.builds import limit_plays
@@ -42,7 +42,7 @@ def make_move(compiled: np.record, game: np.record, move: np.record, listing: np
 
 @other_kernel
 def _make_any(compiled: np.record, game: np.record, move: np.record, listing: np.record) -> int:
-    """Do what `make_move` does, under rules beyond the main game's."""
+    """Carry out a whole play under rules beyond the main game's; see `make_move`."""
     card = np.int64(move.card)
     if game.pending == NO_CARD:
         lay_down(game, card)
@@ -65,7 +65,7 @@ def _make_any(compiled: np.record, game: np.record, move: np.record, listing: np
 
 @kernel
 def next_action(game: np.record, move: np.record) -> int:
-    """Return the action that begins or continues a move: play, build, take in ascending order, take a build, stop.
+    """Find the action that begins or continues a move: play, build, take in ascending order, take a build, stop.
 
     Cards that every capture takes are not actions where captures are maximal.
     """
@@ -83,7 +83,7 @@ def next_action(game: np.record, move: np.record) -> int:
 
 @kernel
 def leads_to(compiled: np.record, game: np.record, action: int, move: np.record) -> bool:
-    """Return whether an action can begin or continue a move.
+    """Check whether an action can begin or continue a move.
 
     Where captures are maximal, they take their cards in any order. Others take them in ascending order of kind (K2).
     """

@@ -16,15 +16,16 @@ import numpy as np
 
 from krypenv.agents.moves.kinds import copies_count, keep_cheapest, write_choices
 from krypenv.agents.moves.prices import POINT, TRAIL
-from krypenv.agents.moves.record import bits_of_counts, write_move
-from krypenv.agents.moves.space import (
+from krypenv.agents.moves.record import (
     MANY_STEPS,
     MOST_UNIONS,
     OPTIONAL_CAPTURES,
     OPTIONAL_SIZE,
     STEPS_OF_NODE,
     UNION_SLOTS,
-)
+    bits_of_counts,
+    write_move,
+)  # fmt: skip
 from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS
 from krypenv.kernels.compiled import NIBBLE, fits, support
 from krypenv.kernels.scoring import is_void
@@ -39,8 +40,8 @@ _SLOT_SHIFT = np.uint64(64 - (UNION_SLOTS.bit_length() - 1))
 
 
 @other_kernel
-def look_at_table(compiled: np.record, game: np.record, listing: np.record) -> None:
-    """Read what the moves of all cards depend on: what was taken, what may be, what sweeps cost, and a table's key."""
+def prepare_table(compiled: np.record, game: np.record, listing: np.record) -> None:
+    """Prepare what the moves of all cards share: what was taken and may be, the cost of a sweep, the table's key."""
     least, most, first = np.int64(0), np.int64(game.table_ranks), NUM_KINDS
     if game.pending != NO_CARD and game.taken_ranks != 0:
         least = most = np.int64(game.taken_ranks)
@@ -65,7 +66,7 @@ def look_at_table(compiled: np.record, game: np.record, listing: np.record) -> N
 def list_optional(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
     """Write the moves of a card that are not cut to `.moves` from `start` on, with their costs; return where they end.
 
-    Call `look_at_table` first.
+    Call `prepare_table` first.
     """
     moves, is_pending, choice = listing.moves, game.pending != NO_CARD, np.int64(compiled.hand_choice[card])
     if compiled.forced_sweep and not is_pending and choice & game.sweep_values != 0:
@@ -93,7 +94,7 @@ def list_optional(compiled: np.record, game: np.record, card: int, start: int, l
 
 @kernel
 def _known_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
-    """Write the captures of a card that are not cut, memoized; their costs leave out the card and a sweep."""
+    """Write the captures of a card that are not cut, with a cache; costs leave out the card and a sweep."""
     moves, own = listing.moves, card if copies_count(compiled) else NUM_KINDS
     query = listing.table_key + mix(np.uint64(compiled.hand_choice[card]) + np.uint64(own) * _GOLDEN)
     entry = listing.known_captures[np.int64(query & _SLOT_MASK)]
@@ -131,7 +132,7 @@ def write_unions(
     """Write a move for each choice of table cards that contains what was taken so far.
 
     With `own`, the rank of the card itself, packed, or 0, they are unions of groups of one of the values in `choice`,
-    as bits. If none is found within a limit of steps, some one is written, so that a play that was begun has a move.
+    as bits. If the search finds none within its step limit, any one is written, so that a play in progress has a move.
     """
     least, most = np.int64(listing.least + own), np.int64(listing.most + own)
     count, values = np.int64(0), np.int64(choice)
@@ -178,7 +179,7 @@ def _find_unions(compiled: np.record, value: int, least: int, most: int, count: 
 
 @kernel
 def _is_new(ranks: int, listing: np.record) -> bool:
-    """Add a multiset to the set of those found; return whether it was not there."""
+    """Add a union to the hash set; return whether it is new."""
     place = np.int64(np.uint64(ranks) * _GOLDEN >> _SLOT_SHIFT)
     while listing.set_number[place] == listing.sets:
         if listing.union_set[place] == ranks:

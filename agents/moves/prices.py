@@ -1,4 +1,4 @@
-"""What winning a card, a build or a move is worth, in points of margin, before any search."""
+"""Prices: the worth of winning a card, a build or a move, in points of margin, before any search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from krypenv.kernels.outlook import majority_prices
 from krypenv.runtime.jit import kernel
 from krypenv.state import mix
 
-PRICE_STEPS = 1 << 20  # of a point, by which prices are told apart
+PRICE_STEPS = 1 << 20  # of a point: the resolution of prices in the key of a cache
 POINT = 1000  # costs of moves are in thousandths of a point
 TRAIL = 500  # what a card that trails costs, in thousandths of its price
 SAFE, OPEN = 0.9, 0.3  # of what a build wins: where the seat to move can't take it, and where it can
@@ -21,7 +21,7 @@ SAFE, OPEN = 0.9, 0.3  # of what a build wins: where the seat to move can't take
 
 @kernel
 def set_prices(compiled: np.record, game: np.record, listing: np.record) -> None:
-    """Write what winning each kind is worth to the seat to act, for all moves that are listed from here on."""
+    """Write the price of each kind for the seat to act, for all moves listed from here on."""
     card_price, spade_price = majority_prices(compiled, game.cards_won, game.spades_won, game.seat % compiled.teams)
     for kind in range(NUM_KINDS):
         listing.prices[kind] = price_of(compiled, kind, card_price, spade_price)
@@ -31,14 +31,14 @@ def set_prices(compiled: np.record, game: np.record, listing: np.record) -> None
 
 @kernel
 def mulle_price(compiled: np.record, card: int) -> float:
-    """Return what a mulle with a card wins (G2, M2); bad for a low goal."""
+    """Price a mulle with a card (G2, M2); it is negative for a low goal."""
     points = compiled.mulle_value[card] if compiled.mulle_by_value else compiled.mulle_points
     return -np.float64(compiled.lead_sign * points)
 
 
 @kernel
 def cost_of_takes(compiled: np.record, move: np.record, prices: np.ndarray) -> int:
-    """Return what the cards that a move takes, and a mulle, cost at once, in thousandths of a point."""
+    """Compute the immediate cost of the cards that a move takes and of a mulle, in thousandths of a point."""
     worth = 0.0
     kinds = np.int64(move.once)
     while kinds != 0:
@@ -54,7 +54,7 @@ def cost_of_takes(compiled: np.record, move: np.record, prices: np.ndarray) -> i
 
 @kernel
 def worth_of_build(game: np.record, value: int, prices: np.ndarray) -> float:
-    """Return what the cards of a build are worth."""
+    """Sum the prices of the cards of a build."""
     worth = 0.0
     for kind in range(NUM_KINDS):
         copies = copies_in(game, value, kind)
@@ -65,7 +65,7 @@ def worth_of_build(game: np.record, value: int, prices: np.ndarray) -> float:
 
 @kernel
 def worth_of_promise(compiled: np.record, game: np.record, value: int, prices: np.ndarray) -> float:
-    """Return what a build wins for its owner: its cards, and the best of the owner's cards that can take it."""
+    """Price a build for its owner: its cards, and the best of the owner's cards that can take it."""
     owner = np.int64(game.build_owner[value])
     best = 0.0
     for kind in range(NUM_KINDS):
@@ -79,7 +79,7 @@ def worth_of_promise(compiled: np.record, game: np.record, value: int, prices: n
 
 @kernel
 def promised_margin(compiled: np.record, game: np.record, side: int, prices: np.ndarray) -> float:
-    """Return the margin that a side can expect from builds whose owners are not to move, all hands open.
+    """Estimate a side's margin from builds whose owners are not to move, all hands open.
 
     The seat to move takes the best of what it can at once, and that is counted elsewhere.
     """

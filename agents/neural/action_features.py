@@ -1,4 +1,4 @@
-"""Action features: what networks see of each legal action, what it does and what all seats can do after it.
+"""Action features, the inputs of networks for each legal action: what it does, and what all seats can do after it.
 
 They hold more than the observation's features block (`krypenv.features`), and only for legal actions. Games
 that count or allow more than Krypkasino have others (`krypenv.agents.neural.move_features`).
@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.judgement.judge import judging_type
-from krypenv.agents.moves.maximal import known_sweeps
-from krypenv.agents.moves.space import FEW_MOVES, begin_listing, listing_type
+from krypenv.agents.moves.listing import known_sweeps
+from krypenv.agents.moves.record import reset_listing
 from krypenv.agents.neural import move_features
-from krypenv.agents.neural.move_features import look_at_moves, write_move_features
-from krypenv.agents.workspace import WORLDS
+from krypenv.agents.neural.move_features import judge_actions, write_move_features
+from krypenv.agents.workspace import WORKSPACE
 from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.features import (
     COLUMNS as FEATURES,
@@ -25,7 +24,6 @@ from krypenv.features import (
     WIDTH as FEATURES_WIDTH,
     write_entries,
 )
-from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import (
     FIRST_LONER,
     NIBBLE,
@@ -37,7 +35,7 @@ from krypenv.kernels.compiled import (
     table_value_of,
 )
 from krypenv.kernels.observing import clip_int8
-from krypenv.kernels.outlook import borrow_outlook, chance_of_hit, look
+from krypenv.kernels.outlook import chance_of_hit, look
 from krypenv.kernels.weighing import weigh_action
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.rules import Rules
@@ -67,7 +65,25 @@ COLUMNS: dict[str, slice] = {**FEATURES, **slices_of(_ENTRIES, FEATURES_WIDTH)}
 WIDTH = FEATURES_WIDTH + sum(size for _, size, _ in _ENTRIES)  # entries for each legal action of the main game
 MAX_WIDTH = max(WIDTH, move_features.WIDTH)
 DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
-COLUMNS_OF = {"main": COLUMNS, "moves": move_features.COLUMNS}
+
+
+class FeatureSet(NamedTuple):
+    """The action features of some rules."""
+
+    version: int | str  # as in a model's file
+    columns: dict[str, slice]  # the places of each feature
+    descriptions: dict[str, str]  # of each feature
+
+    @property
+    def width(self) -> int:
+        """W, the number of entries for each legal action."""
+        return max(part.stop for part in self.columns.values())
+
+
+FEATURE_SETS = {
+    "main": FeatureSet(VERSION, COLUMNS, {name: {**FEATURE_DESCRIPTIONS, **DESCRIPTIONS}[name] for name in COLUMNS}),
+    "moves": FeatureSet(move_features.VERSION, move_features.COLUMNS, move_features.DESCRIPTIONS),
+}
 
 _LEFT, _TAKERS, _OWN, _PRICE, _RISK, _TAKER_CHANCE, _RISK_CHANCE, _HELD, _SEEN_COPIES = (
     COLUMNS[name].start for name, _, _ in _ENTRIES
@@ -75,35 +91,31 @@ _LEFT, _TAKERS, _OWN, _PRICE, _RISK, _TAKER_CHANCE, _RISK_CHANCE, _HELD, _SEEN_C
 _HAND, _TABLE, _SEEN = (LAYOUT[name].start for name in ("hand", "table", "seen"))
 _NEVER = 99  # the price of a sum that can't be reached
 
-
 ACTION_SCRATCH = np.dtype(
     [
-        # of the main game's features:
-        ("prices", np.int64, (NUM_VALUES,)),  # points of the cheapest group of each value
-        ("own", np.int64, (NUM_RANKS,)),  # cards of each rank in the own hand
-        ("listing", listing_type(FEW_MOVES)),  # all else is of other games
-        ("worlds", WORLDS),
-        ("judging", judging_type(FEW_MOVES)),
+        ("prices", np.int64, (NUM_VALUES,)),  # the main game: points of the cheapest group of each value
+        ("own", np.int64, (NUM_RANKS,)),  # the main game: cards of each rank in the own hand
+        ("workspace", WORKSPACE),
     ],
     align=True,
 )
 
 
-class _Space(threading.local):
-    """A thread's scratch, made once: it is large."""
+class _Scratch(threading.local):
+    """A thread's scratch, allocated once."""
 
     def __init__(self) -> None:
         self.scratch, self.rules = handle(records(ACTION_SCRATCH, 1)), ""
 
     def borrow(self, rules: Rules) -> np.ndarray:
-        """Return the scratch, which knows nothing of the tables of other rules."""
+        """Borrow the scratch, with caches emptied if they are of other rules."""
         if self.rules != str(rules):
-            begin_listing(self.scratch["listing"])
+            reset_listing(self.scratch["workspace"]["listing"])
             self.rules = str(rules)
         return self.scratch
 
 
-_SPACE = _Space()
+_SCRATCH = _Scratch()
 
 
 class ActionFeatures(NamedTuple):
@@ -111,58 +123,29 @@ class ActionFeatures(NamedTuple):
 
     counts: npt.NDArray[np.int64]  # (B,) legal actions in each row
     actions: npt.NDArray[np.int64]  # (L,)
-    features: npt.NDArray[np.int8]  # (L, W), with W = `width_of(rules)`
+    features: npt.NDArray[np.int8]  # (L, W)
 
 
 def kind_of(rules: Rules) -> str:
-    """Return which action features some rules have: main, or moves."""
+    """Choose the action features of some rules, a key of `FEATURE_SETS`: main, or moves."""
     return "main" if compile_rules(rules)["is_main"][0] else "moves"
 
 
-def columns_of(rules: Rules) -> dict[str, slice]:
-    """Return the features of an action under some rules by name, as slices of its row."""
-    return COLUMNS_OF[kind_of(rules)]
-
-
-def descriptions_of(rules: Rules) -> dict[str, str]:
-    """Return what each of `columns_of` is."""
-    own = {"main": {**FEATURE_DESCRIPTIONS, **DESCRIPTIONS}, "moves": move_features.DESCRIPTIONS}[kind_of(rules)]
-    return {name: own[name] for name in columns_of(rules)}
-
-
-def width_of(rules: Rules) -> int:
-    """Return W, the number of entries for each legal action under some rules."""
-    return width_of_kind(kind_of(rules))
-
-
-def width_of_kind(kind: str) -> int:
-    """Return W for what `kind_of` returns."""
-    return max(part.stop for part in COLUMNS_OF[kind].values())
-
-
-def version_of(rules: Rules) -> int | str:
-    """Return the version of the action features of some rules, as in a model's file."""
-    return {"main": VERSION, "moves": move_features.VERSION}[kind_of(rules)]
+def features_of(rules: Rules) -> FeatureSet:
+    """Look up the action features of some rules."""
+    return FEATURE_SETS[kind_of(rules)]
 
 
 def gather_action_features(
     rules: Rules, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
 ) -> ActionFeatures:
-    """Return the features of the legal actions from observations, (B, N >= 433) int8, and masks, (B, A) int8."""
+    """Compute the features of the legal actions from observations, (B, N >= 433) int8, and masks, (B, A) int8."""
     observations, masks = for_kernels(observations), for_kernels(masks)
     counts = masks.sum(axis=1, dtype=np.int64)
     actions = np.empty(counts.sum(), np.int64)
-    features = np.zeros((len(actions), width_of(rules)), np.int8)
-    write_all_action_features(
-        compile_rules(rules),
-        observations,
-        masks,
-        borrow_outlook(),
-        borrow_scratch(),
-        _SPACE.borrow(rules),
-        actions,
-        features,
-    )
+    features = np.zeros((len(actions), features_of(rules).width), np.int8)
+    scratch = _SCRATCH.borrow(rules)
+    write_all_action_features(compile_rules(rules), observations, masks, scratch, actions, features)
     return ActionFeatures(counts, actions, features)
 
 
@@ -171,8 +154,6 @@ def write_all_action_features(
     compiled: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
-    outlook: np.ndarray,
-    scratch: np.ndarray,
     action_scratch: np.ndarray,
     actions: np.ndarray,
     features: np.ndarray,
@@ -180,50 +161,37 @@ def write_all_action_features(
     """Write the legal actions of all rows and their features, (L,) and (L, W), one after the other."""
     at = 0
     for row in range(len(observations)):
-        look_at_actions(compiled[0], observations[row], outlook[0], action_scratch[0])
+        prepare_actions(compiled[0], observations[row], action_scratch[0])
         for action in range(masks.shape[1]):
             if masks[row, action]:
                 actions[at] = action
-                write_action_features(
-                    compiled[0],
-                    observations[row],
-                    action,
-                    outlook[0],
-                    scratch[0],
-                    action_scratch[0],
-                    features[at],
-                )
+                write_action_features(compiled[0], observations[row], action, action_scratch[0], features[at])
                 at += 1
 
 
 @kernel
-def look_at_actions(compiled: np.record, seen: np.ndarray, outlook: np.record, action_scratch: np.record) -> None:
-    """Read what all actions of a decision share."""
+def prepare_actions(compiled: np.record, seen: np.ndarray, action_scratch: np.record) -> None:
+    """Compute what all actions of a decision share."""
     if compiled.is_main:
-        look(compiled, seen, outlook)
+        look(compiled, seen, action_scratch.workspace.judging.outlook)
         for rank in range(NUM_RANKS):
             action_scratch.own[rank] = 0
             for suit in range(NUM_SUITS):
                 action_scratch.own[rank] += seen[_HAND + suit * NUM_RANKS + rank]
     else:
-        look_at_moves(compiled, seen, action_scratch.listing, action_scratch.worlds, action_scratch.judging)
+        judge_actions(compiled, seen, action_scratch.workspace)
 
 
 @kernel
 def write_action_features(
-    compiled: np.record,
-    seen: np.ndarray,
-    action: int,
-    outlook: np.record,
-    scratch: np.record,
-    action_scratch: np.record,
-    out: np.ndarray,
+    compiled: np.record, seen: np.ndarray, action: int, action_scratch: np.record, out: np.ndarray
 ) -> None:
-    """Write the features of a legal action into `out`, (W,) int8 zeros; call `look_at_actions` first."""
+    """Write the features of a legal action to `out`, (W,) int8 zeros; call `prepare_actions` first."""
+    workspace = action_scratch.workspace
     if not compiled.is_main:
-        listing, worlds, judging = action_scratch.listing, action_scratch.worlds, action_scratch.judging
-        write_move_features(compiled, seen, action, listing, worlds, judging, out)
+        write_move_features(compiled, seen, action, workspace, out)
         return
+    outlook, scratch = workspace.judging.outlook, workspace.listing.scratch
     prices = action_scratch.prices
     weigh_action(compiled, seen, action, outlook, scratch)
     write_entries(compiled, outlook, out)
@@ -246,7 +214,7 @@ def write_action_features(
         elif outlook.unseen[rank] > 0 and not outlook.deal_ends:
             after = left + (np.int64(1) << NIBBLE * rank)
             sweeping = np.int64(0)
-            values = np.int64(known_sweeps(compiled, after, action_scratch.listing))
+            values = np.int64(known_sweeps(compiled, after, workspace.listing))
             ranks = classes_of_values(compiled, values)
             while ranks != 0:
                 bit = ranks & -ranks
@@ -261,13 +229,13 @@ def write_action_features(
 
 @kernel
 def _own_cards(action_scratch: np.record, rank: int, action: int) -> int:
-    """Return the cards of a rank in the own hand, without the one that an action plays."""
+    """Count the cards of a rank in the own hand, without the one that an action plays."""
     return action_scratch.own[rank] - np.int64(action < TAKE and action % NUM_RANKS == rank)
 
 
 @kernel
 def _find_prices(compiled: np.record, seen: np.ndarray, crept: int, left: int, prices: np.ndarray) -> None:
-    """Write for each capture value the points of the cheapest group on the table, (NUM_VALUES,) int64, or _NEVER.
+    """Write the points of the cheapest group of each value on the table to `prices`, (NUM_VALUES,) int64, or _NEVER.
 
     `crept` is the card that was added, or NO_CARD. If only some cards of a rank were taken, those without points are
     assumed to be gone first. All cards of a rank that have points count as the dearest of them.

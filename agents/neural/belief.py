@@ -1,7 +1,11 @@
-"""Belief, as kernels: how likely the other seats would have played as they did in this deal with given hands.
+"""The belief about hidden hands, as kernels: the likelihood of the other seats' plays in this deal, by Bayes' rule.
 
-The history block tells who played what. The deal is replayed from its start: each play of another seat was a decision
-in a position that everybody knows, but for the hand.
+1. The history block has all plays of the deal. They are taken back to the start of the deal (`rewind`) and replayed
+   (`replay`), which gives the position of each play of another seat. All of it is public but the hand.
+2. A hypothetical hand completes each of these positions. The policy of the network gives the probability of the play
+   (`log_likelihood`; Rebstock, Solinas, Buro and Sturtevant 2019). The product over the plays is the hand's likelihood.
+3. Worlds are proposed uniformly, so the likelihood of their hands is their importance weight. Systematic resampling
+   (Kitagawa 1996) turns the weights into the multiplicities of worlds (`resample_systematically`).
 """
 
 from __future__ import annotations
@@ -36,10 +40,10 @@ BELIEF = np.dtype(
         ("count", np.int64),  # plays of the other seats that are known
         ("first", np.int64),  # number of the first world that is weighted by them
         ("start", GAME),  # the start of the deal, with the cards that are known
-        ("ahead", GAME),  # the deal as it is replayed
+        ("ahead", GAME),  # the replayed deal
         ("games", GAME, (MOST_PLAYS,)),  # the position of each play, with any hand
-        ("since", np.int64, (MOST_PLAYS, NUM_KINDS)),  # cards that its seat has played from there on
-        ("cards", np.int64, (MOST_PLAYS,)),  # the first of these
+        ("cards", np.int64, (MOST_PLAYS,)),  # the card played there
+        ("held", np.int64, (NUM_KINDS,)),  # a seat's hand at a play, as copies of each kind
         ("move", MOVE),  # a play
     ],
     align=True,
@@ -50,30 +54,31 @@ _HAND_SIZE = LAYOUT["hand_size"].start
 
 
 @kernel
-def look_back(
-    compiled: np.record, seen: np.ndarray, plays: np.ndarray, belief: np.record, worlds: np.record, scratch: np.record
+def reconstruct_plays(
+    compiled: np.record, seen: np.ndarray, plays: np.ndarray, belief: np.record, workspace: np.record
 ) -> None:
-    """Set up the positions in which the other seats played, given the history of an observation, (M, W) int8.
+    """Reconstruct the positions in which the other seats played, from the history of an observation, (M, W) int8.
 
-    None are known if the history does not fit what is seen.
+    There are none if the history does not fit the observation. Call `set_root` first.
     """
+    scratch = workspace.listing.scratch
     belief.count = 0
     count = 0
     while count < len(plays) and card_of(plays[count]) != NO_CARD:
         count += 1
-    if count == 0 or not rewind(compiled, seen, plays, count, belief, worlds, scratch):
+    if count == 0 or not rewind(compiled, seen, plays, count, belief, workspace):
         return
     if not replay(compiled, plays, count, NO_SEAT, belief, scratch):
         return
     keep_sums(compiled, belief.start, belief.ahead)
-    viewer = worlds.root.seat
+    viewer = workspace.worlds.root.seat
     if not replay(compiled, plays, count, viewer, belief, scratch) or belief.ahead.seat != viewer:
         belief.count = 0
 
 
 @kernel
 def card_of(play: np.ndarray) -> int:
-    """Return the card of a row of the history, NO_CARD if there is none."""
+    """Read the card of a row of the history, NO_CARD if there is none."""
     for kind in range(NUM_KINDS):
         if play[_CARD + kind]:
             return kind
@@ -82,7 +87,7 @@ def card_of(play: np.ndarray) -> int:
 
 @kernel
 def seat_of(compiled: np.record, play: np.ndarray, viewer: int) -> int:
-    """Return the seat that made a play of the history."""
+    """Read the seat of a row of the history."""
     for place in range(compiled.players):
         if play[_WHO + place]:
             return (viewer + place) % compiled.players
@@ -91,26 +96,20 @@ def seat_of(compiled: np.record, play: np.ndarray, viewer: int) -> int:
 
 @kernel
 def rewind(
-    compiled: np.record,
-    seen: np.ndarray,
-    plays: np.ndarray,
-    count: int,
-    belief: np.record,
-    worlds: np.record,
-    scratch: np.record,
+    compiled: np.record, seen: np.ndarray, plays: np.ndarray, count: int, belief: np.record, workspace: np.record
 ) -> bool:
     """Take back the first `count` plays, all of the deal, into `belief.start`; return whether they fit the table.
 
     Sums, such as points, are left as they are now, and hands hold only the cards that are known.
     """
     game: Any = belief.start
-    belief.start = worlds.blank
+    belief.start = workspace.worlds.blank
     copy_public(compiled, game, seen)
     viewer = np.int64(game.seat)
     for place in range(1, compiled.players):
         game.hand_size[(viewer + place) % compiled.players] = seen[_HAND_SIZE + place]
     if game.pending != NO_CARD:
-        take_back(game, viewer, np.int64(game.pending))
+        return_card(game, viewer, np.int64(game.pending))
         game.pending = NO_CARD
     for kind in range(NUM_KINDS):
         game.taken[kind] = 0
@@ -120,7 +119,7 @@ def rewind(
         card, seat = card_of(play), seat_of(compiled, play, viewer)
         if seat == NO_SEAT:
             return False
-        take_back(game, seat, card)
+        return_card(game, seat, card)
         for kind in range(NUM_KINDS):
             if play[_TAKES + kind] > 0:
                 captures = True
@@ -138,13 +137,13 @@ def rewind(
         game.seat = seat
     for seat in range(compiled.players):
         game.cannot_hold[seat] = 0
-    refresh(compiled, game, scratch)
+    refresh(compiled, game, workspace.listing.scratch)
     return True
 
 
 @kernel
-def take_back(game: np.record, seat: int, card: int) -> None:
-    """Give a card that was played back to the hand that it came from."""
+def return_card(game: np.record, seat: int, card: int) -> None:
+    """Put a card that was played back into the hand that it came from."""
     give(game, seat, card, 1)
     game.seen[card] -= 1
 
@@ -155,7 +154,7 @@ def replay(
 ) -> bool:
     """Make the first `count` plays from `belief.start`, in `belief.ahead`; return whether all of them are legal.
 
-    With a `viewer`, write the positions of the other seats' plays; NO_SEAT for none.
+    With a `viewer` other than NO_SEAT, note the positions of the other seats' plays.
     """
     game: Any = belief.ahead
     belief.ahead = belief.start
@@ -170,7 +169,9 @@ def replay(
         if viewer != NO_SEAT and seat != viewer:
             others -= 1
             if others < MOST_PLAYS:
-                note_position(belief, seat, card)
+                belief.games[belief.count] = game  # a copy
+                belief.cards[belief.count] = card
+                belief.count += 1
         read_play(plays[at], card, belief.move)
         if not make_play(compiled, game, belief.move, scratch):
             return False
@@ -178,22 +179,8 @@ def replay(
 
 
 @kernel
-def note_position(belief: np.record, seat: int, card: int) -> None:
-    """Keep the position of `belief.ahead`, in which a seat now plays a card."""
-    count = belief.count
-    belief.games[count] = belief.ahead  # a copy
-    belief.cards[count] = card
-    for kind in range(NUM_KINDS):
-        belief.since[count, kind] = 0
-    belief.count = count + 1
-    for earlier in range(count + 1):
-        if belief.games[earlier].seat == seat:
-            belief.since[earlier, card] += 1
-
-
-@kernel
 def read_play(play: np.ndarray, card: int, move: np.record) -> None:
-    """Write a row of the history as a move."""
+    """Convert a row of the history to a move."""
     move.card, move.build, move.taken, move.ranks = card, 0, 0, 0
     for kind in range(NUM_KINDS):
         move.ranks += np.int64(play[_TAKES + kind]) << NIBBLE * (kind % NUM_RANKS)
@@ -228,40 +215,35 @@ def keep_sums(compiled: np.record, start: np.record, end: np.record) -> None:
 
 @kernel
 def log_likelihood(
-    compiled: np.record,
-    weights: Weights,
-    seat: int,
-    world: np.record,
-    belief: np.record,
-    network_scratch: np.record,
-    scratch: np.record,
+    compiled: np.record, weights: Weights, seat: int, world: np.record, belief: np.record, network_scratch: np.record
 ) -> float:
-    """Return the log likelihood of another seat's plays, if the network had made them with its hand in a world.
+    """Compute the log likelihood of another seat's plays under the network's policy with its hand in a world.
 
-    All of them are sampled from the softmax of logits / `SHARP`, or all from that of logits / `DULL`, with equal
+    All plays are sampled from the softmax of logits / `SHARP`, or all from that of logits / `DULL`, with equal
     probability; and each is uniform instead with probability `MIX`.
     """
-    sharp, dull = 0.0, 0.0
+    sharp, dull, held = 0.0, 0.0, belief.held
+    for kind in range(NUM_KINDS):
+        held[kind] = world.hands[seat, kind]
     for step in range(belief.count):
-        game = belief.games[step]
+        held[belief.cards[step]] += belief.games[step].seat == seat
+    for step in range(belief.count):
+        game, card = belief.games[step], belief.cards[step]
         if game.seat != seat:
             continue
-        card = belief.cards[step]
-        game.hand_kinds[seat] = 0
-        game.hand_size[seat] = 0
+        game.hand_kinds[seat], game.hand_size[seat] = 0, 0
         for kind in range(NUM_KINDS):
-            copies = world.hands[seat, kind] + belief.since[step, kind]
-            game.hands[seat, kind] = copies
-            game.hand_size[seat] += copies
-            if copies > 0:
-                game.hand_kinds[seat] |= np.int64(1) << kind
+            game.hands[seat, kind] = held[kind]
+            game.hand_size[seat] += held[kind]
+            game.hand_kinds[seat] |= np.int64(held[kind] > 0) << kind
+        held[card] -= 1
         allow_plays(compiled, game, np.int64(game.sweep_values))
         if game.legal_plays >> card & 1 == 0:
             return -np.inf
         count = list_bits(np.int64(game.legal_plays), 0, 0, network_scratch.legal)
         if count > 1:
             write_observation(compiled, game, seat, network_scratch.seen)
-            score_legal(compiled, weights, network_scratch.seen, count, network_scratch, scratch)
+            score_legal(compiled, weights, network_scratch.seen, count, network_scratch)
             sharp += log_probability(network_scratch, count, card, SHARP)
             dull += log_probability(network_scratch, count, card, DULL)
     return np.logaddexp(sharp, dull) - np.log(2.0)
@@ -269,7 +251,7 @@ def log_likelihood(
 
 @kernel
 def log_probability(network_scratch: np.record, count: int, card: int, temperature: float) -> float:
-    """Return the log probability of a card among the first `count` legal actions."""
+    """Compute the log probability of a card among the first `count` legal actions."""
     best, total, own = -np.inf, 0.0, 0.0
     for at in range(count):
         best = max(best, np.float64(network_scratch.logits[at]))
@@ -283,10 +265,10 @@ def log_probability(network_scratch: np.record, count: int, card: int, temperatu
 
 @kernel
 def resample_systematically(logs: np.ndarray, proposals: int, worlds: int, shares: np.ndarray) -> None:
-    """Write how often each proposal is drawn into `shares`, (proposals,) int64 that sum to `worlds`.
+    """Write the multiplicity of each proposal to `shares`, (proposals,) int64 that sum to `worlds`.
 
-    Systematic resampling by the weights exp(`logs`). If no proposal is possible, each of the first `worlds` is drawn
-    once.
+    This is systematic resampling (Kitagawa 1996) by the importance weights exp(`logs`). If no proposal is possible,
+    each of the first `worlds` is drawn once.
     """
     best = logs[0]
     for at in range(proposals):

@@ -7,7 +7,7 @@
    Sturtevant 2019). Systematic resampling (Kitagawa 1996) turns weights into how often each world counts.
 3. In each world every open move is made, and the network plays on at every seat to the end of the deal (`playouts`);
    the tactician does where captures are optional or majorities count.
-4. Means and elimination are those of `search`; where nothing is hidden, `search` itself decides.
+4. Means and elimination are those of `search`. Where nothing is hidden, the one world is solved as by `search`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,24 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import check_hands, knows_krypkasino
-from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.moves.making import carry_out, leads_to
-from krypenv.agents.neural.belief import BELIEF, log_likelihood, look_back, resample_systematically
-from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch, score_legal
-from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
-from krypenv.agents.neural.network import inputs_of
-from krypenv.agents.neural.playouts import MOST_VALUES, first_path, leaf_value, make_repeats, play_on, slot_of_hand
+from krypenv.agents.neural.belief import BELIEF, log_likelihood, reconstruct_plays, resample_systematically
+from krypenv.agents.neural.inference import REWARD_SCALE, Weights, load_weights, score_legal
+from krypenv.agents.neural.playouts import (
+    MOST_VALUES,
+    leaf_value,
+    make_playout_scratch,
+    path_of,
+    play_out_network,
+    slot_of_hand,
+)
 from krypenv.agents.scripted import Style, list_legal, tactical_style
 from krypenv.agents.search.rollout import play_out
 from krypenv.agents.search.sampler import BATCH, Examiner, check_memory, name_of
-from krypenv.agents.search.sampling import Job, make_decide_row, make_decide_rows, make_value_worlds, next_world
-from krypenv.agents.search.search import RACE, SearchPlan, plan_of, search_row, search_worlds
+from krypenv.agents.search.sampling import make_decide_row, make_decide_rows, make_value_worlds
+from krypenv.agents.search.search import RACE, SearchPlan, plan_of, solve_world, take_one_world
 from krypenv.agents.search.solver import solve_open_deal
-from krypenv.agents.workspace import Workspace
+from krypenv.agents.search.worlds import Job, next_world, set_root
 from krypenv.cards import NUM_KINDS
 from krypenv.features import history_in
 from krypenv.inputs.words import shown
@@ -42,7 +46,7 @@ from krypenv.state import mix
 from krypenv.worlds.determinize import determinize
 from krypenv.worlds.hidden import give
 
-# An action is not tried if its logit is more than this behind the best one: at 1/500 of its probability.
+# An action is not tried if its logit is further than this behind the best one: at 1/500 of its probability.
 LEAST_LOGIT = -6.2
 PLAYOUTS = ("auto", "network", "tactician")
 PRIOR, OTHER_PRIOR = 1.0, 0.2  # points for each unit of a logit, in games like Krypkasino and in others
@@ -61,49 +65,60 @@ class GuidedPlan(NamedTuple):
     plays_network: bool  # whether the network plays worlds out, or the tactician
     style: Style  # of the tactician
     weights: Weights
-    network_scratches: np.ndarray  # (threads,) of `NETWORK_SCRATCH`
+    playouts: np.ndarray  # (threads,) of `PLAYOUT_SCRATCH`; in kernels, all four are of one thread
     beliefs: np.ndarray  # (threads,) of `BELIEF`
-    repeats: np.ndarray  # (threads,) of `REPEATS`
-    logs: np.ndarray  # (threads, proposals of all worlds) float64: the log likelihood of each
-    shares: np.ndarray  # the same shape, int64: how often each counts
+    logs: np.ndarray  # (threads, proposals of all worlds) float64: the log importance weight of each
+    shares: np.ndarray  # the same shape, int64: the multiplicity of each
     plays: np.ndarray  # (B, M, W) int8: the history of each row, M = 0 if it is not known; of no rows if not read
 
 
+# ---------------------------------------------------------------------- the root
+
+
 @kernel
-def begin_guided(job: Job, plan: GuidedPlan, row: int, end: int, part: int, workspace: Workspace) -> None:
+def begin_guided(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> None:
     """Prune actions of very low policy probability, and weight proposals for worlds."""
-    worlds, tally, repeats = workspace.worlds[0], workspace.tally[0], plan.repeats[part]
+    worlds, tally, repeats = workspace.worlds, workspace.tally, plan.playouts[0].repeats
+    plan.beliefs[0].count = 0
+    if worlds.is_open:
+        tally.behind[:end] = 0.0
+        take_one_world(job, plan, end, workspace)
+        return
     if job.first == 0:
-        score_moves(job, plan, row, end, part, workspace)
+        score_moves(job, plan, end, workspace)
         for at in range(end):
             if tally.behind[at] < LEAST_LOGIT:
                 tally.totals[at] = -np.inf
     repeats.decision, repeats.seat = repeats.decision + 1, worlds.root.seat
     repeats.has_values = plan.plays_network and end <= MOST_VALUES and does_repeat(job.compiled[0], plan, worlds.root)
-    weigh_proposals(job, plan, row, part, worlds, workspace.listing[0].scratch)
+    if len(plan.plays) > 0:
+        weigh_proposals(job, plan, workspace)
 
 
 @kernel
-def score_moves(job: Job, plan: GuidedPlan, row: int, end: int, part: int, workspace: Workspace) -> None:
-    """Write how far the logits of the first `end` moves are behind that of the best action, 0 or below, to `.behind`.
+def score_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> None:
+    """Write the logits of the first `end` moves, less that of the best action, to `.behind`.
 
     The logit of a move is the best one of the actions that lead to it.
     """
-    rules, listing, root = job.compiled[0], workspace.listing[0], workspace.worlds[0].root
-    network_scratch, tally = plan.network_scratches[part], workspace.tally[0]
+    compiled, listing, root, row = job.compiled[0], workspace.listing, workspace.worlds.root, workspace.worlds.row
+    network_scratch, tally = plan.playouts[0].network, workspace.tally
     count = list_legal(job.masks[row], network_scratch.legal)
-    best = score_legal(rules, plan.weights, job.observations[row], count, network_scratch, listing.scratch)
+    best = score_legal(compiled, plan.weights, job.observations[row], count, network_scratch)
     for at in range(end):
         logit = -np.inf
         for place in range(count):
-            if leads_to(rules, root, network_scratch.legal[place], listing.moves[at]):
+            if leads_to(compiled, root, network_scratch.legal[place], listing.moves[at]):
                 logit = max(logit, np.float64(network_scratch.logits[place]))
         tally.behind[at] = logit - np.float64(network_scratch.logits[best])
 
 
+# ---------------------------------------------------------------------- values of moves in a world
+
+
 @kernel
 def does_repeat(compiled: np.record, plan: GuidedPlan, game: np.record) -> bool:
-    """Return whether the values of moves in a world depend on the hidden hand alone, and not on the stock.
+    """Check whether the values of moves in a world depend on the hidden hand alone, and not on the stock.
 
     They do with two players, if playouts end with this deal and the next one puts no cards on the table.
     """
@@ -115,7 +130,7 @@ def does_repeat(compiled: np.record, plan: GuidedPlan, game: np.record) -> bool:
 
 @kernel
 def solves_last(compiled: np.record, game: np.record) -> bool:
-    """Return whether a playout that ends in a position is worth what the last deal is, solved with open hands.
+    """Check whether a playout that ends in a position gets the value of the last deal, solved with open hands.
 
     Between two players nothing is hidden there from a seat that has counted.
     """
@@ -123,15 +138,18 @@ def solves_last(compiled: np.record, game: np.record) -> bool:
 
 
 @kernel
-def play_out_moves(job: Job, plan: GuidedPlan, end: int, part: int, workspace: Workspace) -> None:
+def play_out_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> None:
     """Write the values of the open moves in a world: the margin of a playout, and the prior of the network.
 
     The prior is `plan.prior` points for each unit by which the logit of the move is behind the best one. Values are
-    cached by hidden hand within a decision.
+    cached by hidden hand within a decision. Where nothing is hidden, they are solved.
     """
-    rules, network_scratch, repeats = job.compiled[0], plan.network_scratches[part], plan.repeats[part]
-    listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
-    scratch, ahead, side = listing.scratch, worlds.ahead, worlds.root.seat % rules.teams
+    if workspace.worlds.is_open:
+        solve_world(job, plan.solver, end, workspace)
+        return
+    compiled, network_scratch, repeats = job.compiled[0], plan.playouts[0].network, plan.playouts[0].repeats
+    listing, worlds, tally = workspace.listing, workspace.worlds, workspace.tally
+    ahead, side = worlds.ahead, worlds.root.seat % compiled.teams
     last_deal = worlds.root.deal_number + plan.deals - 1
     slot = slot_of_hand(worlds.game, 1 - worlds.root.seat, repeats) if repeats.has_values else 0
     hand = repeats.hands[slot]
@@ -143,18 +161,16 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, part: int, workspace: W
         if tally.totals[at] == -np.inf:
             continue
         worlds.ahead = worlds.game
-        carry_out(rules, ahead, listing.moves[at], scratch)
+        carry_out(compiled, ahead, listing.moves[at], listing.scratch)
         if plan.plays_network:
-            play_on(rules, plan.weights, ahead, last_deal, first_path(at), repeats, network_scratch, scratch)
+            play_out_network(compiled, plan.weights, ahead, last_deal, path_of(at, repeats), plan.playouts[0])
         else:
-            play_out(rules, ahead, last_deal, plan.style, end, listing, workspace.judging[0])
-        if solves_last(rules, ahead):
+            play_out(compiled, ahead, last_deal, plan.style, end, workspace)
+        if solves_last(compiled, ahead):
             key = mix(worlds.seed + np.uint64(at + 1))
-            margin = solve_open_deal(rules, job.model[0], ahead, side, end, key, listing, workspace.lines[0])
+            margin = solve_open_deal(compiled, ahead, side, end, key, workspace)
         else:
-            margin = leaf_value(
-                rules, job.model[0], plan.weights, plan.value_unit, ahead, side, network_scratch, scratch
-            )
+            margin = leaf_value(compiled, workspace.model, plan.weights, plan.value_unit, ahead, side, network_scratch)
         tally.values[at] = margin + plan.prior * tally.behind[at]
     if repeats.has_values:
         hand.is_valued = True
@@ -162,40 +178,38 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, part: int, workspace: W
             hand.values[at] = tally.values[at]
 
 
+# ---------------------------------------------------------------------- proposals and their weights
+
+
 @kernel
-def weigh_proposals(job: Job, plan: GuidedPlan, row: int, part: int, worlds: np.record, scratch: np.record) -> None:
-    """Write the multiplicity of each proposal into `plan.shares`, if any play of another seat in this deal is known.
+def weigh_proposals(job: Job, plan: GuidedPlan, workspace: np.record) -> None:
+    """Write the multiplicity of each proposal to `.shares`, if any play of another seat in this deal is known.
 
     Otherwise there are no proposals, and each world counts once.
     """
-    belief, logs = plan.beliefs[part], plan.logs[part]
-    belief.count = 0
-    if len(plan.plays) == 0:
-        return
-    look_back(job.compiled[0], job.observations[row], plan.plays[row], belief, worlds, scratch)
+    worlds, belief, logs = workspace.worlds, plan.beliefs[0], plan.logs[0]
+    reconstruct_plays(job.compiled[0], job.observations[worlds.row], plan.plays[worlds.row], belief, workspace)
     if belief.count == 0:
         return
     first, count = job.first * plan.proposals, job.worlds * plan.proposals
     belief.first = first
     worlds.world, worlds.end = first, first + count
-    while next_world(job, row, True, worlds, scratch):
-        logs[worlds.world - 1 - first] = weigh_world(job.compiled[0], plan, worlds, part, scratch)
-    resample_systematically(logs, count, job.worlds, plan.shares[part])
+    while next_world(job, True, workspace):
+        logs[worlds.world - 1 - first] = weigh_world(job.compiled[0], plan, worlds)
+    resample_systematically(logs, count, job.worlds, plan.shares[0])
     worlds.world = first
 
 
 @kernel
-def weigh_world(compiled: np.record, plan: GuidedPlan, worlds: np.record, part: int, scratch: np.record) -> float:
-    """Return the log likelihood of the other seats' plays with their hands in `worlds.game`; each hand is cached."""
-    repeats, total = plan.repeats[part], 0.0
+def weigh_world(compiled: np.record, plan: GuidedPlan, worlds: np.record) -> float:
+    """Compute the log likelihood of the other seats' plays with their hands in `worlds.game`; each hand is cached."""
+    repeats, total = plan.playouts[0].repeats, 0.0
+    belief, network_scratch = plan.beliefs[0], plan.playouts[0].network
     for place in range(1, compiled.players):
         seat = (worlds.root.seat + place) % compiled.players
         hand = repeats.hands[slot_of_hand(worlds.game, seat, repeats)]
         if not hand.is_weighed:
-            hand.log = log_likelihood(
-                compiled, plan.weights, seat, worlds.game, plan.beliefs[part],
-                plan.network_scratches[part], scratch,
-            )  # fmt: skip
+            hand.log = log_likelihood(compiled, plan.weights, seat, worlds.game, belief, network_scratch)
             hand.is_weighed = True
         total += hand.log
     return total
@@ -203,49 +217,41 @@ def weigh_world(compiled: np.record, plan: GuidedPlan, worlds: np.record, part: 
 
 @kernel
 def weigh_hands(
-    compiled: np.ndarray, plan: GuidedPlan, seen: np.ndarray, hands: np.ndarray, workspace: Workspace, out: np.ndarray
+    compiled: np.ndarray, plan: GuidedPlan, seen: np.ndarray, hands: np.ndarray, workspaces: np.ndarray, out: np.ndarray
 ) -> None:
     """Write the log likelihood of the other seats' plays with each of their hands, (W, P - 1, 52) int8, to (W,)."""
-    rules, worlds, scratch = compiled[0], workspace.worlds[0], workspace.listing[0].scratch
-    look_around(rules, seen, worlds, scratch)
-    plan.repeats[0].decision += 1
-    look_back(rules, seen, plan.plays[0], plan.beliefs[0], worlds, scratch)
+    workspace, players = workspaces[0], compiled[0].players
+    worlds = workspace.worlds
+    set_root(compiled[0], seen, workspace)
+    plan.playouts[0].repeats.decision += 1
+    reconstruct_plays(compiled[0], seen, plan.plays[0], plan.beliefs[0], workspace)
     for at in range(len(out)):
         worlds.game = worlds.root
-        for place in range(1, rules.players):
-            seat = (worlds.root.seat + place) % rules.players
+        for place in range(1, players):
+            seat = (worlds.root.seat + place) % players
             for kind in range(NUM_KINDS):
                 give(worlds.game, seat, kind, np.int64(hands[at, place - 1, kind]))
-        out[at] = weigh_world(rules, plan, worlds, 0, scratch)
+        out[at] = weigh_world(compiled[0], plan, worlds)
 
 
 @kernel
-def draw_proposal(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Workspace) -> int:
-    """Draw the next world that counts into `worlds.game`; return how often it counts, 0 after the last."""
-    worlds, belief, shares = workspace.worlds[0], plan.beliefs[part], plan.shares[part]
+def draw_proposal(job: Job, plan: GuidedPlan, workspace: np.record) -> int:
+    """Draw the next world that counts into `worlds.game`; return its multiplicity, 0 after the last world."""
+    worlds, belief, shares = workspace.worlds, plan.beliefs[0], plan.shares[0]
     share = 1
     if belief.count > 0:
         while worlds.world < worlds.end and shares[worlds.world - belief.first] == 0:
             worlds.world += 1
         if worlds.world < worlds.end:
             share = shares[worlds.world - belief.first]
-    return share if next_world(job, row, True, worlds, workspace.listing[0].scratch) else 0
+    return share if next_world(job, True, workspace) else 0
 
 
-_guided_row = make_decide_row(play_out_moves, draw_proposal, begin_guided)
+guide_rows = make_decide_rows(make_decide_row(play_out_moves, draw_proposal, begin_guided))
 guide_worlds = make_value_worlds(play_out_moves, draw_proposal, begin_guided)
 
 
-@kernel
-def guide_row(job: Job, plan: GuidedPlan, row: int, part: int, workspace: Workspace) -> None:
-    """Write the action of the best move of a decision that was begun; where nothing is hidden, by the solver."""
-    if not workspace.worlds[0].is_open:
-        _guided_row(job, plan, row, part, workspace)
-    elif job.first == 0:
-        search_row(job, plan.solver, row, part, workspace)
-
-
-guide_rows = make_decide_rows(guide_row)
+# ---------------------------------------------------------------------- the agent
 
 
 class Guided(Examiner):
@@ -307,7 +313,12 @@ class Guided(Examiner):
         uses_value = value == "network"
         if uses_value and rules.num_teams != 2:
             raise ValueError(f"the network's value is of use between two sides only, not {rules.num_teams}")
-        self.models, weights = [model], load_weights(model, rules, uses_value)
+        if not model:
+            raise ValueError("guided plays with a trained network: name its folder, as in guided(model='folder')")
+        self.models, (weights, card) = [model], load_weights(model, rules)
+        reward = (card.get("settings") or {}).get("reward", "centred")
+        if uses_value and reward != "centred":
+            raise ValueError(f"the network in {model} expects {reward}, not points against the other side (centred)")
         # The margin to come is twice the centred return between two sides.
         value_unit = 2 / REWARD_SCALE if uses_value else 0.0
         self.believes = self.needs_history = proposals > 1 and not rules.building
@@ -321,52 +332,37 @@ class Guided(Examiner):
             prior = PRIOR if is_known else OTHER_PRIOR
         plays_network = playouts == "network" or (playouts == "auto" and is_known)
         race = RACE if is_known else PLAYED_OUT * solver.race
-        beliefs = handle(records(BELIEF, self._threads))
         self._plan = GuidedPlan(
-            deals, float(prior), value_unit, proposals, solver, race, plays_network,
-            tactical_style(rules), weights, make_network_scratch(self._threads), beliefs, make_repeats(self._threads),
-            logs, np.zeros(logs.shape, np.int64), np.empty((0, 0, 0), np.int8),
+            deals, float(prior), value_unit, proposals, solver, race, plays_network, tactical_style(rules), weights,
+            make_playout_scratch(self._threads), handle(records(BELIEF, self._threads)), logs,
+            np.zeros(logs.shape, np.int64), np.empty((0, 0, 0), np.int8),
         )  # fmt: skip
 
     def _plan_of(self, job: Job) -> GuidedPlan:
         return self._plan._replace(plays=self._plays(job.observations)) if self.believes else self._plan
+
+    def _plan_part(self, plan: GuidedPlan, part: int) -> GuidedPlan:
+        return plan._replace(
+            **{name: getattr(plan, name)[part : part + 1] for name in ("playouts", "beliefs", "logs", "shares")}
+        )
 
     def _plays(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         return for_kernels(history_in(self.rules, observations))
 
     @in_turn
     def log_weights(self, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.float64]:
-        """Return the log of the weight of each combination of hands, (W,); see `krypenv.agents.base.Believer`."""
+        """Compute the log importance weight of each combination of hands, (W,); see `krypenv.agents.base.Believer`."""
         seen = for_kernels(np.asarray(observation)[None])
         determinize(seen, 0, self.rules)  # raises ValueError for an impossible observation
         hands = for_kernels(check_hands(self.rules, seen[0], hands))
         logs = np.zeros(len(hands))
         if self.believes:
             plan = self._plan._replace(plays=self._plays(seen))
-            weigh_hands(self._compiled, plan, seen[0], hands, self._workspace, logs)
+            weigh_hands(self._compiled, plan, seen[0], hands, self._workspaces, logs)
         return logs
 
-    def _value_worlds(
-        self, job: Job, is_open: bool, margins: npt.NDArray[np.float64], leanings: npt.NDArray[np.float64]
-    ) -> bool:
-        if is_open:
-            return bool(search_worlds(job, self._plan.solver, self._workspace, margins))
-        agrees = super()._value_worlds(job, is_open, margins, leanings)
-        leanings[:] = self._plan.prior * self._workspace.tally["behind"][0, : len(leanings)]
+    def _value_worlds(self, job: Job, margins: npt.NDArray[np.float64], leanings: npt.NDArray[np.float64]) -> bool:
+        agrees = super()._value_worlds(job, margins, leanings)
+        leanings[:] = self._plan.prior * self._workspaces["tally"]["behind"][0, : len(leanings)]
         margins -= leanings
         return agrees
-
-
-def load_weights(model: str, rules: Rules, uses_value: bool = False) -> Weights:
-    """Return the weights of the network in a model's folder; raises ValueError as `Guided` does.
-
-    With `uses_value` the network's state values must be points, so it must have been trained on the reward `centred`.
-    """
-    if not model:
-        raise ValueError("guided plays with a trained network: name its folder, as in guided(model='folder')")
-    arrays, card = load_model(model)
-    check_rules(card, rules, model)
-    reward = (card.get("settings") or {}).get("reward", "centred")
-    if uses_value and reward != "centred":
-        raise ValueError(f"the network in {model} expects {reward}, not points against the other side (centred)")
-    return Weights.of(arrays, inputs_of(rules_in(card)))

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.moves.space import begin_listing
-from krypenv.agents.neural.action_features import (
-    ACTION_SCRATCH,
-    MAX_WIDTH,
-    look_at_actions,
-    write_action_features,
-)
-from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs
+from krypenv.agents.moves.record import reset_listing
+from krypenv.agents.neural.action_features import ACTION_SCRATCH, FEATURE_SETS, prepare_actions, write_action_features
+from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
+from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs, inputs_of
 from krypenv.cards import NUM_BUILDING_ACTIONS
-from krypenv.kernels.outlook import OUTLOOK
 from krypenv.observation import LARGEST_SIZE
-from krypenv.runtime.jit import handle, kernel, records
+from krypenv.rules import Rules
+from krypenv.runtime.jit import handle, kernel
 from krypenv.state import mix
 
 _ZERO = np.float32(0)
+MAX_WIDTH = max(features.width for features in FEATURE_SETS.values())
 MAX_INPUTS = max(MAX_UNITS, LARGEST_SIZE, MAX_WIDTH)  # of a layer
 LINE = 64  # bytes
 _S12 = np.uint64(12)
@@ -40,7 +38,6 @@ NETWORK_SCRATCH = np.dtype(
         ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
         ("features", np.int8, (MAX_WIDTH,)),  # of one action
         ("action_scratch", ACTION_SCRATCH),
-        ("outlook", OUTLOOK),
         ("temperature", np.float64),  # divides the logits before an action is sampled; 0 for the best one
     ],
     align=True,
@@ -68,7 +65,7 @@ class Weights(NamedTuple):
 
     @classmethod
     def of(cls, state: Arrays, inputs: Inputs = MAIN) -> Weights:
-        """Return the weights for these kernels from arrays named as in a model's file (`weights.specs_of`).
+        """Convert arrays named as in a model's file (`network.specs_of`) to the weights of these kernels.
 
         `inputs` are those of the rules that the network was trained for (`network.inputs_of`).
 
@@ -94,42 +91,49 @@ class Weights(NamedTuple):
         return cls(*(in_lines(np.asarray(array, np.float32)) for array in arrays))
 
 
-def in_lines(array: np.ndarray) -> np.ndarray:
-    """Return a contiguous copy that begins where a line of the processor's cache does, for vectors that span a line."""
-    room = np.zeros(array.nbytes + LINE, np.uint8)
+def load_weights(folder: str | Path, rules: Rules) -> tuple[Weights, dict[str, Any]]:
+    """Load the weights and the card in a model's folder; raises ModelError if it is faulty or plays other rules."""
+    arrays, card = load_model(folder)
+    check_rules(card, rules, folder)
+    return Weights.of(arrays, inputs_of(rules_in(card))), card
+
+
+def allocate_in_lines(shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+    """Allocate zeros that begin where a line of the processor's cache does, for vectors that span a line."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    room = np.zeros(size + LINE, np.uint8)
     start = -room.ctypes.data % LINE
-    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    return room[start : start + size].view(dtype).reshape(shape)
+
+
+def in_lines(array: np.ndarray) -> np.ndarray:
+    """Copy an array to where a line of the processor's cache begins."""
+    copy = allocate_in_lines(array.shape, array.dtype)
     copy[...] = array
     return copy
 
 
 def make_network_scratch(threads: int = 1, temperature: float = 0.0) -> np.ndarray:
-    """Return fresh scratch for some threads, (threads,) of `NETWORK_SCRATCH`."""
-    network_scratch = in_lines(records(NETWORK_SCRATCH, threads)).view(np.recarray)
+    """Allocate fresh scratch, (threads,) of `NETWORK_SCRATCH`."""
+    network_scratch = allocate_in_lines((threads,), NETWORK_SCRATCH).view(np.recarray)
     network_scratch.temperature = temperature
-    begin_listing(network_scratch["action_scratch"]["listing"])
+    reset_listing(network_scratch["action_scratch"]["workspace"]["listing"])
     return handle(network_scratch)
 
 
 @kernel
 def score_legal(
-    compiled: np.record,
-    weights: Weights,
-    observation: np.ndarray,
-    count: int,
-    network_scratch: np.record,
-    scratch: np.record,
+    compiled: np.record, weights: Weights, observation: np.ndarray, count: int, network_scratch: np.record
 ) -> int:
     """Write the logits of the first `count` of `network_scratch.legal` to `.logits`; return the place of the best.
 
-    `observation`, (>= N,) int8, is what the seat to act sees.
+    `observation` is (>= N,) int8.
     """
     read_decision(compiled, weights, observation, network_scratch)
     best = 0
     for at in range(count):
-        network_scratch.logits[at] = score_one(
-            compiled, weights, observation, network_scratch.legal[at], network_scratch, scratch
-        )
+        action = network_scratch.legal[at]
+        network_scratch.logits[at] = score_one(compiled, weights, observation, action, network_scratch)
         if network_scratch.logits[at] > network_scratch.logits[best]:
             best = at
     return best
@@ -137,14 +141,9 @@ def score_legal(
 
 @kernel
 def state_value(
-    compiled: np.record,
-    weights: Weights,
-    observation: np.ndarray,
-    count: int,
-    network_scratch: np.record,
-    scratch: np.record,
+    compiled: np.record, weights: Weights, observation: np.ndarray, count: int, network_scratch: np.record
 ) -> float:
-    """Return the state value for the seat to act; its legal actions are the first `count` of `.legal`.
+    """Compute the state value for the seat to act; its legal actions are the first `count` of `.legal`.
 
     It is in the units that the network was trained on. Also writes the logits to `network_scratch.logits`.
     """
@@ -155,9 +154,8 @@ def state_value(
         pooled[unit] = 0
     total, top = np.float32(0), np.float32(-np.inf)
     for at in range(count):  # a softmax over what has been scored so far
-        logit = network_scratch.logits[at] = score_one(
-            compiled, weights, observation, network_scratch.legal[at], network_scratch, scratch
-        )
+        action = network_scratch.legal[at]
+        logit = network_scratch.logits[at] = score_one(compiled, weights, observation, action, network_scratch)
         highest = max(top, logit)
         before, weight = np.exp(top - highest), np.exp(logit - highest)
         total, top = total * before + weight, highest
@@ -178,7 +176,7 @@ def state_value(
 
 @kernel
 def draw_action(logits: np.ndarray, count: int, temperature: float, seed: np.uint64) -> int:
-    """Return a place among the first `count` logits, sampled from the softmax of logits / temperature by a seed.
+    """Sample a place among the first `count` logits from the softmax of logits / temperature, by a seed.
 
     This is the Gumbel-max trick: the largest logit after adding Gumbel noise is such a sample.
     """
@@ -193,8 +191,8 @@ def draw_action(logits: np.ndarray, count: int, temperature: float, seed: np.uin
 
 @kernel
 def read_decision(compiled: np.record, weights: Weights, observation: np.ndarray, network_scratch: np.record) -> None:
-    """Read what all actions of a decision share, and write an observation's part of every score into `.shared`."""
-    look_at_actions(compiled, observation, network_scratch.outlook, network_scratch.action_scratch)
+    """Compute what all actions of a decision share, with the observation's contribution to every score in `.shared`."""
+    prepare_actions(compiled, observation, network_scratch.action_scratch)
     context, shared, active = network_scratch.context, network_scratch.shared, network_scratch.active
     units, size = len(weights.read_bias), len(weights.hidden_bias)
     for unit in range(units):
@@ -208,21 +206,14 @@ def read_decision(compiled: np.record, weights: Weights, observation: np.ndarray
 
 @kernel
 def score_one(
-    compiled: np.record,
-    weights: Weights,
-    observation: np.ndarray,
-    action: int,
-    network_scratch: np.record,
-    scratch: np.record,
+    compiled: np.record, weights: Weights, observation: np.ndarray, action: int, network_scratch: np.record
 ) -> float:
-    """Return the logit of one action; call `read_decision` first."""
+    """Compute the logit of one action; call `read_decision` first."""
     features, card, hidden = network_scratch.features, network_scratch.card, network_scratch.hidden
     active, size = network_scratch.active, len(weights.hidden_bias)
     for entry in range(len(weights.features)):
         features[entry] = 0
-    write_action_features(
-        compiled, observation, action, network_scratch.outlook, scratch, network_scratch.action_scratch, features
-    )
+    write_action_features(compiled, observation, action, network_scratch.action_scratch, features)
     for unit in range(size):
         card[unit] = network_scratch.shared[unit] + weights.kinds[action, unit]
         hidden[unit] = weights.hidden_bias[unit]
@@ -241,21 +232,21 @@ def list_nonzero(inputs: np.ndarray, count: int, active: np.ndarray) -> int:
 
     Without a branch, which the processor would often predict wrongly.
     """
-    found = 0
+    number = 0
     for at in range(count):
-        active[found] = at
-        found += inputs[at] != 0
-    return found
+        active[number] = at
+        number += inputs[at] != 0
+    return number
 
 
 @kernel
 def list_positive(inputs: np.ndarray, count: int, active: np.ndarray) -> int:
-    """Do what `list_nonzero` does for the inputs above 0."""
-    found = 0
+    """Write the places of the positive ones of the first `count` inputs to `active`; return their number."""
+    number = 0
     for at in range(count):
-        active[found] = at
-        found += inputs[at] > 0
-    return found
+        active[number] = at
+        number += inputs[at] > 0
+    return number
 
 
 @kernel

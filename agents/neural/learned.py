@@ -1,21 +1,33 @@
-"""Agents that play the choices of a trained network."""
+"""Agents that play the choices of a trained network.
+
+1. The network reads the observation once, to a context that all legal actions share (`krypenv.agents.neural.network`).
+2. It scores each legal action from the context and the action's features (`krypenv.agents.neural.action_features`).
+3. The agent plays the action with the highest score, or samples by the softmax of the scores divided by a temperature.
+4. In the last deal of two players, where a seat that has counted knows the other hand, `search` solves the rest.
+
+Networks are trained by PPO (Schulman et al. 2017), in `krypenv.training.learn`.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import FloatArray, IntArray, Policy, check_limit, check_seed, format_spec
-from krypenv.agents.judgement.decision import find_open
-from krypenv.agents.neural.inference import Weights, draw_action, make_network_scratch, score_legal, state_value
-from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
-from krypenv.agents.neural.network import ILLEGAL, inputs_of
+from krypenv.agents.neural.inference import (
+    Weights,
+    draw_action,
+    load_weights,
+    make_network_scratch,
+    score_legal,
+    state_value,
+)
+from krypenv.agents.neural.network import ILLEGAL
 from krypenv.agents.scripted import list_legal
 from krypenv.agents.search.search import Search
-from krypenv.kernels.captures import borrow_scratch
+from krypenv.agents.search.worlds import find_open
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.rules import Rules
@@ -33,10 +45,9 @@ def choose_rows(
     masks: np.ndarray,
     seeds: np.ndarray,
     network_scratches: np.ndarray,
-    scratch: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the best-scored action of each row into `out`, (B,) int64.
+    """Write the best-scored action of each row to `out`, (B,) int64.
 
     With a temperature in `network_scratches` the action is sampled instead, by the row's seed. Without one, `seeds`,
     (B,) uint64, may be empty.
@@ -47,7 +58,7 @@ def choose_rows(
         count = list_legal(masks[row], network_scratch.legal)
         chosen = 0
         if count > 1:
-            chosen = score_legal(compiled[0], weights, observations[row], count, network_scratch, scratch[0])
+            chosen = score_legal(compiled[0], weights, observations[row], count, network_scratch)
             if temperature > 0:
                 chosen = draw_action(network_scratch.logits, count, temperature, seeds[row])
         out[row] = network_scratch.legal[chosen]
@@ -60,15 +71,14 @@ def value_rows(
     observations: np.ndarray,
     masks: np.ndarray,
     network_scratches: np.ndarray,
-    scratch: np.ndarray,
     logits: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    """Write the logits of legal actions into `logits`, (B, A) float32, and the state values into `values`, (B,)."""
+    """Write the logits of legal actions to `logits`, (B, A) float32, and the state values to `values`, (B,)."""
     network_scratch = network_scratches[0]
     for row in range(len(values)):
         count = list_legal(masks[row], network_scratch.legal)
-        values[row] = state_value(compiled[0], weights, observations[row], count, network_scratch, scratch[0])
+        values[row] = state_value(compiled[0], weights, observations[row], count, network_scratch)
         for at in range(count):
             logits[row, network_scratch.legal[at]] = network_scratch.logits[at]
 
@@ -83,7 +93,7 @@ class NetworkPlayer(Policy, ABC):
         solver: False to play the network's choices in the last deal too.
     """
 
-    remembers = False  # whether what it does depends on earlier calls
+    remembers = False
     draws = False  # it plays the best action or, with a temperature or where it solves, by other probabilities
     temperature = 0.0
     is_quick = True
@@ -95,7 +105,7 @@ class NetworkPlayer(Policy, ABC):
 
     @in_turn
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> IntArray:
-        """Return an action for each row: (B, N >= 433) int8 and (B, A) int8 to (B,) int64."""
+        """Choose an action for each row: (B, N >= 433) int8 and (B, A) int8 to (B,) int64."""
         observations, action_masks = check_decisions(self.rules, observations, action_masks)
         if len(observations) == 0:
             return np.zeros(0, np.int64)
@@ -115,11 +125,11 @@ class NetworkPlayer(Policy, ABC):
 
     @abstractmethod
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
-        """Return the network's action for each row, (B,) int64; there is at least one row."""
+        """Choose the network's action for each row, (B,) int64; there is at least one row."""
 
     @abstractmethod
     def _score(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> FloatArray:
-        """Return the network's score of each legal action, (B, A); those of others mean nothing."""
+        """Score each legal action by the network, (B, A); the scores of other actions mean nothing."""
 
 
 class LearnedAgent(NetworkPlayer):
@@ -152,8 +162,8 @@ class LearnedAgent(NetworkPlayer):
         chosen = np.empty(len(masks), np.int64)
         seeds = self._rng.integers(0, 1 << 63, len(masks) if self.temperature else 0).astype(np.uint64)
         parts = max(min(len(self._network_scratch), len(masks) // ROWS_A_THREAD), 1)
-        given = observations, masks, seeds, self._network_scratch[:parts], borrow_scratch(parts), chosen
-        share(lambda part, parts: choose_rows(self._compiled, self.weights, *cut(given, part, parts)), parts)
+        arrays = observations, masks, seeds, self._network_scratch[:parts], chosen
+        share(lambda part, parts: choose_rows(self._compiled, self.weights, *cut(arrays, part, parts)), parts)
         return chosen
 
     def _score(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> FloatArray:
@@ -163,42 +173,29 @@ class LearnedAgent(NetworkPlayer):
     def evaluate(
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the logits of all actions, (B, A) float32, and the state values, (B,).
+        """Compute the logits of all actions, (B, A) float32, and the state values, (B,).
 
         Illegal actions have `krypenv.agents.neural.network.ILLEGAL`. The state values are in the units that the network
         was trained on.
         """
         observations, masks = check_decisions(self.rules, observations, action_masks)
         logits, values = np.full(masks.shape, ILLEGAL, np.float32), np.empty(len(masks), np.float32)
-        value_rows(
-            self._compiled, self.weights, observations, masks, self._network_scratch, borrow_scratch(), logits, values
-        )
+        value_rows(self._compiled, self.weights, observations, masks, self._network_scratch, logits, values)
         return logits, values
 
 
 def load_agent(
-    folder: str | Path,
-    rules: Rules,
-    seed: int = 0,
-    *,
-    temperature: float = 0.0,
-    solver: bool = True,
-    threads: int = 1,
+    rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solver: bool = True, threads: int = 1
 ) -> LearnedAgent:
-    """Return the agent in a model folder; raises ModelError if it can't be loaded or plays other rules."""
+    """Load the agent in a model's folder; raises ModelError if it can't be loaded or plays other rules."""
+    if not model:
+        raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
     check_limit("temperature", temperature)
     check_limit("threads", threads)
-    arrays, card = load_model(folder)
-    check_rules(card, rules, folder)
-    given = {"temperature": (temperature, 0.0), "solver": (solver, True)}
-    options = {name: value for name, (value, default) in given.items() if value != default}
-    name = format_spec("learned", {"model": str(folder), **options}) if options else str(folder)
-    weights = Weights.of(arrays, inputs_of(rules_in(card)))
-    agent = LearnedAgent(weights, rules, name, seed, temperature, solver, threads)
-    agent.models = [str(folder)]
+    options: dict[str, object] = {"model": model}
+    options |= {} if temperature == 0.0 else {"temperature": temperature}
+    options |= {} if solver else {"solver": solver}
+    name = format_spec("learned", options) if len(options) > 1 else model
+    agent = LearnedAgent(load_weights(model, rules)[0], rules, name, seed, temperature, solver, threads)
+    agent.models = [model]
     return agent
-
-
-def trained_rules(folder: str | Path) -> Rules:
-    """Return the rules that the model in a folder was trained for."""
-    return rules_in(load_model(folder)[1])

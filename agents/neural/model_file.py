@@ -13,9 +13,8 @@ from typing import Annotated, Any
 import numpy as np
 import safetensors.numpy
 
-from krypenv.agents.neural.action_features import version_of
-from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape, inputs_of
-from krypenv.agents.neural.weights import check_network, parse_arrays, shape_of
+from krypenv.agents.neural.action_features import features_of
+from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape, check_network, inputs_of, parse_arrays, shape_of
 from krypenv.inputs.files import parse_json, read_file, write_whole
 from krypenv.inputs.words import shown
 from krypenv.observation import VERSION
@@ -39,7 +38,7 @@ def save_model(folder: str | Path, arrays: Arrays, rules: Rules, **facts: Any) -
     card = {
         "format": FORMAT,
         "observation_version": VERSION,
-        "features_version": version_of(rules),
+        "features_version": features_of(rules).version,
         "rules": str(rules),
         "network": dataclasses.asdict(shape_of(arrays)),
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
@@ -51,7 +50,7 @@ def save_model(folder: str | Path, arrays: Arrays, rules: Rules, **facts: Any) -
 
 
 def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
-    """Return the weights of the network in a model folder, and the contents of its model.json.
+    """Read the weights of the network in a model folder, and its model.json, the card.
 
     Raises ModelError with one sentence if the folder is no model, is torn, was changed or is of another version, and if
     the weights are not finite or too large.
@@ -74,7 +73,7 @@ def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
 
 @cache
 def _card_schema() -> Any:
-    """Return the schema of model.json. Pydantic is not imported before a model is read."""
+    """Make the schema of model.json. Pydantic is not imported before a model is read."""
     from pydantic import AfterValidator
 
     from krypenv.inputs.schema import Line, a_list, a_record, matching, number, sentence_of, whole
@@ -109,25 +108,28 @@ def _card_schema() -> Any:
 
 
 def read_card(folder: str | Path) -> dict[str, Any]:
-    """Return the contents of the model.json in a folder; raises ModelError unless it is one of this version."""
+    """Read the model.json in a folder; raises ModelError unless it is a card of this version."""
     folder = Path(folder)
     path = folder / CARD
+    text = _read(folder, path)
     try:
-        card = parse_json(_read(folder, path))
-    except ModelError:
-        raise
+        card = parse_json(text)
     except ValueError as error:
         raise ModelError(f"{path} {error}") from None
-    if not isinstance(card, dict) or type(card.get("format")) is not int or card["format"] != FORMAT:
-        found = card.get("format") if isinstance(card, dict) else card
-        raise ModelError(f"{folder} is a model of format {shown(found)}; this version reads format {FORMAT}")
-    for what, key, version in (
+    number = card.get("format") if isinstance(card, dict) else card
+    if not isinstance(card, dict) or type(number) is not int or number != FORMAT:
+        raise ModelError(f"{folder} is a model of format {shown(number)}; this version reads format {FORMAT}")
+    try:
+        rules = Rules.parse(card["rules"])
+    except (KeyError, ValueError):  # refused below, after the versions
+        rules = Rules()
+    for inputs, key, version in (
         ("observations", "observation_version", VERSION),
-        ("action features", "features_version", _features_version(card)),
+        ("action features", "features_version", features_of(rules).version),
     ):
         if card.get(key) != version or isinstance(card[key], bool):
             raise ModelError(
-                f"{folder} was trained on {what} of version {shown(card.get(key))}, "
+                f"{folder} was trained on {inputs} of version {shown(card.get(key))}, "
                 f"and this krypenv gives version {shown(version)}; train it anew"
             )
     from krypenv.inputs.schema import check
@@ -137,14 +139,6 @@ def read_card(folder: str | Path) -> dict[str, Any]:
     except ValueError as error:
         raise ModelError(f"{path}: {error}") from None
     return card
-
-
-def _features_version(card: dict[str, Any]) -> int | str:
-    """Return the version of the action features that the rules in a card have now; of Krypkasino if it names none."""
-    try:
-        return version_of(Rules.parse(card["rules"]))
-    except (KeyError, ValueError):
-        return version_of(Rules())
 
 
 def _read(folder: Path, path: Path) -> bytes:
@@ -166,13 +160,8 @@ def refuse_zip(name: str) -> None:
 
 
 def rules_in(card: dict[str, Any]) -> Rules:
-    """Return the rules that a model was trained for."""
-    return _all_rules_in(card)[0]
-
-
-def _all_rules_in(card: dict[str, Any]) -> list[Rules]:
-    """Return all rules that a model was trained for, the main ones first."""
-    return [Rules.parse(text) for text in (card["rules"], *(card.get("also") or ()))]
+    """Parse the rules that a model was trained for: the main ones."""
+    return Rules.parse(card["rules"])
 
 
 def check_rules(card: dict[str, Any], rules: Rules, folder: str | Path) -> None:
@@ -180,8 +169,8 @@ def check_rules(card: dict[str, Any], rules: Rules, folder: str | Path) -> None:
 
     A model of single games plays sessions too, without a look at the totals; one of sessions reads them.
     """
-    trained = _all_rules_in(card)
-    texts = " and ".join(f"'{each}'" for each in trained)
+    trained = [Rules.parse(text) for text in (card["rules"], *(card.get("also") or ()))]
+    texts = " and ".join(f"'{known}'" for known in trained)
     if _one_game(rules) not in map(_one_game, trained):
         raise ModelError(f"{folder} was trained for {texts} and can't play '{rules}'")
     if not inputs_of(trained[0]).are_in(inputs_of(rules)):

@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.judgement.judge import carry_out_hidden, judge_decision
-from krypenv.agents.judgement.replies import expected_reply, may_be_mulle
+from krypenv.agents.judgement import carry_out_hidden, expected_reply, judge_decision, may_be_mulle
 from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.prices import worth_of_promise
-from krypenv.agents.moves.record import copies_taken, trails
-from krypenv.agents.moves.space import JUDGED_CAPTURES
+from krypenv.agents.moves.record import JUDGED_CAPTURES, copies_taken, trails
+from krypenv.agents.search.worlds import set_root
 from krypenv.cards import MAX_BUILD, NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.kernels.builds import copies_in, sweep_builds
 from krypenv.kernels.captures import find_sweep_values
@@ -103,27 +101,20 @@ _ONE: Any = np.int64(1)
 
 
 @other_kernel
-def look_at_moves(
-    compiled: np.record, seen: np.ndarray, listing: np.record, worlds: np.record, judging: np.record
-) -> None:
+def judge_actions(compiled: np.record, seen: np.ndarray, workspace: np.record) -> None:
     """List and judge the moves of a decision, for all of its actions."""
-    look_around(compiled, seen, worlds, listing.scratch)
-    listing.keep = JUDGED_CAPTURES
-    judging.listed = judge_decision(compiled, seen, worlds.root, 0, True, listing, judging)
+    set_root(compiled, seen, workspace)
+    workspace.listing.keep = JUDGED_CAPTURES
+    workspace.judging.listed = judge_decision(compiled, seen, workspace.worlds.root, 0, True, workspace)
 
 
 @other_kernel
 def write_move_features(
-    compiled: np.record,
-    seen: np.ndarray,
-    action: int,
-    listing: np.record,
-    worlds: np.record,
-    judging: np.record,
-    out: np.ndarray,
+    compiled: np.record, seen: np.ndarray, action: int, workspace: np.record, out: np.ndarray
 ) -> None:
-    """Write the features of a legal action into `out`, (WIDTH,) int8 zeros; call `look_at_moves` first."""
-    root, after, outlook = worlds.root, judging.after, judging.outlook
+    """Write the features of a legal action to `out`, (WIDTH,) int8 zeros; call `judge_actions` first."""
+    root, listing, judging = workspace.worlds.root, workspace.listing, workspace.judging
+    after, outlook = judging.after, judging.outlook
     card = np.int64(action) if action < TAKE else np.int64(root.pending)
     kind = np.int64(action - TAKE) if TAKE <= action < STOP else card
     out[_HELD], out[_SEEN_COPIES] = seen[_HAND + kind], seen[_SEEN + kind]
@@ -140,12 +131,12 @@ def write_move_features(
     out[_LISTED] = 1
     out[_GAIN], out[_REPLY], out[_KEEP] = _in_tenths(judged.gain), _in_tenths(judged.reply), _in_tenths(judged.keep)
     out[_WORTH], out[_BEHIND] = _in_tenths(judged.worth), _in_tenths(most - judged.worth)
-    carry_out_hidden(compiled, seen, root, listing.moves[chosen], listing, judging)
+    carry_out_hidden(compiled, seen, root, listing.moves[chosen], workspace)
     _write_move(compiled, listing.moves[chosen], root, after, out)
     if compiled.building:
-        _write_builds(compiled, listing.moves[chosen], root, after, outlook, listing.prices, out)
+        _write_builds(compiled, listing.moves[chosen], workspace, out)
     _write_loose(compiled, after, out)
-    _write_takers(compiled, root, judging, listing, out)
+    _write_takers(compiled, workspace, out)
     if compiled.counts_piles:
         cards, spades = compiled.blocks[CARDS_WON], compiled.blocks[SPADES_WON]
         won, won_spades = np.int64(out[_CARDS]), np.int64(out[_SPADES])
@@ -165,7 +156,7 @@ def _percent(chance: float) -> int:
 
 @kernel
 def _write_move(compiled: np.record, move: np.record, root: np.record, after: np.record, out: np.ndarray) -> None:
-    """Write what a move does."""
+    """Write what a move wins."""
     seat = root.seat
     out[_TRAILS] = trails(move)
     out[_CARDS] = after.cards_won[seat] - root.cards_won[seat]
@@ -181,16 +172,10 @@ def _write_move(compiled: np.record, move: np.record, root: np.record, after: np
 
 
 @kernel
-def _write_builds(
-    compiled: np.record,
-    move: np.record,
-    root: np.record,
-    after: np.record,
-    outlook: np.record,
-    prices: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Write what a move builds or takes of builds, and the builds after it with what they will win."""
+def _write_builds(compiled: np.record, move: np.record, workspace: np.record, out: np.ndarray) -> None:
+    """Write the builds that a move makes or takes, and those on the table after it with what they will win."""
+    root, after = workspace.worlds.root, workspace.judging.after
+    outlook, prices = workspace.judging.outlook, workspace.listing.prices
     side = root.seat % compiled.teams
     lays = move.build != 0
     out[_LAYS], out[_RAISES], out[_TAKES_BUILD] = lays, lays and move.taken != 0, not lays and move.taken != 0
@@ -218,7 +203,7 @@ def _write_builds(
 
 @kernel
 def _write_loose(compiled: np.record, after: np.record, out: np.ndarray) -> None:
-    """Write the loose cards of a table."""
+    """Write the loose cards on the table after the move."""
     points = np.int64(0)
     for kind in range(NUM_KINDS):
         count = np.int64(after.table[kind])
@@ -231,7 +216,7 @@ def _write_loose(compiled: np.record, after: np.record, out: np.ndarray) -> None
 
 @kernel
 def _takable(compiled: np.record, after: np.record) -> int:
-    """Return the values of hand cards that take something of a table, as bits."""
+    """Find the values of hand cards that take something of a table, as bits."""
     sums, ranks = _ONE, np.int64(after.table_ranks)
     for rank in range(NUM_RANKS):
         choice = np.int64(compiled.table_choice[rank])
@@ -241,11 +226,10 @@ def _takable(compiled: np.record, after: np.record) -> int:
 
 
 @kernel
-def _write_takers(
-    compiled: np.record, root: np.record, judging: np.record, listing: np.record, out: np.ndarray
-) -> None:
-    """Write which cards take something of a table, what that wins, and which of them would sweep or be mulles."""
-    after, outlook, replies, scratch = judging.after, judging.outlook, judging.replies, listing.scratch
+def _write_takers(compiled: np.record, workspace: np.record, out: np.ndarray) -> None:
+    """Write the cards that take something after the move, what they win, and which of them sweep or make a mulle."""
+    root, judging, scratch = workspace.worlds.root, workspace.judging, workspace.listing.scratch
+    after, outlook, replies = judging.after, judging.outlook, judging.replies
     values = _takable(compiled, after)
     out[_TAKE_CHANCE] = _percent(chance_of_sweep(compiled, outlook, values))
     takers = np.int64(classes_of_values(compiled, values))
@@ -257,7 +241,7 @@ def _write_takers(
     out[_SWEEP_CHANCE] = _percent(chance_of_sweep(compiled, outlook, sweeping))
     sweepers = np.int64(classes_of_values(compiled, sweeping))
     if takers != 0:
-        expected_reply(compiled, after, outlook, replies, listing)
+        expected_reply(compiled, after, workspace)
     for place in range(NUM_CLASSES):
         unseen = outlook.unseen[place]
         out[_SWEEPERS + place] = unseen * (sweepers >> place & 1)

@@ -1,4 +1,4 @@
-"""The network of learned agents: its sizes, its layers, and the scales of its inputs.
+"""The network of learned agents: its inputs and their scales, its layers, and the checks of its weights.
 
 All actions share one small scorer and one context, computed from the observation. Kernels play with it
 (`krypenv.agents.neural.inference`); only training needs torch (`krypenv.training.learn.network`).
@@ -11,9 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+import safetensors.numpy
+from safetensors import SafetensorError
 
-from krypenv.agents.neural import move_features
-from krypenv.agents.neural.action_features import COLUMNS, WIDTH, kind_of, width_of_kind
+from krypenv.agents.neural.action_features import FEATURE_SETS, kind_of
 from krypenv.cards import NUM_ACTIONS, NUM_BUILDING_ACTIONS
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
@@ -23,6 +24,7 @@ FloatArray = npt.NDArray[np.float32]
 
 ILLEGAL = -(2.0**100)  # the logit of an illegal action, and of padding: far below any network's
 MAX_UNITS = 1 << 13  # in a layer, at most
+_LARGEST = 128.0  # the largest absolute input, before scaling
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Inputs:
     kind: str  # of the action features: main or moves
 
     def are_in(self, others: Inputs) -> bool:
-        """Return whether others begin with these, so that a network of these can read them."""
+        """Check whether other inputs begin with these, so that a network of these can read them."""
         return self.blocks == others.blocks[: len(self.blocks)] and self.kind == others.kind
 
     @property
@@ -58,7 +60,7 @@ class Inputs:
     @property
     def features(self) -> int:
         """The features of an action."""
-        return width_of_kind(self.kind)
+        return FEATURE_SETS[self.kind].width
 
     @property
     def actions(self) -> int:
@@ -68,12 +70,12 @@ class Inputs:
     @property
     def observation_scales(self) -> FloatArray:
         """The factors of the entries of an observation."""
-        return _observation_scales(self)
+        return _scales(self, "observation")
 
     @property
     def feature_scales(self) -> FloatArray:
         """The factors of the features of an action."""
-        return _FEATURE_SCALES[self.kind]
+        return _scales(self, self.kind)
 
 
 def _inputs(layout: dict[str, slice], kind: str) -> Inputs:
@@ -85,12 +87,12 @@ MAIN = _inputs(LAYOUT, "main")  # of Krypkasino and its variants
 
 @lru_cache(64)
 def inputs_of(rules: Rules) -> Inputs:
-    """Return what a network reads under some rules."""
+    """Describe what a network reads under some rules."""
     return _inputs(rules.layout, kind_of(rules))
 
 
 def layers_of(shape: Shape, inputs: Inputs = MAIN) -> dict[str, tuple[int, int]]:
-    """Return the inputs and the units of every layer, in order; `kinds` is a learned embedding of each action."""
+    """List the inputs and the units of every layer, in order; `kinds` is a learned embedding of each action."""
     context, card = shape.context, shape.card
     return {
         "read": (inputs.observation, context),
@@ -104,38 +106,98 @@ def layers_of(shape: Shape, inputs: Inputs = MAIN) -> dict[str, tuple[int, int]]
     }
 
 
-def _scales(size: int, usual: float, entries: dict[str, slice], divisors: dict[str, float]) -> FloatArray:
-    """Return the factors that bring inputs to the order of one, (size,) float32."""
-    scales = np.full(size, usual, np.float32)
-    for name, divisor in divisors.items():
-        if name in entries:
-            scales[entries[name]] = 1 / divisor
+_USUAL_SCALE = {"observation": 0.5, "main": 1.0, "moves": 1.0}
+_DIVISORS = {  # the reciprocals of the other scales, by block of the observation or by feature
+    "observation": {
+        "points": 10.0, "sweeps": 3.0, "hand_size": 4.0, "session_total": 30.0, "deals_left": 6.0, "games_left": 6.0,
+        "cards_won": 15.0, "spades_won": 4.0, "counted_sweeps": 3.0, "totals": 10.0, "built": 10.0, "built_twin": 10.0,
+        "building": 10.0, "mulle_scores": 20.0,
+    },
+    "main": {
+        "least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
+        "taker_chance": 50.0, "risk_chance": 50.0,
+    },
+    "moves": {
+        "gain": 15.0, "reply": 15.0, "keep": 15.0, "worth": 15.0, "behind": 15.0, "cards": 3.0, "points": 2.0,
+        "mulle": 8.0, "laid": 30.0, "laid_chance": 50.0, "left": 2.0, "left_cards": 4.0, "left_spades": 2.0,
+        "left_points": 2.0, "own_promise": 30.0, "other_promise": 30.0, "takers": 4.0, "takes": 10.0,
+        "take_chance": 50.0, "sweepers": 4.0, "sweep_chance": 50.0, "copies": 2.0, "cards_lead": 10.0,
+        "cards_open": 20.0, "spades_lead": 4.0, "spades_open": 6.0,
+    },
+}  # fmt: skip
+
+
+@lru_cache(32)
+def _scales(inputs: Inputs, of: str) -> FloatArray:
+    """Make the factors that bring inputs to the order of one, float32."""
+    is_observation = of == "observation"
+    columns = inputs.layout if is_observation else FEATURE_SETS[of].columns
+    scales = np.full(inputs.observation if is_observation else inputs.features, _USUAL_SCALE[of], np.float32)
+    for name, divisor in _DIVISORS[of].items():
+        if name in columns:
+            scales[columns[name]] = 1 / divisor
     scales.flags.writeable = False
     return scales
 
 
-@lru_cache(16)
-def _observation_scales(inputs: Inputs) -> FloatArray:
-    return _scales(
-        inputs.observation, 0.5, inputs.layout,
-        {"points": 10.0, "sweeps": 3.0, "hand_size": 4.0, "session_total": 30.0, "deals_left": 6.0, "games_left": 6.0,
-         "cards_won": 15.0, "spades_won": 4.0, "counted_sweeps": 3.0, "totals": 10.0, "built": 10.0, "built_twin": 10.0,
-         "building": 10.0, "mulle_scores": 20.0},
-    )  # fmt: skip
+def specs_of(shape: Shape, inputs: Inputs = MAIN) -> dict[str, tuple[int, ...]]:
+    """List the arrays of a network with their shapes, in the order of files; all are float32."""
+    specs: dict[str, tuple[int, ...]] = {}
+    for name, (entries, units) in layers_of(shape, inputs).items():
+        if name == "kinds":
+            specs["kinds.weight"] = entries, units
+        else:
+            specs |= {f"{name}.weight": (units, entries), f"{name}.bias": (units,)}
+    return specs
 
 
-_FEATURE_SCALES = {
-    "main": _scales(
-        WIDTH, 1.0, COLUMNS,
-        {"least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
-         "taker_chance": 50.0, "risk_chance": 50.0},
-    ),
-    "moves": _scales(
-        move_features.WIDTH, 1.0, move_features.COLUMNS,
-        {"gain": 15.0, "reply": 15.0, "keep": 15.0, "worth": 15.0, "behind": 15.0, "cards": 3.0, "points": 2.0,
-         "mulle": 8.0, "laid": 30.0, "laid_chance": 50.0, "left": 2.0, "left_cards": 4.0, "left_spades": 2.0,
-         "left_points": 2.0, "own_promise": 30.0, "other_promise": 30.0, "takers": 4.0, "takes": 10.0,
-         "take_chance": 50.0, "sweepers": 4.0, "sweep_chance": 50.0, "copies": 2.0, "cards_lead": 10.0,
-         "cards_open": 20.0, "spades_lead": 4.0, "spades_open": 6.0},
-    ),
-}  # fmt: skip
+def shape_of(arrays: Arrays) -> Shape:
+    """Read the sizes of a network from its weights, named as in `specs_of`."""
+    return Shape(len(arrays["read.bias"]), len(arrays["hidden.bias"]), arrays["kinds.weight"].shape[1])
+
+
+# ---------------------------------------------------------------------- weights from files
+
+
+def parse_arrays(data: bytes) -> Arrays:
+    """Parse the bytes of a safetensors file; raises ValueError for other bytes."""
+    try:
+        return safetensors.numpy.load(data)
+    except KeyError as error:
+        raise ValueError(f"has a tensor of the type {error}, which NumPy does not know") from None
+    except (SafetensorError, AssertionError, TypeError, ValueError, RuntimeError, OverflowError, MemoryError):
+        raise ValueError("is torn, or no file of tensors") from None
+
+
+def check_network(arrays: Arrays, shape: Shape, inputs: Inputs = MAIN) -> None:
+    """Raise ValueError unless arrays are the weights of a network of this shape, finite and with bounded outputs."""
+    specs = specs_of(shape, inputs)
+    for name in [*specs.keys() - arrays.keys(), *arrays.keys() - specs.keys()][:1]:
+        raise ValueError(f"{'lacks' if name in specs else 'has an unknown'} tensor {name[:100]!r}")
+    for name, sizes in specs.items():
+        array = arrays[name]
+        if array.shape != sizes or array.dtype != np.float32:
+            raise ValueError(f"has tensor {name!r} of {array.dtype} {array.shape}, and it is to be of float32 {sizes}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"has numbers in tensor {name!r} that are not finite")
+    check_reach(arrays, inputs)
+
+
+def check_reach(arrays: Arrays, inputs: Inputs = MAIN) -> None:
+    """Raise ValueError if a network's outputs could reach the logit that marks illegal actions, or overflow.
+
+    `arrays` are those of a network (`specs_of`). The bound of each layer follows from the largest inputs.
+    """
+    size = {name: np.abs(array.astype(np.float64)) for name, array in arrays.items()}
+
+    def layer(name: str, inputs: np.ndarray) -> np.ndarray:
+        outputs: np.ndarray = size[f"{name}.weight"] @ inputs + size[f"{name}.bias"]
+        return outputs
+
+    context = layer("read", _LARGEST * inputs.observation_scales)
+    features = np.append(_LARGEST * inputs.feature_scales, size["kinds.weight"].max(axis=0))
+    hidden = layer("hidden", layer("card", features) + layer("context", context))
+    value = layer("value", layer("judge", np.append(context, hidden)))
+    largest = float(np.append(layer("score", hidden), value).max())
+    if not largest < -ILLEGAL / 2:
+        raise ValueError(f"has weights so large that a network with them can come to {largest:.0e}")

@@ -150,7 +150,7 @@ class Program(BaseAgent):
 
     @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return the program's action for each row, (B,) int64; see `krypenv.agents.Agent`."""
+        """Ask the program for the action of each row, (B,) int64; see `krypenv.agents.Agent`."""
         seen, masks = check_decisions(self.rules, observations, action_masks)
         check_genuine(self.rules, seen, masks)
         worlds = determinize(seen, 0, self.rules)  # of which questions hold only what is seen

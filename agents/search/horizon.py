@@ -35,7 +35,7 @@ MODEL = np.dtype(
 
 
 def make_model(value: str) -> np.ndarray:
-    """Return the parameters of a leaf value by its name, (1,) of `MODEL`; raises ValueError for an unknown name.
+    """Make the parameters of a leaf value by its name, (1,) of `MODEL`; raises ValueError for an unknown name.
 
     `sweep` expects the sweep that the next deal's leader may have to make (R9, R12), times the probability that its
     hand holds one. `margin` expects nothing.
@@ -48,7 +48,7 @@ def make_model(value: str) -> np.ndarray:
 
 
 def expect_margins(rules: Rules, state: State, sides: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return the margin that a side can expect from the rest of each game whose deal has just ended, (B,).
+    """Estimate a side's margin from the rest of each game whose deal has just ended, (B,).
 
     `state` is (B,) of `GAME` with the next hands dealt, and `sides` is (B,) ints. It is 0 after the last deal.
     """
@@ -68,7 +68,7 @@ def _expect_rows(
 
 @kernel
 def sweep_chance(compiled: np.record, game: np.record, number: int) -> float:
-    """Return the probability that the leader's hand in the deal after the first `number` ones sweeps the table."""
+    """Compute the probability that the leader's hand in the deal after the first `number` sweeps the table."""
     ranks = classes_of_values(compiled, np.int64(game.sweep_values))
     if ranks == 0:
         return 0.0
@@ -88,7 +88,7 @@ def sweep_chance(compiled: np.record, game: np.record, number: int) -> float:
 
 @kernel
 def expected_margin(compiled: np.record, model: np.record, game: np.record, number: int, side: int) -> float:
-    """Return the margin that a side can expect from what comes after the first `number` deals."""
+    """Estimate a side's margin from what comes after the first `number` deals."""
     if not model.counts_sweep:
         return 0.0
     if not compiled.is_main:
@@ -98,7 +98,7 @@ def expected_margin(compiled: np.record, model: np.record, game: np.record, numb
 
 @other_kernel
 def _margin_of_any(compiled: np.record, game: np.record, number: int, side: int) -> float:
-    """Do what `expected_margin` does, under rules beyond the main game's.
+    """Estimate a side's margin under rules beyond the main game's; see `expected_margin`.
 
     The leader of the next deal wins a share of the table (`LEADERS_SHARE`), and sweeps if its hand can and such a sweep
     counts (F5). Majorities are those that the piles make likely.
@@ -121,7 +121,7 @@ def _margin_of_any(compiled: np.record, game: np.record, number: int, side: int)
 
 @kernel
 def may_sweep(compiled: np.record, game: np.record) -> bool:
-    """Return whether a sweep by the next leader is likely enough: forced, or wanted and the table not large."""
+    """Check whether a sweep by the next leader is likely: forced, or wanted and the table not large."""
     if not compiled.optional or compiled.forced_sweep:
         return True
     cards = np.int64(0)
@@ -132,7 +132,7 @@ def may_sweep(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def majority_margin(compiled: np.record, game: np.record, side: int) -> float:
-    """Return the margin that a side can expect from majorities (K5, F3, O1) if cards not yet won fall at random."""
+    """Estimate a side's margin from majorities (K5, F3, O1) if cards not yet won fall at random."""
     if not compiled.counts_piles:
         return 0.0
     spades_left, cards_left = np.int64(0), np.int64(compiled.deck_size)
@@ -143,23 +143,23 @@ def majority_margin(compiled: np.record, game: np.record, side: int) -> float:
         cards_left -= game.cards_won[seat]
     spades, cards = game.spades_won, game.cards_won
     own, total = 0.0, 0.0
-    for each in range(compiled.teams):
+    for team in range(compiled.teams):
         points = 0.0
         if compiled.most_spades_points != 0:
-            points += compiled.most_spades_points * _chance_of_most(compiled, spades, each, spades_left, SPADES_SPREAD)
+            points += compiled.most_spades_points * _chance_of_most(compiled, spades, team, spades_left, SPADES_SPREAD)
         if compiled.most_cards_points != 0:
-            points += compiled.most_cards_points * _chance_of_most(compiled, cards, each, cards_left, CARDS_SPREAD)
+            points += compiled.most_cards_points * _chance_of_most(compiled, cards, team, cards_left, CARDS_SPREAD)
         if compiled.spades_above < NEVER:
-            points += _expected_above(compiled, game, each, spades_left)
+            points += _expected_above(compiled, game, team, spades_left)
         total += points
-        if each == side:
+        if team == side:
             own = points
     return lead_over(compiled, own, (total - own) / (compiled.teams - 1))
 
 
 @kernel
 def _chance_of_most(compiled: np.record, won: np.ndarray, side: int, left: int, spread: float) -> float:
-    """Return the chance that a side will have won most cards, if it has more than each of the others independently.
+    """Estimate the chance that a side will have won most cards, as if it had to beat each other side independently.
 
     The difference of two sides changes by a normal amount, of variance `spread` for each card that falls to either.
     """
@@ -181,7 +181,7 @@ def _chance_of_most(compiled: np.record, won: np.ndarray, side: int, left: int, 
 
 @kernel
 def _expected_above(compiled: np.record, game: np.record, side: int, left: int) -> float:
-    """Return the expected points for spades above a number (O1)."""
+    """Estimate the points for spades above a number (O1)."""
     mean = sum_over(compiled, game.spades_won, side) + left / compiled.teams - compiled.spades_above
     if left == 0:
         return max(mean, 0.0)
@@ -192,5 +192,5 @@ def _expected_above(compiled: np.record, game: np.record, side: int, left: int) 
 
 @kernel
 def normal_below(z: float) -> float:
-    """Return the chance that a standard normal number is below `z`."""
+    """Compute the chance that a standard normal variable is below `z`."""
     return 0.5 * math.erfc(-z / math.sqrt(2.0))

@@ -17,8 +17,8 @@ import numpy as np
 from krypenv.agents.scripted import Style, list_actions, tactical_style
 from krypenv.agents.search.rollout import final_margin, play_out, play_randomly
 from krypenv.agents.search.sampler import Sampler, check_memory, name_of
-from krypenv.agents.search.sampling import NO_ACTION, Job, begin, next_world
-from krypenv.agents.workspace import Workspace
+from krypenv.agents.search.sampling import NO_ACTION
+from krypenv.agents.search.worlds import Job, begin, next_world
 from krypenv.kernels.play import act
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
@@ -52,26 +52,26 @@ class TreePlan(NamedTuple):
 
 
 @kernel
-def grow_rows(job: Job, plan: TreePlan, workspace: Workspace, part: int, parts: int) -> None:
+def grow_rows(job: Job, plan: TreePlan, workspaces: np.ndarray, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the most visited action; `job.values` is left alone."""
-    rules, tree, path = job.compiled[0], plan.trees[part], plan.paths[part]
-    listing, worlds, judging = workspace.listing[0], workspace.worlds[0], workspace.judging[0]
+    compiled, tree, path, workspace = job.compiled[0], plan.trees[part], plan.paths[part], workspaces[0]
+    listing, worlds, judging = workspace.listing, workspace.worlds, workspace.judging
     for row in range(job.start + part, job.stop, parts):
-        if not begin(job, row, worlds, listing.scratch):
+        if not begin(job, row, workspace):
             continue
         last_deal = worlds.root.deal_number
         if job.first == 0:
             tree[0].child = NO_NODE
         size = job.first + 1  # every world adds one node at most
-        while next_world(job, row, False, worlds, listing.scratch):
+        while next_world(job, False, workspace):
             game = worlds.game
-            length, size = descend(rules, game, plan, part, size, judging.legal, listing.scratch)
+            length, size = descend(compiled, game, plan, part, size, judging.legal, listing.scratch)
             if plan.is_random:
-                play_randomly(rules, game, last_deal, judging.legal, listing.scratch)
+                play_randomly(compiled, game, last_deal, judging.legal, listing.scratch)
             else:
-                play_out(rules, game, last_deal, plan.style, 0, listing, judging)
-            for side in range(rules.teams):
-                worlds.margins[side] = final_margin(rules, job.model[0], game, side)
+                play_out(compiled, game, last_deal, plan.style, 0, workspace)
+            for side in range(compiled.teams):
+                worlds.margins[side] = final_margin(compiled, workspace.model, game, side)
             for at in range(length):
                 entry = tree[path[at]]
                 entry.visits += 1.0

@@ -15,12 +15,12 @@ import numpy as np
 
 from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import carry_out
-from krypenv.agents.moves.space import PLAYOUT_CAPTURES
+from krypenv.agents.moves.record import PLAYOUT_CAPTURES
 from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
 from krypenv.agents.search.horizon import expected_margin
 from krypenv.agents.search.sampler import Examiner, name_of
-from krypenv.agents.search.sampling import Job, make_decide_row, make_decide_rows, make_value_worlds
-from krypenv.agents.workspace import Workspace
+from krypenv.agents.search.sampling import make_decide_row, make_decide_rows, make_value_worlds
+from krypenv.agents.search.worlds import Job
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
@@ -31,44 +31,38 @@ from krypenv.state import ACTIONS, random_below
 
 @kernel
 def play_out(
-    compiled: np.record,
-    game: np.record,
-    last_deal: int,
-    style: Style,
-    start: int,
-    listing: np.record,
-    judging: np.record,
+    compiled: np.record, game: np.record, last_deal: int, style: Style, start: int, workspace: np.record
 ) -> None:
     """Play on with a scripted player at every seat, to the end of deal `last_deal` or of the game.
 
-    Moves are written from `start` on. Where cards are built, every seat makes the move that wins most at once, builds
-    at half their worth.
+    Moves are written from `start` on. Where cards are built, every seat makes the move of the largest immediate gain,
+    with builds at half their worth.
     """
+    judging, scratch = workspace.judging, workspace.listing.scratch
     while not game.over and game.deal_number <= last_deal:
         if not compiled.is_main:
-            _play_move(compiled, game, style, start, listing, judging)
+            _play_move(compiled, game, style, start, workspace)
             continue
         count = list_actions(game, judging.legal)
         action = judging.legal[0]
         if count > 1:
             write_observation(compiled, game, game.seat, judging.seen)
             luck = np.int64(random_below(game, ACTIONS, 1 << 32))
-            action = cheapest_action(compiled, judging.seen, count, style, luck, judging, listing.scratch)
-        act(compiled, game, action, listing.scratch)
+            action = cheapest_action(compiled, judging.seen, count, style, luck, workspace)
+        act(compiled, game, action, scratch)
 
 
 @other_kernel
-def _play_move(
-    compiled: np.record, game: np.record, style: Style, start: int, listing: np.record, judging: np.record
-) -> None:
-    """Make a scripted player's move, under rules beyond the main game's."""
+def _play_move(compiled: np.record, game: np.record, style: Style, start: int, workspace: np.record) -> None:
+    """Make a scripted player's move under rules beyond the main game's."""
+    listing, judging = workspace.listing, workspace.judging
     best, listing.keep = start, PLAYOUT_CAPTURES
     if compiled.building:
         order_moves(compiled, game, start, list_moves(compiled, game, start, listing), listing)
     else:
         write_observation(compiled, game, game.seat, judging.seen)
         luck = np.int64(random_below(game, ACTIONS, 1 << 32))
-        best = best_move(compiled, judging.seen, game, style, luck, start, listing, judging)
+        best = best_move(compiled, judging.seen, game, style, luck, start, workspace)
     carry_out(compiled, game, listing.moves[best], listing.scratch)
 
 
@@ -82,7 +76,7 @@ def play_randomly(compiled: np.record, game: np.record, last_deal: int, legal: n
 
 @kernel
 def final_margin(compiled: np.record, model: np.record, game: np.record, side: int) -> float:
-    """Return a side's leaf value where a deal has just ended, with at most the hands of the next one dealt."""
+    """Compute a side's leaf value where a deal has just ended, with at most the hands of the next one dealt."""
     margin = margin_of(compiled, game, side)
     return margin if game.over else margin + expected_margin(compiled, model, game, game.deal_number - 1, side)
 
@@ -96,16 +90,16 @@ class PlayoutPlan(NamedTuple):
 
 
 @kernel
-def roll_out(job: Job, plan: PlayoutPlan, end: int, part: int, workspace: Workspace) -> None:
+def roll_out(job: Job, plan: PlayoutPlan, end: int, workspace: np.record) -> None:
     """Write the margins of the open moves in a world by playing them out."""
-    rules, listing, worlds, tally = job.compiled[0], workspace.listing[0], workspace.worlds[0], workspace.tally[0]
-    side, last_deal = worlds.root.seat % rules.teams, worlds.root.deal_number + plan.deals - 1
+    compiled, listing, worlds, tally = job.compiled[0], workspace.listing, workspace.worlds, workspace.tally
+    side, last_deal = worlds.root.seat % compiled.teams, worlds.root.deal_number + plan.deals - 1
     for at in range(end):
         if tally.totals[at] > -np.inf:
             worlds.ahead = worlds.game
-            carry_out(rules, worlds.ahead, listing.moves[at], listing.scratch)
-            play_out(rules, worlds.ahead, last_deal, plan.style, end, listing, workspace.judging[0])
-            tally.values[at] = final_margin(rules, job.model[0], worlds.ahead, side)
+            carry_out(compiled, worlds.ahead, listing.moves[at], listing.scratch)
+            play_out(compiled, worlds.ahead, last_deal, plan.style, end, workspace)
+            tally.values[at] = final_margin(compiled, workspace.model, worlds.ahead, side)
 
 
 roll_out_rows = make_decide_rows(make_decide_row(roll_out))

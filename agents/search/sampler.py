@@ -12,8 +12,9 @@ import numpy.typing as npt
 from krypenv.agents.base import Agent, BaseAgent, IntArray, check_options, check_seed, format_spec, options_of
 from krypenv.agents.moves.record import add_move
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.search.sampling import NO_ACTION, Job, list_root
-from krypenv.agents.workspace import make_workspace, part_of, with_room
+from krypenv.agents.search.sampling import NO_ACTION, list_root
+from krypenv.agents.search.worlds import Job
+from krypenv.agents.workspace import make_workspaces
 from krypenv.game.moves import Move
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import check_decisions
@@ -21,10 +22,8 @@ from krypenv.rules import Rules
 from krypenv.runtime.threads import Lock, count_threads, in_turn, share
 from krypenv.worlds.determinize import check_genuine
 
-BATCH = 5  # worlds between two looks at the clock
+BATCH = 5  # worlds after which the clock is read
 MOST_SHARED = 20_000_000  # worlds that all threads keep at once, each in 16 to 56 bytes
-
-
 MANY_WORLDS = 10  # with this many for a decision, an agent takes longer than to play deals out
 
 
@@ -33,7 +32,7 @@ class Examined(NamedTuple):
 
     moves: np.ndarray  # (n,) of `MOVE`
     margins: npt.NDArray[np.float64]  # (worlds, n), in points; one world if nothing is hidden
-    leanings: npt.NDArray[np.float64] | float = 0.0  # what else counts for the agent, in points for each move
+    leanings: npt.NDArray[np.float64] | float = 0.0  # the agent's prior, in points for each move
     was_cut: bool = False  # captures that might be better were left out
 
 
@@ -61,7 +60,7 @@ def check_memory(worlds: int, threads: int) -> None:
 
 
 class Sampler(BaseAgent):
-    """An agent that samples worlds: deals of the unseen cards that agree with what the seat has seen.
+    """An agent that samples worlds: deals of the unseen cards that agree with the observation.
 
     Args:
         worlds: worlds for a decision, at most.
@@ -74,7 +73,7 @@ class Sampler(BaseAgent):
     gives_values = True  # whether the kernel fills in `Job.values`
 
     # The kernel that decides every `parts`-th row of a job from its `part`-th one on: it takes a `Job`, the agent's
-    # plan, a thread's workspace, `part` and `parts`.
+    # plan for a thread, the thread's workspace, `part` and `parts`.
     _decide: Any
     _plan: Any
 
@@ -83,26 +82,20 @@ class Sampler(BaseAgent):
         self._worlds, self._ms = worlds, ms
         self.is_quick = worlds < MANY_WORLDS
         self._threads = count_threads(threads)
-        self._compiled, self._model = compile_rules(rules), make_model(value)
-        self._workspace = make_workspace(self._threads)
+        self._compiled, self._workspaces = compile_rules(rules), make_workspaces(self._threads, make_model(value))
         self._rng = np.random.default_rng(check_seed(seed))
         self._is_new = True  # nothing has been decided, and the kernel may not be compiled
 
     @in_turn
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Return an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
+        """Choose an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
         job = self._ask(observations, action_masks)
         return self._answer(job, self._plan_of(job))
 
     def _answer(self, job: Job, plan: Any) -> IntArray:
-        with_room(self, lambda: self._choose_in_time(job, plan) if self._ms else self._choose(job, plan))
-        return job.out
-
-    def _plan_of(self, job: Job) -> Any:
-        """Return the plan for a job; a hook for agents that read more of the observations than others."""
-        return self._plan
-
-    def _choose_in_time(self, job: Job, plan: Any) -> None:
+        if not self._ms:
+            self._choose(job, plan)
+            return job.out
         if self._is_new and job.stop:  # compile the kernel before any clock starts
             self._choose(job._replace(stop=1, worlds=1), plan)
             self._is_new = False
@@ -113,10 +106,19 @@ class Sampler(BaseAgent):
                 self._choose(rows._replace(first=first, worlds=min(BATCH, job.worlds - first)), plan)
                 if time.perf_counter() > deadline:
                     break
+        return job.out
+
+    def _plan_of(self, job: Job) -> Any:
+        """Make the plan for a job; a hook for agents that read more of the observations than others."""
+        return self._plan
+
+    def _plan_part(self, plan: Any, part: int) -> Any:
+        """Take a thread's part of a plan; a hook for agents whose plans hold scratch for each thread."""
+        return plan
 
     @in_turn
     def action_values(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
-        """Return the agent's value of each action, (B, A) float64, in points.
+        """Compute the agent's value of each action, (B, A) float64, in points.
 
         For `search` and `rollout` it is the mean margin over the worlds, leaf value included. `guided` adds a term for
         the network's prior: see `Guided`. The value is minus infinity for illegal and pruned actions, and 0 if there is
@@ -126,31 +128,37 @@ class Sampler(BaseAgent):
             raise ValueError(f"{self.name} does not value actions; search, rollout and guided do")
         job = self._ask(observations, action_masks)
         job = job._replace(values=np.where(job.masks > 0, 0.0, -np.inf))
-        plan = self._plan_of(job)
-        with_room(self, lambda: self._choose(job, plan))
+        self._choose(job, self._plan_of(job))
         return job.values
 
     def _ask(self, observations: np.ndarray, action_masks: np.ndarray) -> Job:
-        """Return the kernel's job, with a seed for each decision; raises ValueError for an invalid decision."""
+        """Make the job of some decisions, with a seed for each; raises ValueError for an invalid decision."""
         observations, masks = check_decisions(self.rules, observations, action_masks)
         check_genuine(self.rules, observations, masks)
+        return self._job(observations, masks)
+
+    def _job(self, observations: np.ndarray, masks: np.ndarray) -> Job:
         rows = len(observations)
         seeds = self._rng.integers(0, 1 << 63, rows).astype(np.uint64)
         return Job(
-            self._compiled, self._model, observations, masks, seeds, 0, rows, 0, self._worlds, np.empty(rows, np.int64),
+            self._compiled, observations, masks, seeds, 0, rows, 0, self._worlds, np.empty(rows, np.int64),
             np.empty((0, masks.shape[1])),
         )  # fmt: skip
 
     def _choose(self, job: Job, plan: Any) -> None:
         parts = self._threads if job.stop - job.start > 1 else 1
-        share(lambda part, parts: self._decide(job, plan, part_of(self._workspace, part), part, parts), parts)
+
+        def choose(part: int, parts: int) -> None:
+            self._decide(job, self._plan_part(plan, part), self._workspaces[part : part + 1], part, parts)
+
+        share(choose, parts)
         missing = np.flatnonzero(job.out[job.start : job.stop] == NO_ACTION)
         if len(missing):
             raise ValueError(f"no deal of the unseen cards agrees with observation {job.start + missing[0]}")
 
 
 class Examiner(Sampler):
-    """An agent that samples worlds and can show what its moves are worth in each of them."""
+    """A sampler that can show the value of each move in each world."""
 
     # The kernel that values all moves of the first row of a job in each world: it takes a `Job`, the agent's plan, a
     # thread's workspace, and the margins to write.
@@ -158,27 +166,23 @@ class Examiner(Sampler):
 
     @in_turn
     def examine(self, observation: np.ndarray, action_mask: np.ndarray, also: Move | None = None) -> Examined:
-        """Return the moves of one decision and their margins in each world.
+        """Value the moves of one decision in each world.
 
         Where captures are optional, moves that are no better than others are left out, and of very many captures all
         but the best; `was_cut` then says whether the latter happened. `also` is a legal move that must not be left out.
         `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
         job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
-        return with_room(self, lambda: self._examine(job, also))
-
-    def _examine(self, job: Job, also: Move | None) -> Examined:
-        count, is_open = list_root(job, self._workspace)
-        was_cut = bool(self._workspace.listing["is_cut"][0])
+        count, is_open = list_root(job, self._workspaces)
+        listing = self._workspaces["listing"]
+        was_cut = bool(listing["is_cut"][0])
         if also is not None:
-            count = add_move(self._workspace.listing["moves"][0], count, also)
+            count = add_move(listing["moves"][0], count, also)
         margins, leanings = np.empty((1 if is_open else self._worlds, count)), np.zeros(count)
-        if not self._value_worlds(job, is_open, margins, leanings):
+        if not self._value_worlds(job, margins, leanings):
             raise ValueError("no deal of the unseen cards agrees with the observation")
-        return Examined(self._workspace.listing["moves"][0, :count].copy(), margins, leanings, was_cut)
+        return Examined(listing["moves"][0, :count].copy(), margins, leanings, was_cut)
 
-    def _value_worlds(
-        self, job: Job, is_open: bool, margins: npt.NDArray[np.float64], leanings: npt.NDArray[np.float64]
-    ) -> bool:
-        """Write the margins and leanings of the moves; return whether the worlds agree with what is seen."""
-        return bool(self._value(job, self._plan, self._workspace, margins))
+    def _value_worlds(self, job: Job, margins: npt.NDArray[np.float64], leanings: npt.NDArray[np.float64]) -> bool:
+        """Write the margins and leanings of the moves; return whether the worlds agree with the observation."""
+        return bool(self._value(job, self._plan, self._workspaces, margins))

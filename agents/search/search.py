@@ -1,7 +1,7 @@
 """The search agent: perfect-information Monte Carlo (PIMC; Levy 1989, Ginsberg 2001).
 
 1. List the moves of the information set, the cheapest first (`sampling.list_choices`).
-2. Draw a determinization: a deal of the unseen cards that agrees with the observation (`sampling.next_world`).
+2. Draw a determinization: a deal of the unseen cards that agrees with the observation (`worlds.next_world`).
 3. With all hands open, value each move: alpha-beta on the margin between two sides, max^n (Luckhardt and Irani 1986) or
    paranoid search (Sturtevant and Korf 2000) among more (`solver`). Lines that are cut get a leaf value (`horizon`).
 4. Add the values to the moves' totals; eliminate moves that are clearly behind (successive elimination; Even-Dar,
@@ -18,19 +18,12 @@ import numpy as np
 
 from krypenv.agents.base import MAX_PLIES, check_limit
 from krypenv.agents.moves.making import make_move
-from krypenv.agents.moves.space import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
+from krypenv.agents.moves.record import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
 from krypenv.agents.search.sampler import Examiner, name_of
-from krypenv.agents.search.sampling import (
-    Job,
-    is_large,
-    is_last,
-    make_decide_row,
-    make_decide_rows,
-    make_value_worlds,
-    next_world,
-)
+from krypenv.agents.search.sampling import is_large, is_last, make_decide_row, make_decide_rows, make_value_worlds
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
-from krypenv.agents.workspace import NO_LIMIT, Workspace
+from krypenv.agents.search.worlds import Job, next_world
+from krypenv.agents.workspace import NO_LIMIT
 from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
@@ -45,7 +38,6 @@ FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
 # A move is pruned if after n worlds its mean margin is RACE / sqrt(n) points behind the best (`add_values`). The
 # difference of two good moves has a standard deviation of about 6 over the worlds.
 RACE = 25.0
-
 
 # The same under rules beyond the main game's: there are more moves, and margins are a few points. Two players with 3
 # cards against 3 have 36 orders of play. Max^n has no cutoffs, so its depth is smaller. A mulle is worth as much as a
@@ -70,7 +62,7 @@ class SearchPlan(NamedTuple):
 
 
 def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
-    """Return how to search and how far; raises ValueError for an unknown method or an impossible depth."""
+    """Choose how to search and how far; raises ValueError for an unknown method or an impossible depth."""
     if method not in METHODS:
         raise ValueError(f"method is {' or '.join(METHODS)}, not {shown(method)}")
     check_limit("plies", plies)
@@ -88,7 +80,7 @@ def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
 
 @kernel
 def depth_of(compiled: np.record, game: np.record, plan: SearchPlan) -> int:
-    """Return how many plays to search: `plan.plies`, or all that are left where hands are small enough."""
+    """Choose the depth in plays: `plan.plies`, or all plays that are left if hands are small."""
     lines, cards = 1.0, 0
     for seat in range(compiled.players):
         for held in range(1, game.hand_size[seat] + 1):
@@ -98,64 +90,44 @@ def depth_of(compiled: np.record, game: np.record, plan: SearchPlan) -> int:
 
 
 @kernel
-def value_moves(
-    compiled: np.record,
-    model: np.record,
-    plan: SearchPlan,
-    workspace: Workspace,
-    end: int,
-    salt: np.uint64,
-) -> None:
-    """Write the margins of the first `end` moves from the game in `worlds.game` to `.values`.
+def value_moves(compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64) -> None:
+    """Write the margins of the first `end` moves from the game in `worlds.game` to `.values`, by the solver.
 
-    Moves whose total is minus infinity are left out. `salt` must differ for every world that is searched in this
-    scratch.
+    Pruned moves, whose total is minus infinity, are left out. `salt` must differ for every world that is searched in
+    this workspace.
     """
     if compiled.is_main:
-        value_to(compiled, model, plan, workspace, end, salt, depth_of(compiled, workspace.worlds[0].game, plan))
+        value_to(compiled, plan, workspace, end, salt, depth_of(compiled, workspace.worlds.game, plan))
     else:
-        _value_any(compiled, model, plan, workspace, end, salt)
+        _value_any(compiled, plan, workspace, end, salt)
 
 
 @other_kernel
-def _value_any(
-    compiled: np.record,
-    model: np.record,
-    plan: SearchPlan,
-    workspace: Workspace,
-    end: int,
-    salt: np.uint64,
-) -> None:
-    """Do what `value_moves` does, under rules beyond the main game's.
+def _value_any(compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64) -> None:
+    """Write the margins of moves under rules beyond the main game's; see `value_moves`.
 
-    A last deal is solved, without a cut, if that takes few enough nodes. With a large table lines are always cut.
+    A last deal is solved, without a cut, within a node budget. On a large table lines are always cut.
     """
-    game, listing, lines = workspace.worlds[0].game, workspace.listing[0], workspace.lines[0]
-    if workspace.worlds[0].is_open and is_last(compiled, game) and not listing.is_cut and not is_large(game):
+    game, listing, lines = workspace.worlds.game, workspace.listing, workspace.lines
+    if workspace.worlds.is_open and is_last(compiled, game) and not listing.is_cut and not is_large(game):
         listing.keep = MOST_SOLVED
         lines.limit = listing.nodes + MOST_NODES
-        value_to(compiled, model, plan, workspace, end, mix(salt), MAX_PLIES)
+        value_to(compiled, plan, workspace, end, mix(salt), MAX_PLIES)
         is_solved = listing.nodes < lines.limit and not listing.is_cut
         lines.limit = NO_LIMIT
         if is_solved:
             return
     listing.keep = LARGE_LINE_CAPTURES if is_large(game) else LINE_CAPTURES
     plies = min(plan.plies, plan.large_plies) if is_large(game) else depth_of(compiled, game, plan)
-    value_to(compiled, model, plan, workspace, end, salt, plies)
+    value_to(compiled, plan, workspace, end, salt, plies)
 
 
 @kernel
 def value_to(
-    compiled: np.record,
-    model: np.record,
-    plan: SearchPlan,
-    workspace: Workspace,
-    end: int,
-    salt: np.uint64,
-    plies: int,
+    compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64, plies: int
 ) -> None:
-    """Do what `value_moves` does, to a depth in plays."""
-    game, listing, lines, tally = workspace.worlds[0].game, workspace.listing[0], workspace.lines[0], workspace.tally[0]
+    """Write the margins of moves, searched to a depth in plays; see `value_moves`."""
+    game, listing, lines, tally = workspace.worlds.game, workspace.listing, workspace.lines, workspace.tally
     side = game.seat % compiled.teams
     for at in range(end):
         if tally.totals[at] == -np.inf:
@@ -164,28 +136,28 @@ def value_to(
         lines.stack[1] = game
         outcome = make_move(compiled, lines.stack[1], listing.moves[at], listing)
         if plan.method == MAX_N:
-            tally.values[at] = max_n(compiled, model, listing, lines, side, outcome, end, plies - 1)
+            tally.values[at] = max_n(compiled, workspace, side, outcome, end, plies - 1)
         else:
-            tally.values[at] = alpha_beta(compiled, model, listing, lines, side, outcome, end, key, plies - 1)
+            tally.values[at] = alpha_beta(compiled, workspace, side, outcome, end, key, plies - 1)
 
 
 @kernel
-def take_one_world(job: Job, plan: Any, row: int, end: int, part: int, workspace: Workspace) -> None:
-    """Search a single world where nothing is hidden."""
-    if workspace.worlds[0].is_open:
-        workspace.worlds[0].end = job.first + 1
+def take_one_world(job: Job, plan: Any, end: int, workspace: np.record) -> None:
+    """Sample a single world where nothing is hidden."""
+    if workspace.worlds.is_open:
+        workspace.worlds.end = 1
 
 
 @kernel
-def draw_hands(job: Job, plan: SearchPlan, row: int, part: int, workspace: Workspace) -> int:
+def draw_hands(job: Job, plan: Any, workspace: np.record) -> int:
     """Draw the next world, whose stock is left unshuffled: no line goes beyond the deal."""
-    return int(next_world(job, row, False, workspace.worlds[0], workspace.listing[0].scratch))
+    return int(next_world(job, False, workspace))
 
 
 @kernel
-def solve_world(job: Job, plan: SearchPlan, end: int, part: int, workspace: Workspace) -> None:
+def solve_world(job: Job, plan: SearchPlan, end: int, workspace: np.record) -> None:
     """Write the margins of the open moves in a world by the solver."""
-    value_moves(job.compiled[0], job.model[0], plan, workspace, end, mix(~workspace.worlds[0].seed))
+    value_moves(job.compiled[0], plan, workspace, end, mix(~workspace.worlds.seed))
 
 
 search_row = make_decide_row(solve_world, draw_hands, take_one_world)

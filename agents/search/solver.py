@@ -1,15 +1,19 @@
-"""The open-hand solver, as kernels: alpha-beta, which is exact if it reaches the end of the deal, and max^n."""
+"""The open-hand solver, as kernels: alpha-beta with a transposition table, and max^n.
+
+Alpha-beta is exact if it reaches the end of the deal. The table stores what a position gains over the margin so far,
+or a bound of it, so that positions with other margins share it (`_open`, `_store`). A line that is cut gets a leaf
+value: the margin at the end of the deal, if every seat makes its cheapest move, and what is expected after it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.moves.listing import list_moves, order_moves
+from krypenv.agents.moves.listing import known_sweeps, list_moves, order_moves
 from krypenv.agents.moves.making import make_move
-from krypenv.agents.moves.maximal import known_sweeps
 from krypenv.agents.moves.prices import POINT, promised_margin
 from krypenv.agents.search.horizon import expected_margin, majority_margin, may_sweep
-from krypenv.agents.workspace import MEMORY_SIZE
+from krypenv.agents.workspace import TABLE_SIZE
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.builds import copies_in
 from krypenv.kernels.compiled import bit_index
@@ -20,29 +24,21 @@ from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import mix
 
 PARANOID, MAX_N = 0, 1  # the other sides minimize the searching side's margin, or each maximizes its own
-EXACT, AT_LEAST, AT_MOST = 0, 1, 2  # what is remembered of a position's value
+EXACT, AT_LEAST, AT_MOST = 0, 1, 2  # what the transposition table knows of a position's value
 
-_MEMORY_MASK = np.uint64(MEMORY_SIZE - 1)
+_TABLE_MASK = np.uint64(TABLE_SIZE - 1)
 
 
 @kernel
-def value_of(
-    compiled: np.record,
-    model: np.record,
-    game: np.record,
-    side: int,
-    outcome: int,
-    start: int,
-    listing: np.record,
-    lines: np.record,
-) -> float:
-    """Return a side's leaf value: its margin so far and what it can expect to come."""
+def value_of(compiled: np.record, game: np.record, side: int, outcome: int, start: int, workspace: np.record) -> float:
+    """Compute a side's leaf value: its margin so far and what it can expect to come."""
+    listing, lines, model = workspace.listing, workspace.lines, workspace.model
     if not compiled.is_main and model.deals == 0 and outcome != GAME_OVER:
-        return _value_of_any(compiled, model, game, side, outcome, start, listing)
+        return _value_of_any(compiled, game, side, outcome, start, workspace)
     if outcome == PLAYING or (outcome == DEAL_OVER and model.deals > 0):
         lines.ahead = game
         game = lines.ahead
-        outcome = play_on(compiled, game, outcome, model.deals, start, listing)
+        outcome = play_cheapest(compiled, game, outcome, model.deals, start, listing)
     margin = margin_of(compiled, game, side)
     if outcome == GAME_OVER:
         return margin
@@ -51,19 +47,14 @@ def value_of(
 
 @other_kernel
 def _value_of_any(
-    compiled: np.record,
-    model: np.record,
-    game: np.record,
-    side: int,
-    outcome: int,
-    start: int,
-    listing: np.record,
+    compiled: np.record, game: np.record, side: int, outcome: int, start: int, workspace: np.record
 ) -> float:
-    """Return a side's leaf value under rules beyond the main game's.
+    """Compute a side's leaf value under rules beyond the main game's.
 
-    Where a line is cut in the middle of a deal, the seat to act still makes the move that wins most at once. For a low
-    goal that is to take nothing, where it may.
+    If a line is cut in the middle of a deal, the seat to act still makes the move of the largest immediate gain. For a
+    low goal that is to take nothing, if it may.
     """
+    listing, model = workspace.listing, workspace.model
     margin = margin_of(compiled, game, side)
     if not model.counts_sweep:
         return margin
@@ -85,10 +76,12 @@ def _value_of_any(
 
 
 @kernel
-def play_on(compiled: np.record, game: np.record, outcome: int, deals: int, start: int, listing: np.record) -> int:
-    """Play on to the end of the deal, and of `deals` more from the known deck; return DEAL_OVER or GAME_OVER.
+def play_cheapest(
+    compiled: np.record, game: np.record, outcome: int, deals: int, start: int, listing: np.record
+) -> int:
+    """Play to the end of the deal, and of `deals` more from the known deck; return DEAL_OVER or GAME_OVER.
 
-    Every seat makes the move that costs least at once, knowing the next hand (`order_moves`).
+    Every seat makes the move of least immediate cost, knowing the next hand (`order_moves`).
     """
     while True:
         while outcome == PLAYING:
@@ -106,7 +99,7 @@ def play_on(compiled: np.record, game: np.record, outcome: int, deals: int, star
 
 @kernel
 def key_after(lines: np.record, game: np.record, move: np.record, key: np.uint64) -> np.uint64:
-    """Return the key of the position after a move: a sum over the cards in hands and loose on the table.
+    """Compute the Zobrist key of the position after a move: a sum over the cards in hands and loose on the table.
 
     The seat to act follows from the hands, and the deck does not change within one search.
     """
@@ -132,7 +125,7 @@ def key_after(lines: np.record, game: np.record, move: np.record, key: np.uint64
 
 @other_kernel
 def piles_key(compiled: np.record, game: np.record) -> np.uint64:
-    """Return a key of what the rest of a deal depends on beside the cards: piles and scores, where they count.
+    """Hash what the rest of a deal depends on beside the cards: piles and scores, where they count.
 
     Majorities depend on the piles (K5). Scores make sweeps void or end the session (F5, F6). Which sweeps cancel
     depends on those made (F4).
@@ -154,7 +147,7 @@ def piles_key(compiled: np.record, game: np.record) -> np.uint64:
 
 @kernel
 def builds_key(game: np.record) -> np.uint64:
-    """Return a key of the builds: their cards, their owners, and which of them are multiple."""
+    """Hash the builds: their cards, their owners, and which of them are multiple."""
     key = np.uint64(0)
     left = np.int64(game.builds)
     while left != 0:
@@ -169,34 +162,27 @@ def builds_key(game: np.record) -> np.uint64:
 
 @kernel
 def alpha_beta(
-    compiled: np.record,
-    model: np.record,
-    listing: np.record,
-    lines: np.record,
-    side: int,
-    outcome: int,
-    start: int,
-    key: np.uint64,
-    plies: int,
+    compiled: np.record, workspace: np.record, side: int, outcome: int, start: int, key: np.uint64, plies: int
 ) -> float:
-    """Return a side's margin from the position in `lines.stack[1]`: it maximizes it, and all others minimize.
+    """Search a side's margin from the position in `lines.stack[1]`: the side maximizes it, and all others minimize.
 
     Exact for two sides if `plies` reach the end of the deal, given the leaf value there. Moves are written from `start`
     on. `key` is the key of the position; a key must not be used again with other hands or decks. A search that reaches
-    `lines.limit` nodes is given up: it returns nothing of use.
+    `lines.limit` nodes is given up, and its value means nothing.
     """
+    listing, lines = workspace.listing, workspace.lines
     frames, stack = lines.frames, lines.stack
     if outcome != PLAYING or plies < 1:
-        return value_of(compiled, model, stack[1], side, outcome, start, listing, lines)
+        return value_of(compiled, stack[1], side, outcome, start, workspace)
     frames[0].alpha, frames[0].beta, frames[0].end = -np.inf, np.inf, start
-    if _open(compiled, stack[1], side, key, frames[0], frames[1], listing, lines):
+    if _open(compiled, stack[1], side, key, frames[0], frames[1], workspace):
         return frames[1].best
     depth = 1
     while True:
         frame = frames[depth]
         if frame.at == frame.end:
             value = frame.best
-            _remember(frame, lines)
+            _store(frame, lines)
             depth -= 1
             if depth == 0:
                 return value
@@ -210,8 +196,8 @@ def alpha_beta(
             if listing.nodes >= lines.limit:
                 return 0.0
             if outcome != PLAYING or depth >= plies:
-                value = value_of(compiled, model, game, side, outcome, frame.end, listing, lines)
-            elif _open(compiled, game, side, key, frame, frames[depth + 1], listing, lines):
+                value = value_of(compiled, game, side, outcome, frame.end, workspace)
+            elif _open(compiled, game, side, key, frame, frames[depth + 1], workspace):
                 value = frames[depth + 1].best
             else:
                 depth += 1
@@ -227,21 +213,21 @@ def _open(
     key: np.uint64,
     above: np.record,
     frame: np.record,
-    listing: np.record,
-    lines: np.record,
+    workspace: np.record,
 ) -> bool:
-    """Begin a node; return whether its value, or a sufficient bound, is remembered. It is then in `frame.best`."""
+    """Open a node; return whether the transposition table has its value or a sufficient bound, in `frame.best`."""
+    listing, lines = workspace.listing, workspace.lines
     margin = margin_of(compiled, game, side)
     place = key
     if not compiled.is_main:
         place += piles_key(compiled, game)
-    known = lines.memory[np.int64(place & _MEMORY_MASK)]
-    if known.key == place:
-        value = margin + known.gain
+    entry = lines.table[np.int64(place & _TABLE_MASK)]
+    if entry.key == place:
+        value = margin + entry.gain
         if (
-            known.bound == EXACT
-            or (known.bound == AT_LEAST and value >= above.beta)
-            or (known.bound == AT_MOST and value <= above.alpha)
+            entry.bound == EXACT
+            or (entry.bound == AT_LEAST and value >= above.beta)
+            or (entry.bound == AT_MOST and value <= above.alpha)
         ):
             frame.best = value
             return True
@@ -259,20 +245,19 @@ def _open(
 
 @kernel
 def solve_open_deal(
-    compiled: np.record, model: np.record, game: np.record, side: int, start: int, key: np.uint64,
-    listing: np.record, lines: np.record,
-) -> float:  # fmt: skip
-    """Return a side's margin from a position with all hands open, searched to the end of the deal by `alpha_beta`."""
-    lines.stack[1] = game
+    compiled: np.record, game: np.record, side: int, start: int, key: np.uint64, workspace: np.record
+) -> float:
+    """Search a side's margin from a position with all hands open to the end of the deal, by `alpha_beta`."""
+    workspace.lines.stack[1] = game
     cards = np.int64(0)
     for seat in range(compiled.players):
         cards += game.hand_size[seat]
-    return alpha_beta(compiled, model, listing, lines, side, PLAYING, start, key, cards)
+    return alpha_beta(compiled, workspace, side, PLAYING, start, key, cards)
 
 
 @kernel
 def _back_up(frame: np.record, value: float) -> None:
-    """Back up the value of the move just tried; skip the node's other moves if they can't matter."""
+    """Back up the value of the last move; cut off the node's other moves if they can't matter."""
     if frame.own:
         frame.best = max(frame.best, value)
         frame.alpha = max(frame.alpha, value)
@@ -283,40 +268,32 @@ def _back_up(frame: np.record, value: float) -> None:
 
 
 @kernel
-def _remember(frame: np.record, lines: np.record) -> None:
-    """Remember what a node gains over its margin so far."""
-    known = lines.memory[np.int64(frame.place & _MEMORY_MASK)]
-    known.key = frame.place
-    known.gain = frame.best - frame.margin
-    known.bound = AT_MOST if frame.best <= frame.low else AT_LEAST if frame.best >= frame.high else EXACT
+def _store(frame: np.record, lines: np.record) -> None:
+    """Store what a node gains over its margin so far in the transposition table."""
+    entry = lines.table[np.int64(frame.place & _TABLE_MASK)]
+    entry.key = frame.place
+    entry.gain = frame.best - frame.margin
+    entry.bound = AT_MOST if frame.best <= frame.low else AT_LEAST if frame.best >= frame.high else EXACT
 
 
 @kernel
-def max_n(
-    compiled: np.record,
-    model: np.record,
-    listing: np.record,
-    lines: np.record,
-    side: int,
-    outcome: int,
-    start: int,
-    plies: int,
-) -> float:
-    """Return a side's margin from the position in `lines.stack[1]` if every side maximizes its own (max^n).
+def max_n(compiled: np.record, workspace: np.record, side: int, outcome: int, start: int, plies: int) -> float:
+    """Search a side's margin from the position in `lines.stack[1]` if every side maximizes its own (max^n).
 
-    Luckhardt and Irani 1986. Among moves that are equal for the side to move, the first one counts.
+    Luckhardt and Irani 1986. Of moves that are equal for the side to move, the first one counts.
     """
+    listing, lines = workspace.listing, workspace.lines
     frames, stack = lines.frames, lines.stack
     if outcome != PLAYING or plies < 1:
-        return value_of(compiled, model, stack[1], side, outcome, start, listing, lines)
+        return value_of(compiled, stack[1], side, outcome, start, workspace)
     frames[0].end = start
     _open_n(compiled, stack[1], frames[0], frames[1], listing)
     depth = 1
     while True:
         frame = frames[depth]
         if frame.at == frame.end:
-            for each in range(compiled.teams):
-                lines.margins[each] = frame.margins[each]
+            for team in range(compiled.teams):
+                lines.margins[team] = frame.margins[team]
             depth -= 1
             if depth == 0:
                 return lines.margins[side]
@@ -329,20 +306,20 @@ def max_n(
                 _open_n(compiled, game, frame, frames[depth + 1], listing)
                 depth += 1
                 continue
-            for each in range(compiled.teams):
-                lines.margins[each] = value_of(compiled, model, game, each, outcome, frame.end, listing, lines)
+            for team in range(compiled.teams):
+                lines.margins[team] = value_of(compiled, game, team, outcome, frame.end, workspace)
         frame = frames[depth]
         mover = stack[depth].seat % compiled.teams
         if lines.margins[mover] > frame.best:
             frame.best = lines.margins[mover]
-            for each in range(compiled.teams):
-                frame.margins[each] = lines.margins[each]
+            for team in range(compiled.teams):
+                frame.margins[team] = lines.margins[team]
         frame.at += 1
 
 
 @kernel
 def _open_n(compiled: np.record, game: np.record, above: np.record, frame: np.record, listing: np.record) -> None:
-    """Begin a node of max^n."""
+    """Open a node of max^n."""
     frame.best = -np.inf
     frame.at = above.end
     frame.end = list_moves(compiled, game, frame.at, listing)

@@ -12,16 +12,8 @@ from support.reference import Reference, rank
 from support.relatives import BUILDING, GLIMNE, MIXTURES, OPTIONAL, RELATIVES
 
 from krypenv import Engine, Game, Rules
-from krypenv.agents.moves.space import JUDGED_CAPTURES
-from krypenv.agents.neural.action_features import (
-    COLUMNS,
-    WIDTH,
-    columns_of,
-    descriptions_of,
-    gather_action_features,
-    version_of,
-    width_of,
-)
+from krypenv.agents.moves.record import JUDGED_CAPTURES
+from krypenv.agents.neural.action_features import COLUMNS, WIDTH, features_of, gather_action_features
 from krypenv.cards import STOP, parse_card
 from krypenv.features import columns_of as block_columns_of, shape_of
 from krypenv.worlds.determinize import determinize
@@ -69,7 +61,7 @@ def test_where_captures_are_maximal_features_are_those_of_the_reference(rules: R
     "rules", [*(rules for text, rules in OPTIONAL.items() if "players=4" not in text or "teams" in text), LOW], ids=str
 )
 def test_where_captures_are_optional_features_are_those_of_a_best_move(rules: Rules) -> None:
-    replies, acts, unlisted, is_listed = 0, Counter[int](), 0, columns_of(rules)["listed"]
+    replies, acts, unlisted, is_listed = 0, Counter[int](), 0, features_of(rules).columns["listed"]
     for game in optional_moves.positions(rules, 14, seed=4):
         best, shown, largest = [], [], 0
         for action, features in told_of(game).items():
@@ -93,7 +85,7 @@ def test_where_captures_are_optional_features_are_those_of_a_best_move(rules: Ru
 
 @pytest.mark.parametrize("rules", [next(iter(BUILDING.values())), *GLIMNE.values()], ids=str)
 def test_b2_where_cards_are_built_each_action_is_told_by_a_move_that_it_leads_to(rules: Rules) -> None:
-    listed, total, replies, columns = 0, 0, 0, columns_of(rules)
+    listed, total, replies, columns = 0, 0, 0, features_of(rules).columns
     for game in builds.positions(rules, 1):
         if game.stock_size == 0:  # the end of a game gives what is left to the last capturer
             break
@@ -123,14 +115,14 @@ def test_b2_where_cards_are_built_each_action_is_told_by_a_move_that_it_leads_to
 @pytest.mark.parametrize("rules", [*GAMES.values(), *MIXTURES.values()], ids=str)
 def test_actions_counts_and_first_columns_are_those_of_masks_and_of_the_features_block(rules: Rules) -> None:
     engine, (rows_of_block, width) = Engine(rules, 32, seed=5, features=True), shape_of(rules)
-    stops, is_main = 0, version_of(rules) == 1
+    stops, is_main = 0, features_of(rules).version == 1
     for step in range(50):
         if step % 7 == 0:
             found = gather_action_features(rules, engine.observation, engine.action_mask)
             rows, actions = np.nonzero(engine.action_mask)
             assert found.counts.tolist() == np.bincount(rows, minlength=engine.num_games).tolist()
             assert found.actions.tolist() == actions.tolist()
-            assert found.features.shape == (len(actions), width_of(rules))
+            assert found.features.shape == (len(actions), features_of(rules).width)
             block = engine.observation[:, rules.observation_size :].reshape(-1, rows_of_block, width)
             kinds = np.where(actions == STOP, 52, actions % 52)
             assert not is_main or (found.features[:, :width] == block[rows, kinds]).all()
@@ -160,28 +152,28 @@ def test_nothing_depends_on_hidden_cards_or_on_rows_before(rules: Rules) -> None
 
 def test_columns_are_data_of_the_rules() -> None:
     for rules in (*RULES.values(), *RELATIVES.values(), *GLIMNE.values()):
-        columns = columns_of(rules)
+        columns = features_of(rules).columns
         covered = sorted(at for part in columns.values() for at in range(part.start, part.stop))
-        assert covered == list(range(width_of(rules)))
-        assert set(descriptions_of(rules)) == set(columns)
-        if version_of(rules) != 1:  # these networks are told of a move, and not of a card
-            assert list(descriptions_of(rules)) == list(columns)
+        assert covered == list(range(features_of(rules).width))
+        assert set(features_of(rules).descriptions) == set(columns)
+        if features_of(rules).version != 1:  # these networks are told of a move, and not of a card
+            assert list(features_of(rules).descriptions) == list(columns)
         else:
             assert list(columns)[: len(block_columns_of(rules))] == list(block_columns_of(rules))
-    assert columns_of(Rules.preset()) == COLUMNS
-    assert (version_of(Rules.preset()), width_of(Rules.preset()), WIDTH) == (1, 87, 87)
-    assert len({version_of(rules) for rules in RELATIVES.values()} - {1}) == 1
+    assert features_of(Rules.preset()).columns == COLUMNS
+    assert (features_of(Rules.preset()).version, features_of(Rules.preset()).width, WIDTH) == (1, 87, 87)
+    assert len({features_of(rules).version for rules in RELATIVES.values()} - {1}) == 1
 
 
 def test_every_feature_of_builds_is_described_and_used() -> None:
     rules = Rules.preset("mulle-glimne")
-    assert list(descriptions_of(rules)) == list(columns_of(rules))
-    engine, largest = Engine(rules, 256, seed=1), np.zeros(width_of(rules), np.int64)
+    assert list(features_of(rules).descriptions) == list(features_of(rules).columns)
+    engine, largest = Engine(rules, 256, seed=1), np.zeros(features_of(rules).width, np.int64)
     for _ in range(80):
         found = gather_action_features(rules, engine.observation, engine.action_mask)
         largest = np.maximum(largest, np.abs(found.features.astype(np.int64)).max(axis=0))
         engine.step(engine.sample_actions())
-    unused = {name for name, part in columns_of(rules).items() if not largest[part].any()}
+    unused = {name for name, part in features_of(rules).columns.items() if not largest[part].any()}
     of_piles = {f"{kind}_{what}" for kind in ("cards", "spades") for what in ("lead", "open", "sure")}
     assert unused == {"cards", "spades"} | of_piles  # where piles count
 
@@ -214,7 +206,7 @@ def test_a_position_of_kasino_by_hand() -> None:
     )
     rows = told_of(game)
     ace, queen = (
-        {name: rows[parse_card(card)][part].tolist() for name, part in columns_of(game.rules).items()}
+        {name: rows[parse_card(card)][part].tolist() for name, part in features_of(game.rules).columns.items()}
         for card in ("AH", "QH")
     )
     assert ace["gain"] == [20]

@@ -40,7 +40,7 @@ def test_margins_and_leanings_make_up_the_values_of_actions(name):
         assert np.isfinite(margins).all()
         assert len(margins) == 20
         assert (leanings <= 0).all()
-        values = getattr(valuer, "player", valuer).action_values(game.observation()[None], game.action_mask()[None])[0]
+        values = valuer.action_values(game.observation()[None], game.action_mask()[None])[0]
         for at, row in enumerate(listed):
             is_alone = (listed["card"] == row["card"]).sum() == 1
             if is_alone and np.isfinite(values[row["card"]]) and np.isfinite(values).sum() > 1:  # else worlds are saved

@@ -13,13 +13,12 @@ from support.relatives import MIXTURES, PRESETS, RELATIVES
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.guided import LEAST_LOGIT, Guided
-from krypenv.agents.neural.inference import REWARD_SCALE, Weights, make_network_scratch
+from krypenv.agents.neural.inference import REWARD_SCALE, Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
-from krypenv.agents.neural.playouts import make_repeats
+from krypenv.agents.neural.playouts import make_playout_scratch
 from krypenv.agents.search.sampling import FEWEST_WORLDS
-from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import handle
@@ -82,7 +81,7 @@ def test_games_are_played_on_as_the_learned_agent_plays_them(rules: Rules, deals
     engine, agent, inputs = played(rules), network_of(rules, solver=False), inputs_of(rules)
     state, ends = engine.state.copy(), engine.state.deal_number + deals
     weights, compiled = Weights.of(some_network(inputs), inputs), compile_rules(rules)
-    play_rows(compiled, weights, handle(state), deals, make_repeats(), make_network_scratch(), borrow_scratch())
+    play_rows(compiled, weights, handle(state), deals, make_playout_scratch())
     waiting = ends <= compiled["num_deals"][0]
     assert waiting.any()
     assert waiting.all() or rules not in (MAIN, TEAMS)

@@ -7,12 +7,12 @@ import pytest
 from support.games import RULES
 
 from krypenv import Engine, Rules
-from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.judgement.judge import judge_moves
+from krypenv.agents.judgement import judge_moves
 from krypenv.agents.moves.listing import list_moves
 from krypenv.agents.moves.making import leads_to
 from krypenv.agents.moves.prices import set_prices
-from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.agents.search.worlds import set_root
+from krypenv.agents.workspace import make_workspaces
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import COMPILED, compile_rules
 from krypenv.kernels.outlook import borrow_outlook, look
@@ -21,20 +21,21 @@ from krypenv.runtime.jit import handle, kernel, records
 
 
 @kernel
-def judge(general: np.ndarray, observations: np.ndarray, row: int, workspace: Workspace) -> int:
+def judge(general: np.ndarray, observations: np.ndarray, row: int, workspaces: np.ndarray) -> int:
     """List and judge the moves of a row as those of any rules; return their number."""
-    listing, worlds, judging = workspace.listing[0], workspace.worlds[0], workspace.judging[0]
-    look_around(general[0], observations[row], worlds, listing.scratch)
+    workspace = workspaces[0]
+    listing, worlds = workspace.listing, workspace.worlds
+    set_root(general[0], observations[row], workspace)
     set_prices(general[0], worlds.root, listing)
     end = list_moves(general[0], worlds.root, 0, listing)
-    judge_moves(general[0], observations[row], worlds.root, 0, end, False, listing, judging)
+    judge_moves(general[0], observations[row], worlds.root, 0, end, False, workspace)
     return end
 
 
 @kernel
-def begins(general: np.ndarray, action: int, at: int, workspace: Workspace) -> bool:
+def begins(general: np.ndarray, action: int, at: int, workspaces: np.ndarray) -> bool:
     """Return whether an action begins or continues a move."""
-    return leads_to(general[0], workspace.worlds[0].root, action, workspace.listing[0].moves[at])
+    return leads_to(general[0], workspaces[0].worlds.root, action, workspaces[0].listing.moves[at])
 
 
 @kernel
@@ -63,16 +64,16 @@ def as_any_rules(rules: Rules) -> np.ndarray:
 @pytest.mark.parametrize("rules", [*RULES.values(), Rules.parse("krypkasino players=2 goal=high")], ids=str)
 def test_the_fast_path_gains_what_a_move_of_the_general_judgement_gains(rules: Rules) -> None:
     """A sweep costs its side its points and pays the side before: n / (n - 1) of them in margin, over n sides."""
-    general, compiled, workspace = as_any_rules(rules), compile_rules(rules), make_workspace()
+    general, compiled, workspaces = as_any_rules(rules), compile_rules(rules), make_workspaces()
     outlook, scratch, engine = borrow_outlook(), borrow_scratch(), Engine(rules, 16, seed=4)
     sides, better = rules.num_teams, -1 if rules.goal == "low" else 1
     points, swept, chosen = 0, 0, 0
     for _ in range(90):
         for row in range(16):
-            end = judge(general, engine.observation, row, workspace)
-            gains = workspace.judging["judged"]["gain"][0, :end]
+            end = judge(general, engine.observation, row, workspaces)
+            gains = workspaces["judging"]["judged"]["gain"][0, :end]
             for action in np.flatnonzero(engine.action_mask[row]):
-                own = [gains[at] for at in range(end) if begins(general, action, at, workspace)]
+                own = [gains[at] for at in range(end) if begins(general, action, at, workspaces)]
                 weigh(compiled, engine.observation, row, action, outlook, scratch)
                 taken, sweeps = int(outlook["points"][0]), int(outlook["sweeps"][0])
                 sweep = rules.sweep_points * sweeps * sides / (sides - 1)

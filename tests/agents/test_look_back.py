@@ -10,14 +10,14 @@ from support.hidden_hands import hands_of, sampled_hands
 from support.networks import some_network
 
 from krypenv import Engine, Rules
-from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.neural.belief import BELIEF, MOST_PLAYS, SHARP, look_back, resample_systematically
+from krypenv.agents.neural.belief import BELIEF, MOST_PLAYS, SHARP, reconstruct_plays, resample_systematically
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
-from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.agents.search.worlds import set_root
+from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import NO_CARD
 from krypenv.features import history_in
 from krypenv.kernels.compiled import compile_rules
@@ -36,12 +36,11 @@ TEXTS = [
 
 @kernel
 def _look_at(
-    compiled: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.ndarray, workspace: Workspace
+    compiled: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.ndarray, workspaces: np.ndarray
 ) -> None:
     """Look back from one observation."""
-    worlds, scratch = workspace.worlds[0], workspace.listing[0].scratch
-    look_around(compiled[0], seen, worlds, scratch)
-    look_back(compiled[0], seen, plays, beliefs[0], worlds, scratch)
+    set_root(compiled[0], seen, workspaces[0])
+    reconstruct_plays(compiled[0], seen, plays, beliefs[0], workspaces[0])
 
 
 @kernel
@@ -56,12 +55,12 @@ class Looker:
 
     def __init__(self, rules: Rules) -> None:
         self.rules, self.compiled = rules, compile_rules(rules)
-        self.beliefs, self.workspace = handle(records(BELIEF, 1)), make_workspace()
+        self.beliefs, self.workspaces = handle(records(BELIEF, 1)), make_workspaces()
 
     def plays(self, seen: np.ndarray) -> list[tuple[np.ndarray, int]]:
         """The plays of the other seats in the deal: what each saw without its hand, and its card."""
         history = for_kernels(history_in(self.rules, seen[None])[0])
-        _look_at(self.compiled, for_kernels(seen), history, self.beliefs, self.workspace)
+        _look_at(self.compiled, for_kernels(seen), history, self.beliefs, self.workspaces)
         belief = self.beliefs.view(np.recarray)[0]
         games = belief.games[: belief.count].copy()
         shown = np.zeros((len(games), self.rules.observation_size), np.int8)

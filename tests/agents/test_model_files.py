@@ -13,7 +13,7 @@ from support.positions import play_whole_games
 from support.relatives import PRESETS, RELATIVES
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.neural.action_features import version_of
+from krypenv.agents.neural.action_features import features_of
 from krypenv.agents.neural.model_file import ModelError, load_model, save_model
 from krypenv.agents.neural.network import Shape, inputs_of
 
@@ -93,7 +93,7 @@ def test_a_model_plays_whole_games_by_its_path(rules: Rules, tmp_path: Path) -> 
     model = model_of(tmp_path, rules)
     for spec in (model, f"learned(model={model!r}, temperature=1.0)"):
         play_whole_games(rules, [agents.make(spec, rules, seed=2)])
-    assert json.loads((Path(model) / "model.json").read_text())["features_version"] == version_of(rules) != 1
+    assert json.loads((Path(model) / "model.json").read_text())["features_version"] == features_of(rules).version != 1
 
 
 def test_a_model_of_krypkasino_is_told_the_same_with_the_features_block(tmp_path: Path) -> None:

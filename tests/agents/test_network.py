@@ -14,8 +14,7 @@ from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import load_model
-from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Shape, inputs_of
-from krypenv.agents.neural.weights import shape_of, specs_of
+from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Shape, inputs_of, shape_of, specs_of
 from krypenv.cards import STOP, TAKE
 from krypenv.training import TrainSettings
 from krypenv.training.learn.network import CardNetwork, Choices, NetworkAgent, Scores
@@ -111,9 +110,7 @@ def test_files_have_the_weights_that_torch_makes_in_its_order() -> None:
         network = CardNetwork(shape)
         specs, state = specs_of(shape), network.state_dict()
         assert list(specs) == list(state) == [name for name, _ in network.named_parameters()]
-        assert {name: spec.shape for name, spec in specs.items()} == {
-            name: tuple(each.shape) for name, each in state.items()
-        }
+        assert specs == {name: tuple(tensor.shape) for name, tensor in state.items()}
         assert shape_of(network.arrays()) == shape
 
 

@@ -10,8 +10,7 @@ from support.relatives import BUILDING, RELATIVES
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.oracle import OracleCards, draw_around
-from krypenv.agents.search.sampling import Job, begin_worlds
-from krypenv.agents.workspace import Workspace
+from krypenv.agents.search.worlds import Job, begin_worlds
 from krypenv.runtime.jit import kernel
 from krypenv.worlds.invariants import check_state
 
@@ -81,14 +80,14 @@ def test_as_many_cards_are_seen_as_are_asked_for() -> None:
 
 
 @kernel
-def _draw(job: Job, plan: object, workspace: Workspace, out: np.ndarray) -> int:
+def _draw(job: Job, plan: object, workspaces: np.ndarray, out: np.ndarray) -> int:
     """Write the worlds of each row to `out`, (B, W) of `GAME`; return how many there are."""
     drawn = 0
     for row in range(len(out)):
-        begin_worlds(job, row, workspace.worlds[0], workspace.listing[0].scratch)
+        begin_worlds(job, row, workspaces[0])
         for world in range(out.shape[1]):
-            drawn += draw_around(job, plan, row, 0, workspace)
-            out[row, world] = workspace.worlds[0].game
+            drawn += draw_around(job, plan, workspaces[0])
+            out[row, world] = workspaces[0].worlds.game
     return drawn
 
 
@@ -98,7 +97,7 @@ def test_worlds_hold_the_cards_that_are_seen_and_show_what_was_observed(rules: R
     engine = with_choices(rules, 30)
     agent, job, sight = look(rules, number, engine)
     worlds = np.zeros((30, 4), engine.state.dtype)
-    assert _draw(job, sight, agent._workspace, worlds) == worlds.size
+    assert _draw(job, sight, agent._workspaces, worlds) == worlds.size
     assert (worlds["hands"] != worlds["hands"][:, :1]).any()
     for row in range(30):
         for place in range(1, rules.players):

@@ -151,11 +151,11 @@ def test_of_many_captures_the_best_and_a_sweep_are_kept(goal: str) -> None:
     game = lay(f"kasino-sweden players=2 goal={goal}", table, "AS", "KD")
     solver = Solver(game.rules)
     every = [move.takes for move in solver.moves(game)]
-    assert not solver.workspace.listing["is_cut"][0]
+    assert not solver.workspaces["listing"]["is_cut"][0]
     assert len(every) > 10
-    solver.workspace.listing["keep"] = 3
+    solver.workspaces["listing"]["keep"] = 3
     kept = [move.takes for move in solver.moves(game)]
-    assert solver.workspace.listing["is_cut"][0]
+    assert solver.workspaces["listing"]["is_cut"][0]
     assert len(kept) == 4
     assert set(kept) <= set(every)
     assert () in kept

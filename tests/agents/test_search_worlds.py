@@ -14,11 +14,11 @@ from support.reference import Reference
 from support.solving import Solver, futures, margin, played_on, sweeping, twins
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.judgement.decision import look_around
 from krypenv.agents.search.horizon import expected_margin, majority_margin, make_model, sweep_chance
-from krypenv.agents.search.sampling import FEWEST_WORLDS, complete, world_seed
+from krypenv.agents.search.sampling import FEWEST_WORLDS
 from krypenv.agents.search.search import RACE
-from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.agents.search.worlds import complete, set_root, world_seed
+from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import TAKE
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import DEAL_OVER
@@ -30,13 +30,13 @@ from krypenv.state import State, allocate
 
 @kernel
 def _sample(
-    compiled: np.ndarray, seen: np.ndarray, seed: np.uint64, whole: bool, workspace: Workspace, out: np.ndarray
+    compiled: np.ndarray, seen: np.ndarray, seed: np.uint64, whole: bool, workspaces: np.ndarray, out: np.ndarray
 ) -> None:
-    worlds, scratch = workspace.worlds[0], workspace.listing[0].scratch
-    look_around(compiled[0], seen, worlds, scratch)
+    worlds = workspaces[0].worlds
+    set_root(compiled[0], seen, workspaces[0])
     for row in range(len(out)):
         worlds.game = worlds.root
-        complete(compiled[0], seen, world_seed(seed, row), whole, worlds.game, worlds, scratch)
+        complete(compiled[0], seen, world_seed(seed, row), whole, workspaces[0])
         out[row] = worlds.game
 
 
@@ -58,7 +58,7 @@ def _majority(compiled: np.ndarray, state: np.ndarray, side: int) -> float:
 def worlds_of(rules: Rules, seen: np.ndarray, whole: bool, count: int) -> State:
     """Worlds that agree with one observation, (count,) of `GAME`."""
     state = allocate(count)
-    _sample(compile_rules(rules), seen, np.uint64(1), whole, make_workspace(), handle(state))
+    _sample(compile_rules(rules), seen, np.uint64(1), whole, make_workspaces(), handle(state))
     return state
 
 
@@ -219,7 +219,7 @@ def test_the_best_mean_is_played_and_worlds_end_when_one_move_is_left(text: str)
             fewer += tried < len(margins)
             agent = agents.make(name, rules, seed)
             assert agent.act(seen[None], mask[None])[0] == moves["card"][totals.argmax()]
-            assert agent._workspace.worlds["tried"][0] == (tried if len(moves) > 1 else 0)  # type: ignore[attr-defined]
+            assert agent._workspaces["worlds"]["tried"][0] == (tried if len(moves) > 1 else 0)  # type: ignore[attr-defined]
             values = agents.make(name, rules, seed).action_values(seen[None], mask[None])[0]  # type: ignore[attr-defined]
             assert values[moves["card"][totals.argmax()]] == pytest.approx(totals.max() / tried)
         engine.step(engine.sample_actions())
@@ -258,7 +258,7 @@ def test_the_chance_of_the_next_sweep_is_its_share_of_all_hands_that_the_leader_
                 assert sum(gains) == pytest.approx(0)
                 for side, gain in enumerate(gains):
                     number = reference.deal_number
-                    chance, gained = _expect(solver.compiled, solver.model, solver.after, number, side)
+                    chance, gained = _expect(solver.compiled, solver.workspaces["model"], solver.after, number, side)
                     assert chance == pytest.approx(share)
                     assert gained == pytest.approx(share * gain)
                     assert _expect(solver.compiled, make_model("margin"), solver.after, number, side)[1] == 0
@@ -301,7 +301,7 @@ def test_a_known_deck_is_played_on_by_what_costs_least(text: str) -> None:
             if is_last_play(reference) and reference.stock:
                 ((twin, _),) = futures(reference)
                 for deals in (1, 2, 99):
-                    solver.model["deals"] = deals
+                    solver.workspaces["model"]["deals"] = deals
                     margins = played_on(twin, 0, deals)
                     assert solver.value(game, 0) in margins
                     unique += len(margins) == 1

@@ -9,7 +9,7 @@ from support.positions import played
 from support.relatives import OPTIONAL
 
 from krypenv import Engine, Game, Move, Rules, agents
-from krypenv.agents.neural.action_features import columns_of, gather_action_features
+from krypenv.agents.neural.action_features import features_of, gather_action_features
 from krypenv.cards import NUM_KINDS, TAKE, card_name, parse_card
 from krypenv.features import COLUMNS, WIDTH
 from krypenv.observation import SIZE
@@ -71,7 +71,7 @@ def test_tactician_sheds_the_highest_card_where_all_creep_alike() -> None:
 @pytest.mark.parametrize("rules", OPTIONAL.values(), ids=str)
 def test_the_tactician_plays_an_action_of_the_best_worth(rules: Rules) -> None:
     engine, tactician = Engine(rules, 32, seed=7), agents.make("tactician", rules)
-    listed, worth = (columns_of(rules)[name].start for name in ("listed", "worth"))
+    listed, worth = (features_of(rules).columns[name].start for name in ("listed", "worth"))
     for _ in range(20):
         found = gather_action_features(rules, engine.observation, engine.action_mask)
         played = tactician.act(engine.observation, engine.action_mask)

@@ -11,7 +11,7 @@ from typer.main import get_command
 from krypenv import Rules, agents, observation, whole_state
 from krypenv.agents.champion import SHIPPED
 from krypenv.agents.neural import model_file
-from krypenv.agents.neural.action_features import version_of
+from krypenv.agents.neural.action_features import features_of
 from krypenv.agents.programs import player
 from krypenv.training.cli.commands import app
 from krypenv.training.data import card as data_card
@@ -44,11 +44,11 @@ def test_models_and_their_cards() -> None:
 
 def test_versions() -> None:
     told = re.findall(r"^\| [^|]+ \| ([^|]+) \| `krypenv\.([\w.]+)[^`]*` \|", page("versions.md"), re.MULTILINE)
-    relatives = version_of(Rules.preset("mulle"))
+    relatives = features_of(Rules.preset("mulle")).version
     assert {name: version.replace("`", "") for version, name in told} == {
         "observation.VERSION": str(observation.VERSION),
         "whole_state.VERSION": str(whole_state.VERSION),
-        "agents.neural.action_features.version_of": f"{version_of(Rules())}, in the relatives {relatives}",
+        "agents.neural.action_features.features_of": f"{features_of(Rules()).version}, in the relatives {relatives}",
         "training.evaluation.matches.deal_lists.LISTS": str(LISTS["dev"][0]),
         "training.evaluation.score.protocol.VERSION": protocol.VERSION,
         "training.evaluation.score.score_file.FORMAT": str(score_file.FORMAT),

@@ -14,7 +14,7 @@ from numba.core.errors import NumbaWarning
 import krypenv.agents  # noqa: F401 - with agents come all kernels
 from krypenv import Rules, stepping
 from krypenv.agents.neural import guided, playouts
-from krypenv.agents.search.sampling import Job
+from krypenv.agents.search.worlds import Job
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels import captures, observing, weighing
 from krypenv.kernels.compiled import compile_rules

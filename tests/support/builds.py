@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from krypenv import Game, Move, Rules
-from krypenv.agents.neural.action_features import columns_of
+from krypenv.agents.neural.action_features import features_of
 from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, card_name, parse_card
 from support.games import small_first
 from support.relatives import lay
@@ -70,7 +70,7 @@ def effects(game: Game, move: Move) -> tuple[object, ...]:
 
 def told(rules: Rules, row: np.ndarray) -> tuple[object, ...]:
     """The same from the features of an action."""
-    part = {name: row[columns] for name, columns in columns_of(rules).items()}
+    part = {name: row[columns] for name, columns in features_of(rules).columns.items()}
     made = np.flatnonzero(part["made"])
     return (
         int(part["gain"][0]),

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from krypenv import Engine, Game, Rules
-from krypenv.agents.neural.network import MAIN, Arrays, Inputs, Shape
-from krypenv.agents.neural.weights import specs_of
+from krypenv.agents.neural.network import MAIN, Arrays, Inputs, Shape, specs_of
 from krypenv.cards import ACE
 from krypenv.families.variants import Family, family_of
 from krypenv.kernels.captures import borrow_scratch
@@ -131,8 +130,8 @@ def some_arrays(shape: Shape, seed: int = 1, inputs: Inputs = MAIN) -> Arrays:
     """Return the weights of a network that was never trained, whose logits are of the order of one."""
     rng = np.random.default_rng(seed)
     arrays = {
-        name: (rng.normal(size=spec.shape) / np.sqrt(spec.shape[-1])).astype(np.float32)
-        for name, spec in specs_of(shape, inputs).items()
+        name: (rng.normal(size=sizes) / np.sqrt(sizes[-1])).astype(np.float32)
+        for name, sizes in specs_of(shape, inputs).items()
     }
     return {**arrays, "score.weight": 5 * arrays["score.weight"]}
 

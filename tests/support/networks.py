@@ -6,7 +6,7 @@ import numpy as np
 
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.network import MAIN as MAIN_INPUTS, Arrays, Inputs, Shape
-from krypenv.agents.neural.playouts import NO_PATH, play_on
+from krypenv.agents.neural.playouts import NO_PATH, play_out_network
 from krypenv.runtime.jit import kernel
 from support.games import some_arrays
 
@@ -22,11 +22,9 @@ def play_rows(
     weights: Weights,
     state: np.ndarray,
     deals: int,
-    repeats: np.ndarray,
-    network_scratches: np.ndarray,
-    scratch: np.ndarray,
+    playouts: np.ndarray,
 ) -> None:
     """Play so many deals on in each game, as the network would."""
     for row in range(len(state)):
         last_deal = state[row].deal_number + deals - 1
-        play_on(compiled[0], weights, state[row], last_deal, NO_PATH, repeats[0], network_scratches[0], scratch[0])
+        play_out_network(compiled[0], weights, state[row], last_deal, NO_PATH, playouts[0])

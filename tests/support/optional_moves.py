@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from krypenv import Game
-from krypenv.agents.neural.action_features import columns_of as action_columns_of
+from krypenv.agents.neural.action_features import features_of
 from krypenv.cards import DIAMONDS, SPADES, STOP, TAKE, card_name, card_of, parse_card, rank_of
 from krypenv.features import columns_of, shape_of
 from support.reference_relatives import LILLAN, STORAN, list_captures
@@ -250,7 +250,7 @@ def expected(game, action, move):
 def agree(game, row, told):
     """Whether a row of features is what was expected; tenths and percentages may be rounded either way."""
     for name, values in told.items():
-        off = np.abs(row[action_columns_of(game.rules)[name]] - np.array(values, float)).max()
+        off = np.abs(row[features_of(game.rules).columns[name]] - np.array(values, float)).max()
         if off > (0.5 + 1e-4 if name in ROUNDED else 0):
             return False
     return True

@@ -14,7 +14,7 @@ from krypenv.agents.moves.prices import set_prices
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.search import SearchPlan, value_moves
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
-from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import card_name
 from krypenv.game.moves import bits
 from krypenv.kernels.compiled import compile_rules
@@ -31,64 +31,63 @@ Kinds = tuple[int, tuple[int, ...]]  # of a move: its card, and what it takes
 
 
 @kernel
-def _list(compiled: np.ndarray, states: np.ndarray, at: int, workspace: Workspace) -> int:
-    set_prices(compiled[0], states[at], workspace.listing[0])
-    return list_moves(compiled[0], states[at], 0, workspace.listing[0])
+def _list(compiled: np.ndarray, states: np.ndarray, at: int, workspaces: np.ndarray) -> int:
+    set_prices(compiled[0], states[at], workspaces[0].listing)
+    return list_moves(compiled[0], states[at], 0, workspaces[0].listing)
 
 
 @kernel
-def _make(compiled: np.ndarray, states: np.ndarray, at: int, move: int, workspace: Workspace, out: np.ndarray) -> int:
+def _make(compiled: np.ndarray, states: np.ndarray, at: int, move: int, workspaces: np.ndarray, out: np.ndarray) -> int:
     out[0] = states[at]
-    return make_move(compiled[0], out[0], workspace.listing[0].moves[move], workspace.listing[0])
+    return make_move(compiled[0], out[0], workspaces[0].listing.moves[move], workspaces[0].listing)
 
 
 @kernel
-def _next_action(state: np.ndarray, move: int, workspace: Workspace) -> int:
-    return next_action(state[0], workspace.listing[0].moves[move])
+def _next_action(state: np.ndarray, move: int, workspaces: np.ndarray) -> int:
+    return next_action(state[0], workspaces[0].listing.moves[move])
 
 
 @kernel
-def _deal(compiled: np.ndarray, state: np.ndarray, workspace: Workspace) -> None:
+def _deal(compiled: np.ndarray, state: np.ndarray, workspaces: np.ndarray) -> None:
     deal(compiled[0], state[0])
-    refresh(compiled[0], state[0], workspace.listing[0].scratch)
+    refresh(compiled[0], state[0], workspaces[0].listing.scratch)
 
 
 @kernel
 def _solve(
     compiled: np.ndarray,
-    model: np.ndarray,
     states: np.ndarray,
     at: int,
     side: int,
     method: int,
     plies: int,
     salt: np.uint64,
-    workspace: Workspace,
+    workspaces: np.ndarray,
 ) -> float:
-    workspace.lines[0].stack[1] = states[at]
-    set_prices(compiled[0], states[at], workspace.listing[0])
+    workspaces[0].lines.stack[1] = states[at]
+    set_prices(compiled[0], states[at], workspaces[0].listing)
     if method == MAX_N:
-        return max_n(compiled[0], model[0], workspace.listing[0], workspace.lines[0], side, PLAYING, 0, plies)
-    return alpha_beta(compiled[0], model[0], workspace.listing[0], workspace.lines[0], side, PLAYING, 0, salt, plies)
+        return max_n(compiled[0], workspaces[0], side, PLAYING, 0, plies)
+    return alpha_beta(compiled[0], workspaces[0], side, PLAYING, 0, salt, plies)
 
 
 @kernel
 def _solve_moves(
     compiled: np.ndarray,
-    model: np.ndarray,
     states: np.ndarray,
     at: int,
     plan: SearchPlan,
     salt: np.uint64,
-    workspace: Workspace,
+    workspaces: np.ndarray,
 ) -> int:
-    listing, worlds, tally = workspace.listing[0], workspace.worlds[0], workspace.tally[0]
+    workspace = workspaces[0]
+    listing, worlds, tally = workspace.listing, workspace.worlds, workspace.tally
     worlds.game = states[at]
     set_prices(compiled[0], worlds.game, listing)
     end = list_moves(compiled[0], worlds.game, 0, listing)
     for move in range(end):
         tally.totals[move] = 0.0
-    value_moves(compiled[0], model[0], plan, workspace, end, salt)
+    value_moves(compiled[0], plan, workspace, end, salt)
     return end
 
 
@@ -106,14 +105,14 @@ class Solver:
     """The kernels over one scratch memory; positions are those of a `Game`."""
 
     def __init__(self, rules: Rules, value: str = "margin") -> None:
-        self.compiled, self.model, self.workspace = compile_rules(rules), make_model(value), make_workspace()
+        self.compiled, self.workspaces = compile_rules(rules), make_workspaces(1, make_model(value))
         self.after = handle(allocate(1))
         self._salts = np.random.default_rng(1)  # not those of the keys
 
     def moves(self, game: Game) -> list[Move]:
         """The moves that search lists, without their sweeps."""
-        count = _list(self.compiled, game.states, game.at, self.workspace)
-        rows, own = self.workspace.listing["moves"][0, :count], {value for value, *_ in game.builds}
+        count = _list(self.compiled, game.states, game.at, self.workspaces)
+        rows, own = self.workspaces["listing"]["moves"][0, :count], {value for value, *_ in game.builds}
         moves = []
         for row, (card, takes) in zip(rows, as_kinds(rows), strict=True):
             build, taken = int(row["build"]), int(row["taken"])
@@ -124,11 +123,11 @@ class Solver:
     def action(self, game: Game, move: int) -> int:
         """The action that leads to a listed move, from the position where it was listed or from one on the way."""
         self.after[0] = game.state
-        return _next_action(self.after, move, self.workspace)
+        return _next_action(self.after, move, self.workspaces)
 
     def make(self, game: Game, move: int) -> int:
         """Make a listed move; the state after it is in `after`."""
-        return _make(self.compiled, game.states, game.at, move, self.workspace, self.after)
+        return _make(self.compiled, game.states, game.at, move, self.workspaces, self.after)
 
     def check_made(self, game: Game, place: int, move: Move) -> None:
         """Assert that a listed move, then the next deal if its own is over, leads where the game goes with it."""
@@ -137,7 +136,7 @@ class Solver:
             assert not self.after["hand_size"].any()
             assert self.after["next_card"] == game.state["next_card"]
             assert self.after["deal_number"] == was_deal
-            _deal(self.compiled, self.after, self.workspace)
+            _deal(self.compiled, self.after, self.workspaces)
         game.push(move)
         assert outcome == (GAME_OVER if game.is_over else DEAL_OVER if game.deal_number > was_deal else PLAYING)
         for field in set(game.state.dtype.names) - {"taken_ranks"}:  # of a play that is over
@@ -147,14 +146,14 @@ class Solver:
     def value(self, game: Game, side: int, method: int = PARANOID, plies: int = 31) -> float:
         """The margin of a side."""
         place = game.states, game.at
-        return _solve(self.compiled, self.model, *place, side, method, plies, self._salt(), self.workspace)
+        return _solve(self.compiled, *place, side, method, plies, self._salt(), self.workspaces)
 
     def values(self, game: Game, method: int) -> list[float]:
         """The margin of each move for the side to move."""
         place = game.states, game.at
         plan = SearchPlan(method, MAX_PLIES, 0)
-        count = _solve_moves(self.compiled, self.model, *place, plan, self._salt(), self.workspace)
-        return self.workspace.tally["values"][0, :count].tolist()
+        count = _solve_moves(self.compiled, *place, plan, self._salt(), self.workspaces)
+        return self.workspaces["tally"]["values"][0, :count].tolist()
 
     def _salt(self) -> np.uint64:
         return self._salts.integers(0, 2**64, dtype=np.uint64)

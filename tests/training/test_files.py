@@ -23,8 +23,7 @@ from support.small_files import dumped, files_of, model, scratch, tiny_protocol
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
-from krypenv.agents.neural.network import MAX_UNITS, Shape
-from krypenv.agents.neural.weights import check_reach
+from krypenv.agents.neural.network import MAX_UNITS, Shape, check_reach
 from krypenv.inputs.files import parse_json, read_json
 from krypenv.inputs.schema import Line, a_list, a_record, check, number, whole
 from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of, score_agent

@@ -13,7 +13,7 @@ from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.champion import shipped_model
 from krypenv.agents.scripted import tactical_style
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.workspace import make_workspace
+from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import card_name
 from krypenv.families.presets import MOST_PLAYERS, PRESETS
 from krypenv.kernels import deals
@@ -122,16 +122,16 @@ def test_luck_is_exactly_zero_over_all_that_can_come(text):
         deals.deal(compiled[0], games[at])
         prepare(compiled[0], games[at], borrow_scratch()[0])
     values = np.zeros((len(orders), 2))
-    meters.value_by_tactician(tactical_style(rules), compiled, make_model("sweep"), games, make_workspace(), values)
+    meters.value_by_tactician(tactical_style(rules), compiled, make_model("sweep"), games, make_workspaces(), values)
     luck = values - values.mean(axis=0)
     assert luck.any()
     assert luck.sum(axis=0) == pytest.approx([0, 0], abs=1e-9)
     # and redeals come to the same mean, within four standard errors
     many = 4000
     drawn = handle(allocate(1 + many))
-    meters.write_redeals(compiled, handle(state.copy()), np.zeros(1, np.int64), many, drawn, make_workspace())
+    meters.write_redeals(compiled, handle(state.copy()), np.zeros(1, np.int64), many, drawn, make_workspaces())
     found = np.zeros((1 + many, 2))
-    meters.value_by_tactician(tactical_style(rules), compiled, make_model("sweep"), drawn, make_workspace(), found)
+    meters.value_by_tactician(tactical_style(rules), compiled, make_model("sweep"), drawn, make_workspaces(), found)
     error = found[1:, 0].std() / math.sqrt(many)
     assert abs(found[1:, 0].mean() - values[:, 0].mean()) < 4 * error
 

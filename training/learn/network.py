@@ -15,8 +15,7 @@ from torch.nn.functional import linear
 from krypenv.agents.base import IntArray
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.learned import NetworkPlayer
-from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, layers_of
-from krypenv.agents.neural.weights import shape_of
+from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, layers_of, shape_of
 from krypenv.rules import Rules
 
 

@@ -13,9 +13,8 @@ import math
 import numpy as np
 
 from krypenv.agents import Agent
-from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.solver import solve_open_deal
-from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.agents.workspace import make_workspaces
 from krypenv.game.game import Game
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.play import refresh
@@ -136,11 +135,11 @@ def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 
     estimate can only raise what a best response gains.
     """
     values, threads = np.zeros(len(positions)), count_threads(threads)
-    compiled, model, games = compile_rules(rules), make_model("sweep"), handle(positions)
-    rooms = [(make_workspace(), make_pairs(rules, positions)) for _ in range(threads)]
+    compiled, games = compile_rules(rules), handle(positions)
+    rooms = [(make_workspaces(), make_pairs(rules, positions)) for _ in range(threads)]
     share(
         lambda part, parts: value_last_deals(
-            compiled, model, games, np.arange(part, len(values), parts), *rooms[part], samples, values
+            compiled, games, np.arange(part, len(values), parts), *rooms[part], samples, values
         ),
         threads,
     )
@@ -149,11 +148,12 @@ def last_deals(rules: Rules, positions: State, threads: int = 0, samples: int = 
 
 @kernel
 def value_last_deals(
-    compiled: np.ndarray, model: np.ndarray, positions: np.ndarray, places: np.ndarray, workspace: Workspace,
+    compiled: np.ndarray, positions: np.ndarray, places: np.ndarray, workspaces: np.ndarray,
     pairs: Pairs, samples: int, values: np.ndarray,
 ) -> None:  # fmt: skip
     """Write the values of the positions at some places."""
-    listing, lines = workspace.listing[0], workspace.lines[0]
+    workspace = workspaces[0]
+    listing, lines = workspace.listing, workspace.lines
     game = lines.ahead
     for at in places:
         lines.ahead = positions[at]
@@ -170,7 +170,7 @@ def value_last_deals(
                 continue
             refresh(compiled[0], game, listing.scratch)
             key = mix(np.uint64(at + 1) << np.uint64(20) | np.uint64(pair))
-            total += weight * (solve_open_deal(compiled[0], model[0], game, 0, 0, key, listing, lines) - before)
+            total += weight * (solve_open_deal(compiled[0], game, 0, 0, key, workspace) - before)
             weights += weight
             pair += 1
         values[at] = total / weights

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from krypenv.agents.base import IntArray, Policy, check_seed, format_spec
 from krypenv.agents.champion import make_champion
-from krypenv.agents.judgement.decision import look_around
-from krypenv.agents.neural.belief import BELIEF, look_back
-from krypenv.agents.workspace import Workspace, make_workspace
+from krypenv.agents.neural.belief import BELIEF, reconstruct_plays
+from krypenv.agents.search.worlds import set_root
+from krypenv.agents.workspace import make_workspaces
 from krypenv.features import history_in
 from krypenv.kernels.compiled import compile_rules
 from krypenv.observation import LAYOUT
@@ -68,7 +68,7 @@ class Equilibrium(Policy):
         self._hands, self._samples, self._iterations = hands, samples, iterations
         self._seed, self._rng = check_seed(seed), np.random.default_rng(check_seed(seed))
         self._elsewhere = make_champion(rules, seed)
-        self._compiled, self._workspace = compile_rules(rules), make_workspace()
+        self._compiled, self._workspaces = compile_rules(rules), make_workspaces()
         self._beliefs = records(BELIEF, 1)
         self._solved = lru_cache(KEPT)(self._solve)
 
@@ -91,7 +91,7 @@ class Equilibrium(Policy):
         """Compute the probability of each action of the seat to act, (A,)."""
         seen = for_kernels(observation[None])
         plays = for_kernels(history_in(self.rules, seen)[0])
-        knows_plays = go_back(self._compiled, seen[0], plays, handle(self._beliefs), self._workspace)
+        knows_plays = go_back(self._compiled, seen[0], plays, handle(self._beliefs), self._workspaces)
         starts = self._beliefs["start"].copy().view(np.recarray)
         ranges = self._ranges(starts[0], self._beliefs["ahead"][0]["cannot_hold"])
         solved = self._solved(without_hands(starts).tobytes(), *(hands.tobytes() for hands in ranges))
@@ -133,15 +133,15 @@ class Equilibrium(Policy):
 
 @kernel
 def go_back(
-    compiled: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.ndarray, workspace: Workspace
+    compiled: np.ndarray, seen: np.ndarray, plays: np.ndarray, beliefs: np.ndarray, workspaces: np.ndarray
 ) -> bool:
     """Write the start of the deal into `beliefs[0].start`, with the cards that are known; return whether it is known.
 
     If not, it is the present position, which is in `beliefs[0].ahead`.
     """
-    worlds, belief = workspace.worlds[0], beliefs[0]
-    look_around(compiled[0], seen, worlds, workspace.listing[0].scratch)
-    look_back(compiled[0], seen, plays, belief, worlds, workspace.listing[0].scratch)
+    worlds, belief = workspaces[0].worlds, beliefs[0]
+    set_root(compiled[0], seen, workspaces[0])
+    reconstruct_plays(compiled[0], seen, plays, belief, workspaces[0])
     if belief.count == 0:
         belief.start = worlds.root
         belief.start.hand_size[1 - worlds.root.seat] = seen[_HAND_SIZE + 1]

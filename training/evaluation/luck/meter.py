@@ -14,13 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.champion import shipped_model
-from krypenv.agents.neural.guided import load_weights
-from krypenv.agents.neural.inference import Weights, make_network_scratch
-from krypenv.agents.neural.playouts import NO_PATH, make_repeats, play_on
+from krypenv.agents.neural.inference import Weights, load_weights
+from krypenv.agents.neural.playouts import NO_PATH, make_playout_scratch, play_out_network
 from krypenv.agents.scripted import Style, tactical_style
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.rollout import final_margin, play_out
-from krypenv.agents.workspace import Workspace, make_workspace, with_room
+from krypenv.agents.workspace import make_workspaces
 from krypenv.engine import Engine
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.deals import deal, shuffle_deck, shuffle_rest, take_back
@@ -53,7 +52,7 @@ class Meter:
     def __init__(self, rules: Rules, control: Control) -> None:
         self._control, self._sides = control, rules.num_teams
         self._compiled, self._model = compile_rules(rules), make_model("sweep")
-        self._workspace = make_workspace()
+        self._workspaces = make_workspaces()
         self._games = handle(allocate(max(1, AT_ONCE // (1 + control.redeals)) * (1 + control.redeals)))
         self._players = [_player(name, rules) for name in control.shares]
 
@@ -84,7 +83,7 @@ class Meter:
         for start in range(0, len(rows), len(self._games) // size):
             batch = rows[start : start + len(self._games) // size]
             for at, player in enumerate(self._players):
-                values = with_room(self, partial(self._play, engine, batch, player))
+                values = self._play(engine, batch, player)
                 self.parts[batch, :, at] += values[:, 0] - values[:, 1:].mean(axis=1)
 
     def _play(self, engine: Engine, rows: IntArray, player: Player) -> FloatArray:
@@ -92,16 +91,16 @@ class Meter:
         redeals = self._control.redeals
         games = self._games[: len(rows) * (1 + redeals)]
         values = np.empty((len(games), self._sides))
-        write_redeals(self._compiled, engine._state, rows, redeals, games, self._workspace)
-        player(self._compiled, self._model, games, self._workspace, values)
+        write_redeals(self._compiled, engine._state, rows, redeals, games, self._workspaces)
+        player(self._compiled, self._model, games, self._workspaces, values)
         return values.reshape(len(rows), 1 + redeals, self._sides)
 
 
 def _player(name: str, rules: Rules) -> Player:
     if name == "tactician":
         return partial(value_by_tactician, tactical_style(rules))
-    weights = load_weights(str(shipped_model(rules)), rules)
-    return partial(value_by_network, weights, make_repeats(), make_network_scratch())
+    weights = load_weights(str(shipped_model(rules)), rules)[0]
+    return partial(value_by_network, weights, make_playout_scratch())
 
 
 def _deals(engine: Engine) -> IntArray:
@@ -132,7 +131,7 @@ def redeal(compiled: np.record, game: np.record, seed: np.uint64, scratch: np.re
 
 @kernel
 def write_redeals(
-    compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, redeals: int, out: np.ndarray, workspace: Workspace
+    compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, redeals: int, out: np.ndarray, workspaces: np.ndarray
 ) -> None:
     """Write some games that have just been dealt, and `redeals` of each, into `out`, (M * (1 + redeals),) of `GAME`.
 
@@ -146,37 +145,34 @@ def write_redeals(
             out[at * size + number] = state[rows[at]]
             seed = mix(game.rng[DEALS] + np.uint64(game.deal_number * size + number))
             if number > 0:
-                redeal(compiled[0], game, seed, workspace.listing[0].scratch)
+                redeal(compiled[0], game, seed, workspaces[0].listing.scratch)
             game.rng[ACTIONS] = mix(~seed)
 
 
 @kernel
 def value_by_tactician(
-    style: Style, compiled: np.ndarray, model: np.ndarray, games: np.ndarray, workspace: Workspace, out: np.ndarray
+    style: Style, compiled: np.ndarray, model: np.ndarray, games: np.ndarray, workspaces: np.ndarray, out: np.ndarray
 ) -> None:
     """Play N games to the end of their deal with a scripted player; write all sides' values into `out`, (N, S)."""
     for row in range(len(games)):
-        play_out(compiled[0], games[row], games[row].deal_number, style, 0, workspace.listing[0], workspace.judging[0])
+        play_out(compiled[0], games[row], games[row].deal_number, style, 0, workspaces[0])
         _write_margins(compiled[0], model[0], games[row], out[row])
 
 
 @kernel
 def value_by_network(
     weights: Weights,
-    repeats: np.ndarray,
-    network_scratch: np.ndarray,
+    playouts: np.ndarray,
     compiled: np.ndarray,
     model: np.ndarray,
     games: np.ndarray,
-    workspace: Workspace,
+    workspaces: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Play N games to the end of their deal with a network in every seat; write all sides' values into `out`."""
     for row in range(len(games)):
-        play_on(
-            compiled[0], weights, games[row], games[row].deal_number, NO_PATH, repeats[0], network_scratch[0],
-            workspace.listing[0].scratch,
-        )  # fmt: skip
+        last_deal = games[row].deal_number
+        play_out_network(compiled[0], weights, games[row], last_deal, NO_PATH, playouts[0])
         _write_margins(compiled[0], model[0], games[row], out[row])
 
 
