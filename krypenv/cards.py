@@ -37,22 +37,22 @@ _BUILD_ACTION = re.compile("(take )?build (0|[1-9][0-9]?)")
 
 
 def card_of(rank: int, suit: int) -> int:
-    """Return the card kind 0..51 of a rank (1 = ace .. 13 = king) and a suit (0..3: clubs .. spades)."""
+    """Encode as a card kind 0..51 a rank (1 = ace .. 13 = king) and a suit (0..3: clubs .. spades)."""
     return suit * NUM_RANKS + rank - 1
 
 
 def rank_of(card: int) -> int:
-    """Return the rank of a card kind, 1 = ace .. 13 = king."""
+    """Decode the rank of a card kind, 1 = ace .. 13 = king."""
     return card % NUM_RANKS + 1
 
 
 def suit_of(card: int) -> int:
-    """Return the suit of a card kind, 0..3: clubs, diamonds, hearts, spades."""
+    """Decode the suit of a card kind, 0..3: clubs, diamonds, hearts, spades."""
     return card // NUM_RANKS
 
 
 def card_name(card: int) -> str:
-    """Return the two-character name of a card kind.
+    """Format a card kind as its two-character name.
 
     >>> card_name(0), card_name(22), card_name(50)
     ('AC', 'TD', 'QS')
@@ -63,7 +63,7 @@ def card_name(card: int) -> str:
 
 
 def card_symbol(name: str) -> str:
-    """Return a card's name as people see it, with the symbol of its suit.
+    """Format a card's name for people, with the symbol of its suit.
 
     >>> card_symbol("8S"), card_symbol("TD")
     ('8♠', '10♦')
@@ -74,7 +74,7 @@ def card_symbol(name: str) -> str:
 
 
 def parse_card(text: str) -> int:
-    """Return the card kind with this name; accepts ``TD``, ``10D``, ``10♦`` and lower case.
+    """Parse the name of a card into its kind; accepts ``TD``, ``10D``, ``10♦`` and lower case.
 
     >>> parse_card("10♦") == parse_card("td") == 22
     True
@@ -88,7 +88,7 @@ def parse_card(text: str) -> int:
 
 
 def parse_rank(text: str) -> int:
-    """Return the rank, 1 = ace .. 13 = king, with this name; accepts ``T``, ``10`` and lower case.
+    """Parse the name of a rank, 1 = ace .. 13 = king; accepts ``T``, ``10`` and lower case.
 
     >>> parse_rank("10"), parse_rank("k")
     (10, 13)
@@ -99,7 +99,7 @@ def parse_rank(text: str) -> int:
 
 
 def card_names(counts: Iterable[int]) -> list[str]:
-    """Return the names of the cards in a vector of 52 counts, sorted by card kind."""
+    """List the names of the cards in a vector of 52 counts, sorted by card kind."""
     return [name for name, count in zip(_NAMES, counts, strict=True) for _ in range(count)]
 
 
@@ -107,7 +107,7 @@ _NAMES = tuple(card_name(card) for card in range(NUM_KINDS))
 
 
 def action_name(action: int) -> str:
-    """Return the name of an action.
+    """Format an action as its name.
 
     >>> action_name(46), action_name(52 + 18), action_name(104), action_name(105 + 9), action_name(122 + 9)
     ('play 8S', 'take 6D', 'stop', 'build 9', 'take build 9')
@@ -122,7 +122,7 @@ def action_name(action: int) -> str:
 
 
 def parse_action(text: str) -> int:
-    """Return the action with this name; the inverse of `action_name`.
+    """Parse the name of an action; the inverse of `action_name`.
 
     >>> parse_action("take 6D")
     70

@@ -21,13 +21,13 @@ class NotationError(ValueError):
 
 
 def key_of(part: str) -> str:
-    """Return the key of an entry ``key: value``, in lower case and with single spaces."""
+    """Extract the key of an entry ``key: value``, in lower case and with single spaces."""
     key = part.partition(":")[0]
     return " ".join((key.lower() if key.isascii() else key).split())
 
 
 def is_record(text: str) -> bool:
-    """Return whether a text is a record, which begins with a tag, and no position."""
+    """Check whether a text is a record, which begins with a tag, and not a position."""
     return text_to_read(text, "a record").lstrip().startswith("[")
 
 
@@ -39,24 +39,24 @@ class Entries:
 
     @classmethod
     def read(cls: type[AnyEntries], text: str) -> AnyEntries:
-        """Return the entries ``key: value`` of a position's text."""
-        found = cls({}, 1)
+        """Read the entries ``key: value`` of a position's text."""
+        entries = cls({}, 1)
         for line, words in enumerate(LINE_END.split(text_to_read(text, "a position")), start=1):
             for part in filter(str.strip, words.partition("#")[0].split(";")):
                 _, colon, value = part.partition(":")
-                key, found.last_line = key_of(part), line
+                key, entries.last_line = key_of(part), line
                 if not colon:
                     raise NotationError(line, f"{shown(part.strip())} is no entry; an entry is 'key: value'")
-                found.check(key not in found.entries, "", f"{shown(key)} is already in line {found.line_of(key)}")
-                found.entries[key] = line, value.strip()
-        return found
+                entries.check(key not in entries.entries, "", f"{shown(key)} is already in line {entries.line_of(key)}")
+                entries.entries[key] = line, value.strip()
+        return entries
 
     def line_of(self, key: str) -> int:
-        """Return the line of an entry, or the last line if it is missing."""
+        """Find the line of an entry, or the last line if it is missing."""
         return self.entries.get(key, (self.last_line,))[0]
 
     def fail(self, key: str, reason: object) -> NotationError:
-        """Return the error of an entry, or of the whole text if the entry is missing."""
+        """Make the error of an entry, or of the whole text if the entry is missing."""
         return NotationError(self.line_of(key), reason)
 
     def check(self, holds: Any, key: str, reason: str) -> None:
@@ -65,12 +65,12 @@ class Entries:
             raise self.fail(key, reason)
 
     def value(self, key: str) -> str:
-        """Return the text of an entry; empty for ``-`` or if it is missing."""
+        """Get the text of an entry; empty for ``-`` or if it is missing."""
         text = self.entries.get(key, (0, ""))[1]
         return "" if text == "-" else text
 
     def numbers(self, key: str, count: int, default: int = 0, most: int | None = None) -> list[int]:
-        """Return the `count` whole numbers of an entry, or the default for each if it is missing.
+        """Parse the `count` whole numbers of an entry; each is the default if the entry is missing.
 
         With `most` they are from 0 to that.
         """
@@ -85,7 +85,7 @@ class Entries:
         return numbers
 
     def parse_cards(self, key: str) -> list[int]:
-        """Return the card kinds of an entry."""
+        """Parse the card kinds of an entry."""
         try:
             return [parse_card(name) for name in self.value(key).split()]
         except ValueError as error:

@@ -69,7 +69,7 @@ _EXTRA: tuple[tuple[str, int, str], ...] = (
 
 
 def slices_of(blocks: Iterable[tuple[Any, ...]], start: int = 0) -> dict[str, slice]:
-    """Return where blocks lie, by name, if they follow one another from `start` on; each begins with name and size.
+    """Lay out blocks, each a tuple of name, size and more, one after the other from `start` on.
 
     >>> slices_of([("left", 13, "by rank: cards on the table"), ("held", 1, "copies in the own hand")])
     {'left': slice(0, 13, None), 'held': slice(13, 14, None)}
@@ -82,7 +82,7 @@ def slices_of(blocks: Iterable[tuple[Any, ...]], start: int = 0) -> dict[str, sl
 
 
 def extra_blocks(rules: Fields) -> list[str]:
-    """Return the names of the blocks that these rules need beside those of the main game (K7)."""
+    """Name the blocks that rules need beside those of the main game (K7)."""
     ties = rules.tie_break in ("spades", "finnish")
     counts_piles = bool(rules.most_spades_points or rules.most_cards_points or rules.spades_above is not None or ties)
     in_session = rules.threshold is not None or (rules.sweep_limit is not None and rules.games != 1)
@@ -101,18 +101,18 @@ def extra_blocks(rules: Fields) -> list[str]:
 
 
 def is_plain(rules: Fields) -> bool:
-    """Return whether all that counts is what Krypkasino counts: cards, the last capture, sweeps, an initial match."""
+    """Check whether nothing counts but what Krypkasino counts: cards, last capture, sweeps, an initial match."""
     return rules.goal == "low" and rules.sweep_payer == "seat_before" and rules.capture == "maximal"
 
 
 def has_extra_features(rules: Fields) -> bool:
-    """Return whether the features block has the entries for optional captures, cards, spades and mulles."""
+    """Check whether the features block has the entries for optional captures, cards, spades and mulles."""
     needed = extra_blocks(rules)
     return rules.capture == "optional" or "cards_won" in needed or "mulles" in needed
 
 
 def layout_of(rules: Fields) -> dict[str, slice]:
-    """Return the named blocks of an observation under some rules, as slices of it."""
+    """Name the blocks of an observation under some rules, as slices of it."""
     needed = extra_blocks(rules)
     return slices_of([*_BLOCKS, *(block for block in _EXTRA if block[0] in needed)])
 
@@ -131,7 +131,7 @@ _HISTORY_OF_BUILDS: tuple[tuple[str, int, str], ...] = (  # where cards are buil
 
 
 def history_shape(rules: Fields) -> tuple[int, int]:
-    """Return the shape of the history block: a row for each card of a deal's hands, where these are most, and columns.
+    """Compute the shape of the history block: as many rows as cards in the largest deal's hands, and columns.
 
     >>> history_shape(Rules.preset("kasino-sweden"))
     (8, 110)
@@ -140,17 +140,17 @@ def history_shape(rules: Fields) -> tuple[int, int]:
 
 
 def history_width(rules: Fields) -> int:
-    """Return the number of columns of the history block."""
+    """Count the columns of the history block."""
     return HISTORY_WIDTH + rules.building * HISTORY_OF_BUILDS
 
 
 def history_columns(rules: Fields) -> dict[str, slice]:
-    """Return the columns of the history block by name; they begin with `HISTORY_COLUMNS`."""
+    """Name the columns of the history block; the first are those of `HISTORY_COLUMNS`."""
     return slices_of([*_HISTORY, *(_HISTORY_OF_BUILDS if rules.building else ())])
 
 
 def history_size(rules: Fields, history: bool = True) -> int:
-    """Return the number of entries of the history block, 0 without it."""
+    """Count the entries of the history block, 0 without it."""
     if not history:
         return 0
     rows, columns = history_shape(rules)

@@ -28,7 +28,7 @@ def check_reward(reward: str) -> None:
 
 
 def returns_of(rules: Rules, scores: npt.ArrayLike, reward: str, tie_breaks: npt.ArrayLike | None = None) -> FloatArray:
-    """Return what scores are worth to each seat, (..., P) float64, from the seats' scores, (..., P) ints.
+    """Convert the seats' scores, (..., P) ints, to the return of each seat, (..., P) float64.
 
     - ``centred``: the mean score of all sides minus the score of the seat's own side; over all seats it sums to 0.
     - ``points``: minus the score of the seat's own side.
@@ -86,14 +86,14 @@ class Payments:
 
 
 def all_points(rules: Rules) -> int:
-    """Return what a game gives a side that takes everything: cards, last capture, majorities (R14, K5, O1)."""
+    """Count the points of a side that takes everything: cards, last capture, majorities (R14, K5, O1)."""
     spades = int(rules.deck_counts[SPADES * NUM_RANKS :].sum())
     above = 0 if rules.spades_above is None else max(spades - rules.spades_above, 0)
     return rules.total_points + rules.most_spades_points + rules.most_cards_points + above
 
 
 def most_points(rules: Rules) -> int:
-    """Return a bound on what a game gives all sides together, without sweeps: `all_points`, a match and mulles."""
+    """Bound the points of all sides together, without sweeps: `all_points`, an initial match and mulles."""
     mulles = rules.mulle_points * rules.deck_size // 2
     if rules.mulle_by_value:
         mulles = int(np.array(mulle_values(rules))[rules.deck_counts > 0].sum())
@@ -101,7 +101,7 @@ def most_points(rules: Rules) -> int:
 
 
 def illegal_reward(rules: Rules, reward: str, dense: bool) -> float:
-    """Return the reward for an illegal action, which ends the episode: less than any legal episode can return.
+    """Compute the reward for an illegal action, which ends the episode: less than any legal episode can return.
 
     In one game no side's score is further from 0 than all that a game can count, `game`: its points, those of
     majorities and mulles, and a double sweep with each card that the seats of one side, or those before them, are

@@ -67,7 +67,7 @@ DESCRIPTIONS: dict[str, str] = {name: text for name, *_, text in (*_BLOCKS, *_EX
 
 
 def _blocks_of(rules: Rules | None) -> list[Block]:
-    """Return the blocks of a state, of the main game without rules."""
+    """List the blocks of a state; without rules those of the main game."""
     needed = set() if rules is None else set(extra_blocks(rules))
     if rules is not None and rules.tie_break == "finnish":  # which looks at the points of cards alone (F7)
         needed.add("bonus")
@@ -79,12 +79,12 @@ SIZE: int = sum(size for _, size, *_ in _BLOCKS)
 
 
 def layout_of(rules: Rules) -> dict[str, slice]:
-    """Return the named blocks of a state under some rules, as slices of it; the first ones are those of `LAYOUT`."""
+    """Name the blocks of a state under some rules, as slices of it; the first ones are those of `LAYOUT`."""
     return slices_of(_blocks_of(rules))
 
 
 def state_space(rules: Rules | None = None) -> Box:
-    """Return the space of whole states, int32: (SIZE,) in the main game, more where the rules have extra blocks."""
+    """Make the space of whole states, int32: (SIZE,) in the main game, more where the rules have extra blocks."""
     blocks = _blocks_of(rules)
     sizes = [size for _, size, *_ in blocks]
     low, high = (np.repeat(np.array([block[at] for block in blocks], np.int32), sizes) for at in (2, 3))
@@ -92,7 +92,7 @@ def state_space(rules: Rules | None = None) -> Box:
 
 
 def whole_state(rules: RulesLike, game: np.record | np.ndarray) -> npt.NDArray[np.int32]:
-    """Return the whole state of a game, a row of `krypenv.state.State`, int32, as in `state_space(rules)`.
+    """Flatten the whole state of a game, a row of `krypenv.state.State`, to int32 as in `state_space(rules)`.
 
     Games under the same rules with equal vectors continue alike to their ends. The cards of a session's later games are
     not included. The record is trusted to be of a game under these rules.

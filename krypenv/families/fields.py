@@ -143,7 +143,7 @@ class Fields:
         return self.teams or self.players
 
     def team_of(self, seat: int) -> int:
-        """Return the side of a seat (R16)."""
+        """Find the side of a seat (R16)."""
         return seat % self.num_teams
 
     @property
@@ -159,13 +159,13 @@ class Fields:
         return _SIX_TABLE if self.first_deal == "six_table" else _RULEBOOK_FIRST_DEAL[self.players]
 
     def deal_batches(self) -> list[Batches]:
-        """Return the batches of each deal of a game, without the rest that H3 deals one card at a time."""
+        """List the batches of each deal of a game, without the rest that H3 deals one card at a time."""
         deals, left = [self.first_batches], self.deck_size - self._cards_in(self.first_batches)
         later = self._cards_in(self.later_deal)
         return deals + [self.later_deal] * (left // later)
 
     def deal_sizes(self) -> list[tuple[tuple[int, ...], int]]:
-        """Return for each deal how many cards each seat gets, counted from the leader, and how many the table gets."""
+        """Count for each deal the cards of each seat, from the leader on, and those of the table."""
         sizes = [
             ((sum(hand for hand, _ in deal),) * self.players, sum(table for _, table in deal))
             for deal in self.deal_batches()

@@ -13,7 +13,7 @@ MOST_POINTS = 20  # of a card
 
 
 def format_points(points: Any) -> str:
-    """Return points of one's own as the text that `Rules` keeps, with suits first, then ranks, then cards.
+    """Format custom points as the text that `Rules` keeps: suits first, then ranks, then cards.
 
     Takes such a text, in which a comma may stand for +, or a mapping. Raises ValueError for anything else, and for
     names that are no card, rank or suit.
@@ -28,19 +28,19 @@ def format_points(points: Any) -> str:
         entries = list(points.items())
     else:
         raise ValueError(f"custom_points are cards, ranks or suits with points, as in QS:13+H:1, not {shown(points)}")
-    found: dict[int, tuple[str, int]] = {}
+    placed: dict[int, tuple[str, int]] = {}
     for key, value in entries:
         place, name = _place_of(key)
         if not is_whole(value, 0, MOST_POINTS):
             raise ValueError(f"custom_points of {name} are a whole number from 0 to {MOST_POINTS}, not {shown(value)}")
-        if place in found:
+        if place in placed:
             raise ValueError(f"custom_points say twice what {name} counts")
-        found[place] = name, int(value)
-    return "+".join(f"{name}:{value}" for _, (name, value) in sorted(found.items()))
+        placed[place] = name, int(value)
+    return "+".join(f"{name}:{value}" for _, (name, value) in sorted(placed.items()))
 
 
 def own_points(text: str) -> dict[int, int]:
-    """Return what cards count by a text that `format_points` returns, by kind; the others are left out.
+    """Parse a text of `format_points` into the points of the kinds that it concerns.
 
     What is said of a card goes before what is said of its rank and its suit, and these add up.
 
@@ -60,7 +60,7 @@ def own_points(text: str) -> dict[int, int]:
 
 
 def _place_of(key: Any) -> tuple[int, str]:
-    """Return where a card, a rank or a suit stands among all of them, and its name."""
+    """Find where a card, a rank or a suit stands among all of them, and its name."""
     text = key.strip() if isinstance(key, str) else ""
     if text.upper() in SUIT_NAMES and len(text) == 1:
         return SUIT_NAMES.index(text.upper()), text.upper()

@@ -21,17 +21,17 @@ SHARES = (0.05, 0.2, 0.5, 1.0)  # of the fields that are drawn
 
 
 def one_of(rng: Rng, options: Sequence[Any]) -> Any:
-    """Return one of some options of any types."""
+    """Draw one of some options of any types."""
     return options[int(rng.integers(len(options)))]
 
 
 def from_to(rng: Rng, low: int, high: int) -> int:
-    """Return a whole number within bounds."""
+    """Draw a whole number within bounds."""
     return int(rng.integers(low, high + 1))
 
 
 def _batches(rng: Rng, most: int) -> tuple[tuple[int, int], ...]:
-    """Return batches of a deal: cards to each hand, cards to the table; now and then very large ones."""
+    """Draw batches of a deal: cards to each hand, cards to the table; now and then very large ones."""
     hand, table = (26, 104) if rng.random() < 0.05 else (5, most)
     return tuple(
         (from_to(rng, 0, hand), one_of(rng, (0, 0, 1, 2, from_to(rng, 0, table)))) for _ in range(from_to(rng, 1, 3))
@@ -39,13 +39,13 @@ def _batches(rng: Rng, most: int) -> tuple[tuple[int, int], ...]:
 
 
 def _value(rng: Rng) -> int | tuple[int, int]:
-    """Return the value of a card, or the two that its owner chooses from."""
+    """Draw the value of a card, or the two that its owner chooses from."""
     low, high = sorted(rng.choice(MAX_VALUE, 2, replace=False).tolist())
     return (low + 1, high + 1) if rng.random() < 0.2 else low + 1
 
 
 def _values(rng: Rng) -> tuple[Any, ...]:
-    """Return the values of 13 ranks: those of the cards with some changed, all of them random, or all of them equal."""
+    """Draw the values of 13 ranks: the usual ones with some changed, all of them random, or all of them equal."""
     if rng.random() < 0.1:
         return (from_to(rng, 1, MAX_VALUE),) * NUM_RANKS
     changed = one_of(rng, (0.1, 0.3, 1.0))
@@ -53,29 +53,29 @@ def _values(rng: Rng) -> tuple[Any, ...]:
 
 
 def _some(rng: Rng, numbers: range) -> tuple[int, ...]:
-    """Return some of the numbers, ascending; one time in three all of them."""
+    """Draw some of the numbers, ascending; one time in three all of them."""
     few = rng.choice(numbers, from_to(rng, 1, len(numbers)), replace=False)
     return tuple(numbers if rng.random() < 1 / 3 else sorted(few.tolist()))
 
 
 def _points(low: int) -> Draw:
-    """Return what draws points, small ones more often."""
+    """Make a function that draws points, small ones more often."""
     return lambda rng: one_of(rng, (0, 1, 2, 5, from_to(rng, low, 20)))
 
 
 def _choice(words: Sequence[str]) -> Draw:
-    """Return what draws one of some words."""
+    """Make a function that draws one of some words."""
     return lambda rng: one_of(rng, words)
 
 
 def _or_none(*limits: int) -> Draw:
-    """Return what draws None, or a number from the first limit to one of the others."""
+    """Make a function that draws None, or a number from the first limit to one of the others."""
     low, *highs = limits
     return lambda rng: None if rng.random() < 0.4 else from_to(rng, low, one_of(rng, highs))
 
 
 def _custom_points(rng: Rng) -> dict[str, int]:
-    """Return points of a few cards, ranks and suits, or of none."""
+    """Draw points of a few cards, ranks and suits, or of none."""
     names = [*SUIT_NAMES, *RANK_NAMES, *map(card_name, range(NUM_KINDS))]
     return {one_of(rng, names): from_to(rng, 0, MOST_POINTS) for _ in range(one_of(rng, (0, 0, 1, 3)))}
 
@@ -107,9 +107,9 @@ DRAWS: dict[str, Draw] = {  # of each field but the name
 
 
 def redraw(rules: SomeRules, fixed: set[str], rng: Rng) -> SomeRules:
-    """Return rules with a few, many or all of their fields drawn anew, but for the fixed ones.
+    """Draw a few, many or all fields of rules anew, but for the fixed ones.
 
-    Each is drawn as far as the rules accept it beside the others.
+    Each is drawn until the rules accept it beside the others, TRIES times at most.
     """
     share = one_of(rng, SHARES)
     fields = [field for field in DRAWS if rng.random() < share and field not in SEATS]
