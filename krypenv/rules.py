@@ -14,8 +14,8 @@ from krypenv.families.bounds import check_bounds
 from krypenv.families.field_checks import find_fault
 from krypenv.families.fields import Fields
 from krypenv.families.points import format_points
-from krypenv.families.presets import PRESETS
 from krypenv.families.random_rules import redraw
+from krypenv.families.variants import PRESETS
 from krypenv.inputs.words import check_keywords, check_name, parse_value, shown, text_to_read
 from krypenv.observation import layout_of
 
@@ -37,7 +37,7 @@ class Rules(Fields):
 
     @classmethod
     def preset(cls, name: str = "krypkasino", **fields: Any) -> Rules:
-        """Return the rules of a preset with some fields changed; `Rules.presets()` lists the names.
+        """Make the rules of a preset with some fields changed; `Rules.presets()` lists the names.
 
         Raises ValueError for an unknown preset and for rules that can't be played, and TypeError for an unknown field.
         """
@@ -46,7 +46,7 @@ class Rules(Fields):
 
     @classmethod
     def _depart(cls, name: str, fields: dict[str, Any]) -> Rules:
-        """Do what `preset` does, but raise ValueError for an unknown field: the fields may come from a text."""
+        """Make the rules of a preset from a text's fields, of which an unknown one raises ValueError."""
         check_name("preset", name, PRESETS)
         unknown = sorted(set(fields) - set(FIELDS))
         if unknown:
@@ -54,7 +54,7 @@ class Rules(Fields):
         return cls(**{"name": name, **PRESETS[name], **fields})
 
     def replace(self, **fields: Any) -> Rules:
-        """Return these rules with some fields changed; raise ValueError and TypeError as `preset` does.
+        """Copy these rules with some fields changed; raise ValueError and TypeError as `preset` does.
 
         >>> Rules.preset("howto").replace(players=3).players
         3
@@ -64,12 +64,12 @@ class Rules(Fields):
 
     @staticmethod
     def presets() -> list[str]:
-        """Return the names of all presets."""
+        """List the names of all presets."""
         return list(PRESETS)
 
     @classmethod
     def random(cls, rng: np.random.Generator | int, name: str | None = None, **fields: Any) -> Rules:
-        """Return random rules: any preset with a few, many or all of its fields drawn within their bounds.
+        """Draw random rules: any preset with a few, many or all of its fields drawn within their bounds.
 
         Args:
             rng: a numpy generator or a seed.
@@ -86,7 +86,7 @@ class Rules(Fields):
         return redraw(cls.preset(chosen, **fields), set(fields), rng)
 
     def __str__(self) -> str:
-        """Return the preset and the fields that differ from it, as in ``krypkasino players=4 teams=2``."""
+        """Format the preset and the fields that differ from it, as in ``krypkasino players=4 teams=2``."""
         base = PRESETS.get(self.name, {})
         words = [self.name, f"players={self.players}"]
         for field in dataclasses.fields(self):
@@ -97,7 +97,7 @@ class Rules(Fields):
 
     @classmethod
     def parse(cls, text: str) -> Rules:
-        """Return the rules in a text of the form of `str(rules)`; raise ValueError if it is not such a text."""
+        """Parse a text of the form of `str(rules)`; raise ValueError if it is not such a text."""
         name, *words = text_to_read(text, "rules").split() or [""]
         if "=" in name:
             raise ValueError(
@@ -159,7 +159,7 @@ RulesLike: TypeAlias = Rules | str | Mapping[str, Any]  # rules, their text, or 
 
 
 def as_rules(rules: Any = None) -> Rules:
-    """Return rules that are given as themselves, as their text, or by a preset's name and its fields, as from JSON.
+    """Convert rules, their text, or a mapping of a preset's name and fields, as from JSON, to rules.
 
     Without any, return those of Krypkasino for two. Raises ValueError for anything else.
 

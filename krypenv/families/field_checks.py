@@ -8,7 +8,7 @@ from typing import Any
 from krypenv.cards import NUM_RANKS, NUM_SUITS
 from krypenv.families.fields import Fields
 from krypenv.families.mulle import GLIMNE
-from krypenv.families.presets import MOST_PLAYERS
+from krypenv.families.variants import MOST_PLAYERS
 from krypenv.inputs.words import is_whole, shown
 
 MAX_BATCHES = 104  # rounds of dealing in a deal
@@ -40,10 +40,10 @@ NUMBERS = {  # fields that are whole numbers: the least and the most that they m
 
 
 def find_fault(rules: Fields) -> str:
-    """Return a sentence about the first field that is wrong, or an empty text."""
+    """Describe the first field that is wrong, in a sentence; empty if all are right."""
     if reason := next((reason for faulty, reason in _CHECKS if faulty(rules)), ""):
-        told = {name: shown(value) for name, value in vars(rules).items()}
-        return reason.format(**{**told, "name": rules.name, "most": MOST_PLAYERS[rules.name]})
+        values = {name: shown(value) for name, value in vars(rules).items()}
+        return reason.format(**{**values, "name": rules.name, "most": MOST_PLAYERS[rules.name]})
     for name, (low, high, or_none) in NUMBERS.items():
         value = getattr(rules, name)
         if not is_whole(value, low, high) and not (or_none and value is None):
@@ -78,7 +78,7 @@ def _are_batches(batches: Any) -> bool:
 
 
 def _are_values(values: Any) -> bool:
-    """Return whether these are the values of 13 ranks: a number each, or two that its owner chooses from."""
+    """Check whether these are the values of 13 ranks: a number each, or two that its owner chooses from."""
     return (
         isinstance(values, tuple)
         and len(values) == NUM_RANKS

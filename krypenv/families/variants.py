@@ -1,10 +1,19 @@
-"""The environments of the families: what each is called, and the presets that it plays as its variants."""
+"""All presets of the rules, and the environment of each family, which plays them as its variants."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from krypenv.families import krypkasino
+from krypenv.families import kasino, krypkasino, mulle
+from krypenv.families.bounds import MAX_PLAYERS
+
+PRESETS: dict[str, dict[str, Any]] = krypkasino.PRESETS | kasino.PRESETS | mulle.PRESETS
+MOST_PLAYERS: dict[str, int] = {
+    **dict.fromkeys(krypkasino.PRESETS, MAX_PLAYERS),
+    "howto": 4,  # the second description is for 2 to 4 players
+    **dict.fromkeys(kasino.PRESETS, kasino.MOST_PLAYERS),
+    **dict.fromkeys(mulle.PRESETS, mulle.MOST_PLAYERS),
+}
 
 
 class Family(NamedTuple):
@@ -37,5 +46,5 @@ FAMILIES = (KRYPKASINO, KASINO, MULLE)
 
 
 def family_of(preset: str) -> Family:
-    """Return the family that a preset belongs to."""
+    """Find the family that a preset belongs to."""
     return next(family for family in FAMILIES if preset in family.variants.values())

@@ -12,7 +12,7 @@ from krypenv import Engine, Rules, agents
 from krypenv.agents.base import Agent
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.cards import STOP
-from krypenv.families.presets import MOST_PLAYERS, PRESETS
+from krypenv.families.variants import MOST_PLAYERS, PRESETS
 from krypenv.features import append_features, want_history
 from krypenv.training.evaluation.matches.mixed_table import play_table
 

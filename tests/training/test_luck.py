@@ -15,7 +15,7 @@ from krypenv.agents.scripted import tactical_style
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import card_name
-from krypenv.families.presets import MOST_PLAYERS, PRESETS
+from krypenv.families.variants import MOST_PLAYERS, PRESETS
 from krypenv.kernels import deals
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules

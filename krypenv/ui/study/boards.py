@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from krypenv.cards import NUM_KINDS, card_name, parse_card
-from krypenv.families.presets import MOST_PLAYERS
+from krypenv.families.variants import MOST_PLAYERS
 from krypenv.game.game import Game
 from krypenv.game.positions import keys_of, rules_in, zones_of
 from krypenv.inputs.words import shown
