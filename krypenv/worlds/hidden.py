@@ -23,7 +23,7 @@ _SEEN, _HAND_SIZE, _DEALER = (LAYOUT[name].start for name in ("seen", "hand_size
 
 @kernel
 def viewer_of(compiled: np.record, seen: np.ndarray) -> int:
-    """Return the seat that sees an observation, if the last seat is the dealer."""
+    """Find the seat that sees an observation, if the last seat is the dealer."""
     for place in range(compiled.players):
         if seen[_DEALER + place]:
             return compiled.players - 1 - place
@@ -130,7 +130,7 @@ def _arrange(
 
 @kernel
 def missing_promises(compiled: np.record, game: np.record, seat: int) -> int:
-    """Return the hand values that a seat has promised and does not hold, as bits (B5).
+    """Find the hand values, as bits, that a seat has promised and does not hold (B5).
 
     Who has begun a play must hold a card for the build that it makes, and may have played the one for its own build.
     """
@@ -142,28 +142,17 @@ def missing_promises(compiled: np.record, game: np.record, seat: int) -> int:
     return values & ~held_values(compiled, game, seat, NO_CARD)
 
 
-@kernel
-def _promised_by(compiled: np.record, game: np.record, owner: np.ndarray, hidden: int, seat: int) -> int:
-    """Return the hand values that the hidden cards of a seat must have, as bits, beside those that are known."""
-    for at in range(hidden):
-        if owner[at] == seat:
-            return missing_promises(compiled, game, seat)
-    return np.int64(0)
-
-
 @other_kernel
 def _are_kept(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, hidden: int) -> bool:
-    """Return whether the hidden hands keep all promises."""
-    if game.builds == 0 and (game.pending == NO_CARD or game.build_value == 0):
-        return True
-    for seat in range(compiled.players):
-        values = _promised_by(compiled, game, owner, hidden, seat)
-        for at in range(hidden):
-            if owner[at] == seat:
-                values &= ~(np.int64(1) << hand_value_of(compiled, pool[at]))
-        if values != 0:
-            return False
-    return True
+    """Check whether the hidden hands keep all promises; the places of a hand follow one another."""
+    missing = np.int64(0)
+    for at in range(hidden):
+        if at == 0 or owner[at] != owner[at - 1]:
+            if missing != 0:
+                return False
+            missing = missing_promises(compiled, game, owner[at])
+        missing &= ~(np.int64(1) << hand_value_of(compiled, pool[at]))
+    return missing == 0
 
 
 @other_kernel
@@ -172,54 +161,41 @@ def _keep_promises(
 ) -> bool:
     """Exchange cards until the hidden hands keep all promises; return False if none can do that."""
     for seat in range(compiled.players):
-        needed = _promised_by(compiled, game, owner, hidden, seat)
+        missing = missing_promises(compiled, game, seat)
         for value in range(1, MAX_BUILD + 1):
-            if needed >> value & 1 and not _keep(compiled, game, pool, owner, size, hidden, seat, value):
+            if missing >> value & 1 and not _keep(compiled, game, pool, owner, size, hidden, seat, value):
                 return False
     return True
 
 
 @kernel
 def _keep(
-    compiled: np.record,
-    game: np.record,
-    pool: np.ndarray,
-    owner: np.ndarray,
-    size: int,
-    hidden: int,
-    seat: int,
+    compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, seat: int,
     value: int,
-) -> bool:
-    """Give a seat a card of a hand value, unless it has one, in exchange for one that it has not promised.
-
-    Takes it from nobody who has promised its only one.
-    """  # fmt: skip
-    own = _promised_by(compiled, game, owner, hidden, seat)
+) -> bool:  # fmt: skip
+    """Give a seat a card of a hand value, unless it has one, in exchange for another; neither may keep a promise."""
     given = -1
     for at in range(hidden):
         if owner[at] == seat:
-            held = hand_value_of(compiled, pool[at])
-            if held == value:
+            if hand_value_of(compiled, pool[at]) == value:
                 return True
-            if own >> held & 1 == 0 or _count_of(compiled, pool, owner, hidden, seat, held) > 1:
+            if _is_free(compiled, game, pool, owner, hidden, at):
                 given = at
     for at in range(size):
-        if given >= 0 and hand_value_of(compiled, pool[at]) == value and owner[at] != seat:
-            holder = owner[at]
-            is_free = holder == NO_SEAT or _promised_by(compiled, game, owner, hidden, holder) >> value & 1 == 0
-            if is_free or _count_of(compiled, pool, owner, hidden, holder, value) > 1:
-                _swap(pool, given, at)
-                return True
+        is_wanted = owner[at] != seat and hand_value_of(compiled, pool[at]) == value
+        if given >= 0 and is_wanted and _is_free(compiled, game, pool, owner, hidden, at):
+            _swap(pool, given, at)
+            return True
     return False
 
 
 @kernel
-def _count_of(compiled: np.record, pool: np.ndarray, owner: np.ndarray, hidden: int, seat: int, value: int) -> int:
-    """Return how many cards of a hand value a seat holds."""
-    count = np.int64(0)
-    for at in range(hidden):
-        count += owner[at] == seat and hand_value_of(compiled, pool[at]) == value
-    return count
+def _is_free(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, hidden: int, at: int) -> bool:
+    """Check whether a card keeps no promise: nobody owns it, or its owner did not promise its value or has two."""
+    seat, value, cards = owner[at], hand_value_of(compiled, pool[at]), np.int64(0)
+    for place in range(hidden):
+        cards += owner[place] == seat and hand_value_of(compiled, pool[place]) == value
+    return seat == NO_SEAT or cards > 1 or missing_promises(compiled, game, seat) >> value & 1 == 0
 
 
 # ---------------------------------------------------------------------- cards that a seat can't hold
@@ -243,16 +219,16 @@ def _exchange(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.
     first = owner[start] + 1
     fresh = reached
     while fresh != 0 and reached >> first & 1 == 0:
-        found = np.int64(0)
+        takers = np.int64(0)
         for at in range(size):
             if fresh >> (owner[at] + 1) & 1:
                 for taker in range(MAX_PLAYERS + 1):
-                    is_new = owners & ~(reached | found) & 1 << taker != 0
+                    is_new = owners & ~(reached | takers) & 1 << taker != 0
                     if is_new and not _is_barred(compiled, game, taker - 1, pool[at]):
                         passed |= np.int64(at) << 8 * taker
-                        found |= 1 << taker
-        reached |= found
-        fresh = found
+                        takers |= 1 << taker
+        reached |= takers
+        fresh = takers
     if reached >> first & 1 == 0:
         return False
     card = pool[start]
