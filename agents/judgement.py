@@ -21,7 +21,7 @@ from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.builds import copies_in
 from krypenv.kernels.compiled import NIBBLE, NUM_CLASSES, bit_index, hand_value_of
 from krypenv.kernels.gains import GAINS, find_best, price_of, search_best
-from krypenv.kernels.outlook import OUTLOOK, chance_of_hit, chance_of_sweep, look
+from krypenv.kernels.outlook import OUTLOOK, chance_of_hit, chance_of_sweep, read_outlook
 from krypenv.kernels.play import GAME_OVER
 from krypenv.kernels.scoring import margin_of, sum_over
 from krypenv.kernels.unions import find_union
@@ -104,7 +104,7 @@ def judge_moves(
     """
     listing, judging = workspace.listing, workspace.judging
     outlook, after = judging.outlook, judging.after
-    look(compiled, seen, outlook)
+    read_outlook(compiled, seen, outlook)
     if looks_ahead:
         prepare_replies(compiled, seen, judging)
     seat, side = np.int64(game.seat), np.int64(game.seat % compiled.teams)
@@ -189,11 +189,11 @@ def _held(compiled: np.record, after: np.record, seat: int, workspace: np.record
 
 @other_kernel
 def prepare_replies(compiled: np.record, seen: np.ndarray, judging: np.record) -> None:
-    """Compute what the replies to all moves of a decision share; call `look` first."""
+    """Compute what the replies to all moves of a decision share; call `read_outlook` first."""
     outlook, replies = judging.outlook, judging.replies
     gains, own = replies.gains, outlook.gains
     gains.card_price, gains.spade_price = own.card_price, own.spade_price
-    gains.looks, gains.wanted = MOST_EVALUATED, 1
+    gains.budget, gains.wanted = MOST_EVALUATED, 1
     for kind in range(NUM_KINDS):
         replies.unseen[kind] = compiled.deck_counts[kind] - seen[_SEEN + kind]
     for number in range(NUM_CLASSES):

@@ -26,7 +26,7 @@ from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import BUILD, NUM_BUILDING_ACTIONS, TAKE
 from krypenv.kernels.compiled import bit_index, compile_rules, hand_value_of
 from krypenv.kernels.decision_checks import check_decisions
-from krypenv.kernels.outlook import look
+from krypenv.kernels.outlook import read_outlook
 from krypenv.kernels.weighing import cost_now, weigh_action
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, other_kernel
@@ -131,7 +131,7 @@ def cheapest_action(
     hand value above the middle. Overwrites `judging.legal`.
     """
     legal, outlook, scratch = workspace.judging.legal, workspace.judging.outlook, workspace.listing.scratch
-    look(compiled, seen, outlook)
+    read_outlook(compiled, seen, outlook)
     tied, lowest = 1, np.inf
     for at in range(count):
         action = legal[at]

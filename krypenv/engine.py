@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,8 @@ from krypenv.runtime.jit import for_kernels, handle
 from krypenv.runtime.threads import NUMBA_THREADS, called_at_once, count_threads, never_at_once
 from krypenv.state import State, allocate, mix
 from krypenv.stepping import (
-    LOOK,
     NEW_SESSION,
+    OBSERVE,
     find_illegal,
     play_games,
     sample_parts,
@@ -45,7 +46,7 @@ class IllegalMove(ValueError):
 
 
 def row_seeds(seed: int | npt.ArrayLike, num_games: int) -> npt.NDArray[np.uint64]:
-    """Return one seed per row, (B,) uint64: an array as it is, or seeds derived from a number.
+    """Derive one seed per row, (B,) uint64, from a number; an array of B seeds is used as it is.
 
     A derived seed depends only on the number and the row's index. Raises ValueError for a negative or non-integer seed
     and for an array of another length.
@@ -135,7 +136,7 @@ class Engine:
         dense: bool = False,
         history: bool = False,
     ) -> Engine:
-        """Return an engine that resumes from a copy of a state, (B,) of `GAME`, for example of `determinize`.
+        """Build an engine that resumes from a copy of a state, (B,) of `GAME`, for example of `determinize`.
 
         Raises ValueError unless the state consists of unfinished games under these rules. `check=False` skips this
         check; a faulty state may then end the process. Dense rewards count from this state on. Of the
@@ -146,7 +147,7 @@ class Engine:
             check_state(rules, state)
         engine = cls.__new__(cls)
         engine._build(rules, state.copy().view(np.recarray), features, threads, reward, dense, history)
-        engine._look()
+        engine._observe()
         return engine
 
     def _build(
@@ -175,9 +176,7 @@ class Engine:
         seen = np.zeros((self.num_games, width), np.int8)
         self.observation = np.zeros((self.num_games, width + history_size(rules)), np.int8) if history else seen
         plays = history_shape(rules)[0] if history else 0
-        self.record = np.full(
-            (self.num_games, plays, record_width(rules)), NO_CARD, np.int8
-        )  # the plays of each row's deal
+        self.record = np.full((self.num_games, plays, record_width(rules)), NO_CARD, np.int8)
         self.action_mask = np.zeros((self.num_games, rules.num_actions), np.int8)
         self.finished = np.zeros(self.num_games, np.bool_)
         finals = np.zeros((5, self.num_games, rules.players), np.int32)
@@ -206,7 +205,7 @@ class Engine:
             self._payments.rewards[rows] = self._payments.paid[rows] = 0
 
     def _ordered(self, rows: np.ndarray, actions: npt.ArrayLike) -> IntArray:
-        """Return rows and their actions side by side, (M, 2), in a buffer that the next call overwrites."""
+        """Pair rows with their actions, (M, 2), in a buffer that the next call overwrites."""
         orders: IntArray = self._orders[: len(rows)]
         orders[:, 0], orders[:, 1] = rows, actions
         return orders
@@ -214,28 +213,17 @@ class Engine:
     def _write(self, orders: IntArray) -> None:
         """Carry out orders, as `step_rows` does, and write what else is observed."""
         threads = self._threads_for(orders)
-        if threads == 1:
-            step_rows(*self._given, orders, borrow_scratch())
+        seen, scratch = self._given[2], borrow_scratch(threads)
+        step, write = (step_rows, write_rows) if threads == 1 else (step_parts, write_parts)
+        with nullcontext() if threads == 1 else NUMBA_THREADS:
+            step(*self._given, orders, scratch)
             if self.features:
-                write_rows(self.compiled, self._state, self._given[2], orders, borrow_outlook(), borrow_scratch())
-        else:
-            self._write_parts(orders, threads)
+                write(self.compiled, self._state, seen, orders, borrow_outlook(threads), scratch)
         if self.history:
-            note_rows(self.compiled, self._state, orders, self.record, self._given[2], self.observation)
-
-    def _write_parts(self, orders: IntArray, threads: int) -> None:
-        """Carry out orders and write the features block, on several threads."""
-        done, scratch = np.zeros(threads, np.bool_), borrow_scratch(threads)
-        with NUMBA_THREADS:
-            step_parts(self._given, orders, scratch, done)
-            if not done.all():
-                raise OverflowError("a step led to a table larger than these rules allow")
-            if self.features:
-                seen, outlook = self._given[2], borrow_outlook(threads)
-                write_parts(self.compiled, self._state, seen, orders, outlook, scratch)
+            note_rows(self.compiled, self._state, orders, self.record, seen, self.observation)
 
     def _which(self, rows: npt.ArrayLike | None, may_repeat: bool = False) -> IntArray:
-        """Return row numbers, (M,), from numbers, a (B,) bool mask or None for all; ValueError for anything else."""
+        """Convert numbers, a (B,) bool mask or None for all rows to row numbers, (M,); raise ValueError for others."""
         if rows is None:
             return self._all_rows
         which: npt.NDArray[Any] = np.atleast_1d(np.asarray(rows))
@@ -295,7 +283,7 @@ class Engine:
         return f"{name} is illegal in row {row}; seat {self.seat[row]} may {legal}"
 
     def sample_actions(self, rows: npt.ArrayLike | None = None) -> IntArray:
-        """Return a uniformly random legal action for each row, (B,) int64; reproducible from the row's seed."""
+        """Draw a uniformly random legal action for each row, (B,) int64; reproducible from the row's seed."""
         try:  # as in `step`
             self.turn.pop()
         except IndexError:
@@ -322,7 +310,7 @@ class Engine:
         """
         steps = check_whole("steps", steps, 0, 10**12)
         ended = play_games(self.compiled, self._state, self._all_rows, steps, borrow_scratch())
-        self._look()
+        self._observe()
         return int(ended)
 
     @never_at_once
@@ -338,7 +326,7 @@ class Engine:
         if record is not None:
             self._check_record(record)
         self.state[:] = state
-        self._look(record)
+        self._observe(record)
 
     def _check_record(self, record: np.ndarray) -> None:
         known = np.asarray(record)
@@ -349,20 +337,20 @@ class Engine:
                 f"not {known.dtype} {known.shape}"
             )
 
-    def _look(self, record: np.ndarray | None = None) -> None:
+    def _observe(self, record: np.ndarray | None = None) -> None:
         """Write the decisions of all rows, for a state that no step has led to."""
         self.record[:] = NO_CARD if record is None else record
-        self._write(self._ordered(self._all_rows, LOOK))
+        self._write(self._ordered(self._all_rows, OBSERVE))
         if self._payments:
             self._payments.count_from(self.state)
 
     def copy(self) -> Engine:
-        """Return an independent engine in the same state."""
+        """Copy the engine into an independent one in the same state."""
         return self.select(self._all_rows)
 
     @never_at_once
     def select(self, rows: npt.ArrayLike) -> Engine:
-        """Return an independent engine over copies of some rows, in the given order; a row may appear more than once.
+        """Copy some rows into an independent engine, in the given order; a row may appear more than once.
 
         `rows` are (M,) ints or a (B,) bool mask.
         """
@@ -381,7 +369,7 @@ class Engine:
 
     @never_at_once
     def __getstate__(self) -> dict[str, Any]:
-        """Return what copies and pickles consist of; views and compiled rules are rebuilt from it."""
+        """Collect what copies and pickles keep; views and compiled rules are rebuilt from it."""
         names = ("rules", "features", "threads", "reward", "dense", "history")
         arrays = [array.copy() for array in (self._state, *self._outputs)]
         return {name: getattr(self, name) for name in names} | {"arrays": arrays}

@@ -15,16 +15,12 @@ import numpy.typing as npt
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, SPADES, STOP, TAKE
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.compiled import (
-    bit_index,
-    classes_of_values,
-    compile_rules,
-)
+from krypenv.kernels.compiled import bit_index, classes_of_values, compile_rules
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.gains import choose_cards, find_best
 from krypenv.kernels.observing import clip_int8
 from krypenv.kernels.optional import add_value
-from krypenv.kernels.outlook import borrow_outlook, chance_of_sweep, look
+from krypenv.kernels.outlook import borrow_outlook, chance_of_sweep, read_outlook
 from krypenv.kernels.scoring import is_mulle
 from krypenv.kernels.weighing import built_copies, weigh_action
 from krypenv.observation import LAYOUT, has_extra_features, history_shape, history_size, slices_of
@@ -64,23 +60,23 @@ _TABLE, _ASIDE, _TAKEN, _CAPTURER = (LAYOUT[name].start for name in ("table", "s
 
 
 def columns_of(rules: Rules) -> dict[str, slice]:
-    """Return the entries of a row of the features block under some rules, as slices of the row."""
+    """Name the columns of the features block under some rules, as slices of a row."""
     return ALL_COLUMNS if has_extra_features(rules) else COLUMNS
 
 
 def shape_of(rules: Rules) -> tuple[int, int]:
-    """Return the rows and columns of the features block: a row for each kind, and a last one for `stop` (K2)."""
+    """Count the rows and columns of the features block: a row for each kind, and a last one for `stop` (K2)."""
     return NUM_KINDS + (rules.capture == "optional"), ALL_WIDTH if has_extra_features(rules) else WIDTH
 
 
 def width_of(rules: Rules, features: bool) -> int:
-    """Return N, the number of entries of an observation, with or without the features block."""
+    """Count N, the entries of an observation, with or without the features block."""
     rows, columns = shape_of(rules) if features else (0, 0)
     return rules.observation_size + rows * columns
 
 
 def blocks_in(rules: Rules, observations: Rows) -> tuple[Rows, Rows, Rows]:
-    """Return the observation, the features and the history in (B, N) int8 as views; absent blocks have no columns.
+    """Split (B, N) int8 into views of the observation, the features and the history; absent blocks have no columns.
 
     Raises ValueError for a width that no observation has under these rules.
     """
@@ -96,7 +92,7 @@ def blocks_in(rules: Rules, observations: Rows) -> tuple[Rows, Rows, Rows]:
 
 
 def history_in(rules: Rules, observations: Rows) -> Rows:
-    """Return the history block of observations, (B, N) to (B, M, W), with or without features; M is 0 if they lack it.
+    """Extract the history block of observations, (B, N) to (B, M, W), with or without features; M is 0 without it.
 
     Raises ValueError for a width that no observation has under these rules.
 
@@ -110,12 +106,12 @@ def history_in(rules: Rules, observations: Rows) -> Rows:
 
 
 def want_history(agents: Iterable[Any]) -> bool:
-    """Return whether one of some agents asks for the history block (`needs_history`)."""
+    """Check whether one of some agents asks for the history block (`needs_history`)."""
     return any(getattr(agent, "needs_history", False) for agent in agents)
 
 
 def observation_for(agent: Any, rules: Rules, observations: Rows, masks: Rows) -> Rows:
-    """Return observations, (B, N) int8 with any blocks, as an agent sees them: with the blocks that it asks for alone.
+    """Reduce observations, (B, N) int8 with any blocks, to those that an agent asks for.
 
     `needs_features` asks for the features block, which is computed if it is missing, and `needs_history` for the
     history block, which an engine writes only with `history=True`.
@@ -146,7 +142,7 @@ def write_features(
         return
     for at in range(SIZE):
         out[at] = 0
-    look(compiled, observation, outlook)
+    read_outlook(compiled, observation, outlook)
     first = 0
     if takes != 0:
         first = TAKE
@@ -169,15 +165,13 @@ def write_all_features(
     scratch: np.record,
     out: np.ndarray,
 ) -> None:
-    """Do what `write_features` does, for any rules: some have extra entries, and a last row for `stop` (K2)."""
+    """Write the features block under any rules: some have extra entries, and a last row for `stop` (K2)."""
     width = ALL_WIDTH if compiled.extra_features else WIDTH
     rows = NUM_KINDS + 1 if compiled.optional else NUM_KINDS
     for at in range(rows * width):
         out[at] = 0
-    look(compiled, observation, outlook)
-    first, left = 0, plays
-    if takes != 0:
-        first, left = TAKE, takes
+    read_outlook(compiled, observation, outlook)
+    first, left = (TAKE, takes) if takes != 0 else (0, plays)
     while left != 0:
         kind = bit_index(left & -left)  # NUM_KINDS is the stop
         left &= left - 1
@@ -237,7 +231,7 @@ def write_extra(compiled: np.record, observation: np.ndarray, action: int, outlo
 
 @other_kernel
 def part_builds(compiled: np.record, observation: np.ndarray, value: int) -> tuple[int, int, int]:
-    """Return the cards and the spades in the build of a value that is captured, and the points in the others."""
+    """Count the cards and the spades in the build that is captured, and the points in the other builds."""
     cards, spades, left_points = np.int64(0), np.int64(0), np.int64(0)
     for kind in range(NUM_KINDS):
         gone = built_copies(compiled, observation, kind, value) if value else np.int64(0)
@@ -258,9 +252,9 @@ def write_entries(compiled: np.record, outlook: np.record, out: np.ndarray) -> N
     out[_CHANCE] = np.int64(100.0 * outlook.chance + 0.5)
     classes = classes_of_values(compiled, np.int64(outlook.sweepers))
     while classes != 0:
-        each = bit_index(classes & -classes)
+        index = bit_index(classes & -classes)
         classes &= classes - 1
-        out[_SWEEPERS + compiled.class_rank[each]] += outlook.unseen[each]
+        out[_SWEEPERS + compiled.class_rank[index]] += outlook.unseen[index]
 
 
 @kernel
@@ -273,12 +267,10 @@ def write_rows(
     scratch: np.ndarray,
 ) -> None:
     """Write the features block of the rows that orders, (M, 2) int64, name first, behind what is observed of them."""
-    rules = compiled[0]
     for at in range(len(orders)):
         game, seen = state[orders[at, 0]], observations[orders[at, 0]]
-        write_features(
-            rules, seen, game.legal_plays, game.legal_takes, outlook[0], scratch[0], seen[rules.entries :]
-        )  # fmt: skip
+        block = seen[compiled[0].entries :]
+        write_features(compiled[0], seen, game.legal_plays, game.legal_takes, outlook[0], scratch[0], block)
 
 
 @parallel_kernel
@@ -290,7 +282,7 @@ def write_parts(
     outlook: np.ndarray,
     scratch: np.ndarray,
 ) -> None:
-    """Do what `write_rows` does, with one part per thread; outlook and scratch have a record for each, (parts,)."""
+    """Write the features block of the rows on several threads; outlook and scratch have a record for each, (parts,)."""
     for part in numba.prange(len(scratch)):
         own = orders[len(orders) * part // len(scratch) : len(orders) * (part + 1) // len(scratch)]
         write_rows(compiled, state, observations, own, outlook[part : part + 1], scratch[part : part + 1])
@@ -304,7 +296,6 @@ def _write_all(
     outlook: np.ndarray,
     scratch: np.ndarray,
 ) -> None:
-    rules = compiled[0]
     for row in range(len(observations)):
         plays, takes = np.int64(0), np.int64(0)
         for kind in range(NUM_KINDS):
@@ -312,11 +303,11 @@ def _write_all(
             takes |= np.int64(masks[row, TAKE + kind]) << kind
         takes |= np.int64(masks[row, STOP]) << NUM_KINDS
         seen = observations[row]
-        write_features(rules, seen, plays, takes, outlook[0], scratch[0], seen[rules.entries :])
+        write_features(compiled[0], seen, plays, takes, outlook[0], scratch[0], seen[compiled[0].entries :])
 
 
 def append_features(rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Return observations with their features block, (B, `width_of(rules, True)`) int8, from those without and masks.
+    """Append the features block to observations, given their masks: (B, `width_of(rules, True)`) int8.
 
     Observations that have the block already are returned unchanged. Raises ValueError for other widths, and if they are
     not observations.

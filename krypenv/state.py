@@ -82,7 +82,7 @@ State = np.recarray  # (B,) of GAME
 
 
 def allocate(num_games: int) -> State:
-    """Return the zeroed state of B games."""
+    """Allocate the zeroed state of B games."""
     return records(GAME, num_games)
 
 
@@ -112,7 +112,7 @@ def seed_game(game: np.record, seed: np.uint64) -> None:
 
 @kernel
 def random_below(game: np.record, stream: int, limit: int) -> int:
-    """Return a uniform integer below `limit` (at most 2**32) from one of a game's streams (Lemire 2019, no bias)."""
+    """Draw a uniform integer below `limit` (at most 2**32) from one of a game's streams (Lemire 2019, no bias)."""
     bound = np.uint64(limit)
     while True:
         game.rng[stream] += _GOLDEN
@@ -124,7 +124,7 @@ def random_below(game: np.record, stream: int, limit: int) -> int:
 
 @kernel
 def is_legal(game: np.record, action: int) -> bool:
-    """Return whether an action is legal for the seat to act."""
+    """Check whether an action is legal for the seat to act."""
     if action < 0 or action >= NUM_BUILDING_ACTIONS:
         return False
     if action < TAKE:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 import numpy as np
 
@@ -15,12 +13,12 @@ from krypenv.kernels.scoring import tie_break_of
 from krypenv.runtime.jit import kernel, parallel_kernel, rare_kernel
 from krypenv.state import ACTIONS, is_legal, random_below, seed_game
 
-NEW_SESSION, LOOK = -2, -1  # orders besides actions: deal a first game, or only write the decision
+NEW_SESSION, OBSERVE = -2, -1  # orders besides actions: deal a first game, or only write the decision
 
 
 @kernel
 def find_illegal(state: np.ndarray, orders: np.ndarray) -> int:
-    """Return the index of the first illegal order, or M; `orders` are (M, 2), a row and its action each."""
+    """Find the index of the first illegal order, or M; `orders` are (M, 2), a row and its action each."""
     for at in range(len(orders)):
         if not is_legal(state[orders[at, 0]], orders[at, 1]):
             return at
@@ -38,34 +36,33 @@ def step_rows(
     orders: np.ndarray,
     scratch: np.ndarray,
 ) -> None:
-    """Carry out orders, (M, 2) int64: a row, and its legal action, NEW_SESSION or LOOK. Then write the next decision.
+    """Carry out orders, (M, 2) int64: a row, and its action, NEW_SESSION or OBSERVE. Then write the next decision.
 
     If an action ends the session, keep its scores, points, sweeps, void sweeps and tie breaks in `finals`,
     (5, B, P), and deal a new one.
     `scratch` is that of one thread, (1,) of `SCRATCH`.
     """
-    rules, own = compiled[0], scratch[0]
     for at in range(len(orders)):
         row, action = orders[at, 0], orders[at, 1]
         game = state[row]
         finished[row] = False
         if action == NEW_SESSION:
-            first_game(rules, game, own)
-        elif action != LOOK:
-            act(rules, game, action, own)
+            first_game(compiled[0], game, scratch[0])
+        elif action != OBSERVE:
+            act(compiled[0], game, action, scratch[0])
         if game.over:
-            finished[row] = end_session(rules, game)
+            finished[row] = end_session(compiled[0], game)
             if finished[row]:
-                for seat in range(rules.players):
+                for seat in range(compiled[0].players):
                     finals[0, row, seat] = game.totals[seat]
                     finals[1, row, seat] = game.total_points[seat]
                     finals[2, row, seat] = game.total_sweeps[seat]
                     finals[3, row, seat] = game.total_void_sweeps[seat]
-                    finals[4, row, seat] = tie_break_of(rules, game, seat % rules.teams)
-                first_game(rules, game, own)
+                    finals[4, row, seat] = tie_break_of(compiled[0], game, seat % compiled[0].teams)
+                first_game(compiled[0], game, scratch[0])
             else:
-                next_game(rules, game, own)
-        write_observation(rules, game, game.seat, observation[row])
+                next_game(compiled[0], game, scratch[0])
+        write_observation(compiled[0], game, game.seat, observation[row])
         write_mask(game, mask[row])
 
 
@@ -78,7 +75,7 @@ def seed_rows(state: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
 
 @kernel
 def sample_action(game: np.record) -> int:
-    """Return a uniformly random legal action."""
+    """Draw a uniformly random legal action where no build may be begun or taken."""
     left = game.legal_plays | game.legal_takes
     for _ in range(random_below(game, ACTIONS, count_bits(left))):
         left &= left - 1
@@ -87,15 +84,14 @@ def sample_action(game: np.record) -> int:
 
 @rare_kernel
 def sample_with_builds(game: np.record) -> int:
-    """Do what `sample_action` does, where builds may be begun or taken."""
+    """Draw a uniformly random legal action, a build perhaps."""
     if game.legal_builds == 0:
         return sample_action(game)
     takes = count_bits(game.legal_takes)
     at = random_below(game, ACTIONS, takes + count_bits(game.legal_builds))
     left, first = np.int64(game.legal_takes), TAKE
     if at >= takes:
-        left, first = np.int64(game.legal_builds), BUILD
-        at -= takes
+        left, first, at = np.int64(game.legal_builds), BUILD, at - takes
     for _ in range(at):
         left &= left - 1
     return bit_index(left & -left) + first
@@ -115,45 +111,40 @@ def sample_rows(
 @kernel
 def play_games(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, steps: int, scratch: np.ndarray) -> int:
     """Play `steps` random legal actions in each of some rows, without observations; return how many games ended."""
-    rules, capture_scratch = compiled[0], scratch[0]
     games = 0
     for at in range(len(rows)):
         game = state[rows[at]]
         for _ in range(steps):
-            act(rules, game, sample_with_builds(game) if rules.building else sample_action(game), capture_scratch)
+            action = sample_with_builds(game) if compiled[0].building else sample_action(game)
+            act(compiled[0], game, action, scratch[0])
             if game.over:
                 games += 1
-                if end_session(rules, game):
-                    first_game(rules, game, capture_scratch)
+                if end_session(compiled[0], game):
+                    first_game(compiled[0], game, scratch[0])
                 else:
-                    next_game(rules, game, capture_scratch)
+                    next_game(compiled[0], game, scratch[0])
     return games
 
 
-@kernel
-def try_step_rows(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarray) -> bool:
-    """Call `step_rows` with its arguments before the orders packed into one; return whether it succeeded."""
-    compiled, state, observation, mask, finished, finals = given
-    try:
-        step_rows(compiled, state, observation, mask, finished, finals, orders, scratch)
-    except Exception:
-        return False
-    return True
-
-
 @parallel_kernel
-def step_parts(given: tuple[Any, ...], orders: np.ndarray, scratch: np.ndarray, done: np.ndarray) -> None:
-    """Do what `step_rows` does, with one part per thread, and write into `done`, (parts,) bool, which parts succeeded.
-
-    (An error raised within a thread would be lost.)
-    """
-    for part in numba.prange(len(done)):
-        own = orders[len(orders) * part // len(done) : len(orders) * (part + 1) // len(done)]
-        done[part] = try_step_rows(given, own, scratch[part : part + 1])
+def step_parts(
+    compiled: np.ndarray,
+    state: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    finished: np.ndarray,
+    finals: np.ndarray,
+    orders: np.ndarray,
+    scratch: np.ndarray,
+) -> None:
+    """Carry out orders as `step_rows`, on several threads; `scratch` has a record for each, (parts,)."""
+    for part in numba.prange(len(scratch)):
+        own = orders[len(orders) * part // len(scratch) : len(orders) * (part + 1) // len(scratch)]
+        step_rows(compiled, state, observation, mask, finished, finals, own, scratch[part : part + 1])
 
 
 @parallel_kernel
 def sample_parts(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, out: np.ndarray, parts: int) -> None:
-    """Do what `sample_rows` does, with one part per thread."""
+    """Draw random actions as `sample_rows`, on several threads."""
     for part in numba.prange(parts):
         sample_rows(compiled, state, rows, out, part, parts)

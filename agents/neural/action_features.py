@@ -35,7 +35,7 @@ from krypenv.kernels.compiled import (
     table_value_of,
 )
 from krypenv.kernels.observing import clip_int8
-from krypenv.kernels.outlook import chance_of_hit, look
+from krypenv.kernels.outlook import chance_of_hit, read_outlook
 from krypenv.kernels.weighing import weigh_action
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.rules import Rules
@@ -173,7 +173,7 @@ def write_all_action_features(
 def prepare_actions(compiled: np.record, seen: np.ndarray, action_scratch: np.record) -> None:
     """Compute what all actions of a decision share."""
     if compiled.is_main:
-        look(compiled, seen, action_scratch.workspace.judging.outlook)
+        read_outlook(compiled, seen, action_scratch.workspace.judging.outlook)
         for rank in range(NUM_RANKS):
             action_scratch.own[rank] = 0
             for suit in range(NUM_SUITS):

@@ -36,7 +36,7 @@ for _place, (_lower, _higher) in enumerate(_PAIRS):
 
 
 def values_built(built: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
-    """Return the values of the builds that copies of each kind lie in, (2, ..., 52), from `built`, (..., 52) uint8.
+    """Decode `built`, (..., 52) uint8, into the values of the builds that copies of each kind lie in, (2, ..., 52).
 
     The lower value comes first; 0 stands for a copy that lies in none.
     """
@@ -48,7 +48,7 @@ def values_built(built: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
 
 @kernel
 def own_builds(game: np.record, seat: int) -> int:
-    """Return the values of the builds that a seat owns (B5)."""
+    """Find the values, as bits, of the builds that a seat owns (B5)."""
     own: Any = np.int64(0)
     left = np.int64(game.builds)
     while left != 0:
@@ -60,7 +60,7 @@ def own_builds(game: np.record, seat: int) -> int:
 
 @kernel
 def held_values(compiled: np.record, game: np.record, seat: int, played: int) -> int:
-    """Return the hand values of a seat's cards, without one copy of a kind that it is about to play, or NO_CARD."""
+    """Find the hand values, as bits, of a seat's cards but for one copy of `played`, a kind or NO_CARD."""
     held: Any = np.int64(0)
     left = np.int64(game.hand_kinds[seat])
     while left != 0:
@@ -76,7 +76,7 @@ def held_values(compiled: np.record, game: np.record, seat: int, played: int) ->
 
 @kernel
 def loose_sums(compiled: np.record, game: np.record) -> int:
-    """Return the sums, 0 to 16, that some of the loose cards have, as bits; 0 is that of none."""
+    """Find the sums up to 16, as bits, of all subsets of the loose cards; that of the empty one is 0."""
     sums = _ONE
     ranks = np.int64(game.table_ranks)
     for rank in range(NUM_RANKS):
@@ -87,7 +87,7 @@ def loose_sums(compiled: np.record, game: np.record) -> int:
 
 @kernel
 def buildable(compiled: np.record, game: np.record, card: int, held: int, own: int, sums: int) -> int:
-    """Return the values of the builds that a card can make, raise or join, if its owner then holds `held` (B2 to B5).
+    """Find the values of the builds that a card can make, raise or join, if its owner then holds `held` (B2 to B5).
 
     If a value in `own` is not in `held`, no card left fulfils that promise, and only raising that build is legal.
     `sums` are `loose_sums`.
@@ -179,7 +179,7 @@ def _offer_cards(compiled: np.record, game: np.record, broken: int, scratch: np.
 
 @kernel
 def sweep_builds(values: int, loose: int, builds: int) -> int:
-    """Return the hand values that take a whole table, its loose cards, packed, and its builds (B6).
+    """Find the hand values, as bits, that take a whole table: its loose cards, packed, and its builds (B6).
 
     `values` are those that take all loose cards.
     """
@@ -229,14 +229,14 @@ def choose_build(game: np.record, action: int) -> None:
 
 @kernel
 def copies_built(game: np.record, kind: int) -> int:
-    """Return how many copies of a kind lie in builds."""
+    """Count the copies of a kind that lie in builds."""
     pair = game.built[kind]
     return np.int64(pair != 0) + np.int64(pair > MAX_BUILD)
 
 
 @kernel
 def copies_in(game: np.record, value: int, kind: int) -> int:
-    """Return how many copies of a kind lie in the build of a value."""
+    """Count the copies of a kind that lie in the build of a value."""
     pair = LIES_IN[game.built[kind]]
     return np.int64(pair[0] == value) + np.int64(pair[1] == value)
 
@@ -256,7 +256,7 @@ def _remove(game: np.record, value: int, kind: int) -> None:
 
 @kernel
 def ranks_of_build(game: np.record, value: int) -> int:
-    """Return the cards of a build as a packed multiset of ranks."""
+    """Pack the ranks of a build's cards."""
     ranks: Any = np.int64(0)
     for kind in range(NUM_KINDS):
         ranks += copies_in(game, value, kind) << NIBBLE * (kind % NUM_RANKS)

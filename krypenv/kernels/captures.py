@@ -51,8 +51,7 @@ SCRATCH = np.dtype(
         # sub-multisets of a table by number: the sum over the ranks of copies x stride
         ("stride", np.int64, (NUM_RANKS,)),
         ("shift", np.int64, (MAX_FITTING,)),  # the number of each group that fits
-        ("unions", np.int8, (MAX_SUBSETS,)),  # 1 for those that are unions of groups
-        ("within", np.int8, (MAX_SUBSETS,)),  # 1 for those that are contained in a union
+        ("unions", np.int8, (MAX_SUBSETS,)),  # bit 0: it is a union of groups; bit 1: it lies within a larger one
         # what `is_coverable` remembers
         ("union", np.int64),  # the union found
         ("searches", np.int64),  # searches so far
@@ -72,7 +71,7 @@ class Spaces(threading.local):
         self._by_parts: dict[int, np.ndarray] = {}
 
     def borrow(self, parts: int = 1) -> np.ndarray:
-        """Return scratch for one call of a kernel, (parts,) records; the next call on this thread returns the same."""
+        """Lend scratch for one call of a kernel, (parts,) records; the next call on this thread gets the same."""
         space = self._by_parts.get(parts)
         if space is None:
             space = self._by_parts[parts] = handle(records(self._dtype, parts))
@@ -84,7 +83,7 @@ borrow_scratch = Spaces(SCRATCH).borrow
 
 @kernel
 def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.record) -> int:
-    """Return the hand values, as bits, that can take a whole table of these ranks and this sum (R9).
+    """Find the hand values, as bits, that can take a whole table of these ranks and this sum (R9).
 
     A value whose search comes to its limit counts as one that can't (`is_union`).
     """
@@ -92,23 +91,23 @@ def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.r
         return 0
     present = support(ranks)
     left = compiled.divisors[total] & compiled.group_values[present]
-    found = 0
+    values = 0
     if total < NUM_VALUES and left >> total & 1:  # the whole table is one group, if all its ranks can be in groups
         whole = 1 << np.int64(total)
         left ^= whole
         if present & ~compiled.group_ranks[total] == 0:
-            found = whole
+            values = whole
     while left != 0:
         bit = left & -left
         left ^= bit
         if is_union(compiled, bit_index(bit), ranks, True, scratch):
-            found |= bit
-    return found
+            values |= bit
+    return values
 
 
 @kernel
 def captures_of(compiled: np.record, card: int, table: int, scratch: np.record) -> int:
-    """Put all maximal captures of a card, by any of its hand values, into `scratch.captures`; return their number (R7).
+    """List all maximal captures of a card, by any of its hand values, in `scratch.captures`; return their number (R7).
 
     Optional captures are not listed (`krypenv.kernels.optional`).
     """
@@ -120,40 +119,35 @@ def captures_of(compiled: np.record, card: int, table: int, scratch: np.record) 
 
 @other_kernel
 def _add_captures(compiled: np.record, card: int, table: int, count: int, scratch: np.record) -> int:
-    """Add the maximal captures of a card's higher hand value, if it has two, to those of the lower one."""
+    """Add the maximal captures of a card's higher hand value, if it has two; drop those within another one (K2)."""
     choice = compiled.hand_choice[card]
     choice &= choice - 1
     if choice == 0:
         return count
+    others = scratch.captures[MAX_CAPTURES:]
     for at in range(count):
-        scratch.captures[MAX_CAPTURES + at] = scratch.captures[at]
-    found = find_captures(compiled, trailing_zeros(choice), table, scratch)
-    return _join_captures(found, count, scratch)
-
-
-@kernel
-def _join_captures(found: int, others: int, scratch: np.record) -> int:
-    """Join two lists of maximal captures, the second one at MAX_CAPTURES: drop what lies within another (K2)."""
+        others[at] = scratch.captures[at]
+    higher = find_captures(compiled, trailing_zeros(choice), table, scratch)
     kept = np.int64(0)
-    for at in range(others):
-        capture = scratch.captures[MAX_CAPTURES + at]
-        if not _is_within(capture, scratch.captures, found):
-            scratch.captures[MAX_CAPTURES + kept] = capture
+    for at in range(count):
+        capture = others[at]
+        if not _is_within(capture, scratch.captures, higher):
+            others[kept] = capture
             kept += 1
     count = np.int64(0)
-    for at in range(found):
+    for at in range(higher):
         capture = scratch.captures[at]
-        if not _is_within(capture, scratch.captures[MAX_CAPTURES:], kept):
+        if not _is_within(capture, others, kept):
             scratch.captures[count] = capture
             count += 1
     for at in range(kept):
-        scratch.captures[count + at] = scratch.captures[MAX_CAPTURES + at]
+        scratch.captures[count + at] = others[at]
     return count + kept
 
 
 @kernel
 def find_captures(compiled: np.record, value: int, table: int, scratch: np.record) -> int:
-    """Put all maximal captures of a hand value into `scratch.captures` and return their number (R7)."""
+    """List all maximal captures of a hand value in `scratch.captures`; return their number (R7)."""
     if compiled.group_values[support(table)] >> value & 1 == 0:
         return 0
     count = list_groups(compiled, value, table, scratch)
@@ -171,7 +165,7 @@ def find_captures(compiled: np.record, value: int, table: int, scratch: np.recor
 
 @kernel
 def _is_within(ranks: int, captures: np.ndarray, count: int) -> bool:
-    """Return whether any of the captures contains a multiset."""
+    """Check whether any of the captures contains a multiset."""
     for at in range(count):
         if fits(ranks, captures[at]):
             return True
@@ -186,7 +180,7 @@ def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
         group = scratch.groups[at]
         used = (group | group >> 1 | group >> 2 | group >> 3) & ONES
         scratch.reach[at] = scratch.reach[at + 1] | used * 15
-    found = 0
+    count = 0
     depth = 0
     nodes = 0
     left = table
@@ -194,7 +188,7 @@ def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
     while True:
         nodes += 1
         if nodes > MAX_NODES:
-            return _pick_maximal(table, mark_unions(table, num_groups, scratch), scratch)
+            return search_subsets(table, num_groups, scratch)
         while at < num_groups:
             group = scratch.groups[at]
             if fits(group, left):
@@ -205,63 +199,67 @@ def _search_captures(table: int, num_groups: int, scratch: np.record) -> int:
             else:
                 at += 1
         capture = table - left
-        if not _is_within(capture, scratch.captures, found):
+        if not _is_within(capture, scratch.captures, count):
             kept = 0
-            for other in range(found):
+            for other in range(count):
                 if not fits(scratch.captures[other], capture):
                     scratch.captures[kept] = scratch.captures[other]
                     kept += 1
             scratch.captures[kept] = capture
-            found = kept + 1
-        while True:  # leave out the last group taken, unless all that could follow is found already
+            count = kept + 1
+        while True:  # leave out the last group taken, unless a capture listed contains all that could follow
             if depth == 0:
-                return found
+                return count
             depth -= 1
             left = scratch.stack[depth]
             at = scratch.index[depth]
-            if not _is_within(table - left + (left & scratch.reach[at]), scratch.captures, found):
+            if not _is_within(table - left + (left & scratch.reach[at]), scratch.captures, count):
                 break
 
 
 @kernel
-def mark_unions(table: int, num_groups: int, scratch: np.record) -> int:
-    """Mark in `scratch.unions` which sub-multisets of a table are unions of the groups listed.
+def search_subsets(table: int, num_groups: int, scratch: np.record) -> int:
+    """Find all maximal captures by looking at every sub-multiset of the table; return their number.
 
-    Returns the number of sub-multisets. Goes upwards, so that a union is marked before all that contain it. Raises
-    OverflowError for a table that is larger than `Rules` allows.
+    A bit of `scratch.unions` marks those that are unions of the groups listed, another one those that lie within a
+    larger union.
     """
-    size = np.int64(1)
+    size, unions = np.int64(1), scratch.unions
     for rank in range(NUM_RANKS):
         scratch.stride[rank] = size
         size *= (table >> NIBBLE * rank & 15) + 1
-        if size > MAX_SUBSETS:
-            raise OverflowError("a table has more choices of ranks than there is room for")
     for at in range(num_groups):
-        scratch.shift[at] = _number_of(scratch.groups[at], scratch)
+        scratch.shift[at] = 0
+        for rank in range(NUM_RANKS):
+            scratch.shift[at] += (scratch.groups[at] >> NIBBLE * rank & 15) * scratch.stride[rank]
     for number in range(size):
-        scratch.unions[number] = np.int8(number == 0)
+        unions[number] = number == 0
     ranks = np.int64(0)
-    for number in range(size):
-        if scratch.unions[number] != 0:
+    for number in range(size):  # upwards, so that a union is marked before all that contain it
+        if unions[number] != 0:
             for at in range(num_groups):
                 if fits(scratch.groups[at], table - ranks):
-                    scratch.unions[number + scratch.shift[at]] = 1
+                    unions[number + scratch.shift[at]] = 1
         ranks = _next_subset(ranks, table)
-    return size
-
-
-@kernel
-def _number_of(ranks: int, scratch: np.record) -> int:
-    """Return the number of a sub-multiset."""
-    number = np.int64(0)
-    for rank in range(NUM_RANKS):
-        number += (ranks >> NIBBLE * rank & 15) * scratch.stride[rank]
-    return number
+    rest = np.int64(0)
+    for number in range(size - 1, -1, -1):  # downwards, from the whole table
+        if unions[number] != 0:
+            for rank in range(NUM_RANKS):
+                if table - rest >> NIBBLE * rank & 15 != 0:
+                    unions[number - scratch.stride[rank]] |= 2
+        rest = _next_subset(rest, table)
+    count = 0
+    for number in range(size):
+        if unions[number] == 1:
+            scratch.captures[count] = ranks
+            count += 1
+        ranks = _next_subset(ranks, table)
+    return count
 
 
 @kernel
 def _next_subset(ranks: int, table: int) -> int:
-    """Return the sub-multiset of a table with the next number; after the last one comes the first."""
+    """Find the sub-multiset of a table with the next number; after the last one comes the first."""
     for rank in range(NUM_RANKS):
         copies = table >> NIBBLE * rank & 15
         held = ranks >> NIBBLE * rank & 15
@@ -269,33 +267,6 @@ def _next_subset(ranks: int, table: int) -> int:
             return ranks + (np.int64(1) << NIBBLE * rank)
         ranks -= held << NIBBLE * rank
     return ranks
-
-
-@kernel
-def _pick_maximal(table: int, size: int, scratch: np.record) -> int:
-    """Put the marked unions that no other contains into `scratch.captures` and return their number."""
-    within = scratch.within
-    for number in range(size):
-        within[number] = scratch.unions[number]
-    for rank in range(NUM_RANKS):
-        stride = scratch.stride[rank]
-        copies = table >> NIBBLE * rank & 15
-        for number in range(size - 1, -1, -1):
-            if number // stride % (copies + 1) < copies:
-                within[number] |= within[number + stride]
-    found = 0
-    ranks = np.int64(0)
-    for number in range(size):
-        if scratch.unions[number] != 0:
-            is_maximal = True
-            for rank in range(NUM_RANKS):
-                if ranks >> NIBBLE * rank & 15 < table >> NIBBLE * rank & 15:
-                    is_maximal &= within[number + scratch.stride[rank]] == 0
-            if is_maximal:
-                scratch.captures[found] = ranks
-                found += 1
-        ranks = _next_subset(ranks, table)
-    return found
 
 
 @kernel
@@ -314,36 +285,27 @@ def bound_captures(count: int, taken: int, scratch: np.record) -> None:
 
 
 @kernel
-def find_takes(table: np.ndarray, table_ranks: int, taken: np.ndarray, taken_ranks: int, scratch: np.record) -> int:
-    """Return the bits of the kinds that are legal to take, given the bounds of `bound_captures`.
+def find_legal_takes(game: np.record, count: int, scratch: np.record) -> int:
+    """Find the kinds, as bits, that the pending card may take next, given its captures by `captures_of` (R7).
 
-    `table` and `taken` are (52,) counts. A kind is legal unless all captures still possible have the same number
-    of copies of it. A capture with c cards of a rank has any c of them that contain those taken: of one kind at least
-    `c - (table cards of the other kinds)` and at most `c - (taken cards of the other kinds)` copies. No bit means that
-    a single capture is left.
+    A kind is legal unless all captures still possible have the same number of copies of it. A capture with c cards of a
+    rank has any c of them that contain those taken: of one kind at least `c - (table cards of the other kinds)` and at
+    most `c - (taken cards of the other kinds)` copies. No bit means that a single capture is left: the play is
+    complete.
     """
     takes = np.int64(0)
+    if count == 0 or (count == 1 and takes_whole_ranks(scratch.captures[0], game.table_ranks)):
+        return takes
+    bound_captures(count, game.taken_ranks, scratch)
     for rank in range(NUM_RANKS):
         most = scratch.most[rank]
-        rank_taken = taken_ranks >> NIBBLE * rank & 15
+        rank_taken = game.taken_ranks >> NIBBLE * rank & 15
         if most > rank_taken:
-            on_table = table_ranks >> NIBBLE * rank & 15
+            on_table = game.table_ranks >> NIBBLE * rank & 15
             for suit in range(NUM_SUITS):
                 kind = suit * NUM_RANKS + rank
-                copies, held = np.int64(table[kind]), np.int64(taken[kind])
-                fewest = max(held, scratch.least[rank] - (on_table - copies))
-                if min(copies, most - (rank_taken - held)) > fewest:
+                copies, taken = np.int64(game.table[kind]), np.int64(game.taken[kind])
+                fewest = max(taken, scratch.least[rank] - (on_table - copies))
+                if min(copies, most - (rank_taken - taken)) > fewest:
                     takes |= np.int64(1) << kind
     return takes
-
-
-@kernel
-def find_legal_takes(game: np.record, count: int, scratch: np.record) -> int:
-    """Return the bits of the kinds that the pending card may take next, given its captures by `captures_of` (R7).
-
-    No bit means that nothing is left to choose: the play is complete.
-    """
-    if count > 1 or (count == 1 and not takes_whole_ranks(scratch.captures[0], game.table_ranks)):
-        bound_captures(count, game.taken_ranks, scratch)
-        return find_takes(game.table, game.table_ranks, game.taken, game.taken_ranks, scratch)
-    return np.int64(0)

@@ -38,6 +38,7 @@ SHARE, BY_SPADES, FINNISH, PLAY_ON = range(4)  # tie breaks
 ) = range(len(EXTRA))  # blocks of an observation  # fmt: skip
 MAX_GROUPS = NUM_VALUES * MAX_FITTING  # groups of all values together; `Rules` enforces MAX_FITTING
 
+# A field with the name of one of `Rules` is a copy of it, with NEVER for None.
 COMPILED = np.dtype(
     [
         ("players", np.int64),  # P
@@ -84,7 +85,6 @@ COMPILED = np.dtype(
         ("hand_value", np.int64, (NUM_KINDS,)),  # capture value from the hand, by kind; of two the lower one
         ("table_value", np.int64, (NUM_KINDS,)),  # and on the table; of two values NUM_VALUES, which no group can have
         ("lowest_value", np.int64, (NUM_KINDS,)),  # on the table, of two values the lower one
-        ("highest_value", np.int64, (NUM_KINDS,)),  # and the higher one
         ("sum_value", np.int64, (NUM_KINDS,)),  # what a card adds to a state's table sum; 0 if nobody asks for sweeps
         ("hand_choice", np.int64, (NUM_KINDS,)),  # bits of all hand values of a kind
         ("chooses_value", np.bool_),  # whether some kind has two hand values
@@ -118,37 +118,31 @@ MAIN_COMPILED = np.dtype([(SPARES, np.bool_), *((name, COMPILED[name]) for name 
 
 @kernel
 def hand_value_of(compiled: np.record, card: int) -> int:
-    """Return the capture value of a card kind, or of a rank 0..12, from the hand (R2), of two values the lower one."""
+    """Look up the hand value of a card kind, or of a rank 0..12 (R2); of two values the lower one."""
     return compiled.hand_value[card]
 
 
 @kernel
 def table_value_of(compiled: np.record, card: int) -> int:
-    """Return the capture value of a card kind, or of a rank 0..12, on the table (R2); of two values NUM_VALUES."""
+    """Look up the table value of a card kind, or of a rank 0..12 (R2); NUM_VALUES if it has two."""
     return compiled.table_value[card]
 
 
 @kernel
 def sum_of(compiled: np.record, ranks: int) -> int:
-    """Return the sum of the table values of a packed multiset of ranks, as `find_sweep_values` takes it."""
-    return total_of(compiled.table_value, ranks)
-
-
-@kernel
-def total_of(values: np.ndarray, ranks: int) -> int:
-    """Return the sum of a packed multiset of ranks by these values of the ranks."""
+    """Sum the table values of a packed multiset of ranks."""
     total = np.int64(0)
     while ranks != 0:
         rank = trailing_zeros(np.int64(ranks)) // NIBBLE
         count = ranks >> NIBBLE * rank & 15
         ranks ^= count << NIBBLE * rank
-        total += count * values[rank]
+        total += count * compiled.table_value[rank]
     return total
 
 
 @kernel
 def classes_of_values(compiled: np.record, values: int) -> int:
-    """Return the classes that have one of some hand values, both as bits; most classes are ranks."""
+    """Find the classes that have one of some hand values, both as bits; most classes are ranks."""
     classes = np.int64(0)
     while values != 0:
         classes |= compiled.value_classes[trailing_zeros(np.int64(values))]
@@ -158,7 +152,7 @@ def classes_of_values(compiled: np.record, values: int) -> int:
 
 @kernel
 def kinds_of_values(compiled: np.record, values: int) -> int:
-    """Return the kinds that have one of some hand values, both as bits."""
+    """Find the kinds that have one of some hand values, both as bits."""
     kinds = np.int64(0)
     while values != 0:
         kinds |= compiled.value_kinds[trailing_zeros(np.int64(values))]
@@ -167,22 +161,22 @@ def kinds_of_values(compiled: np.record, values: int) -> int:
 
 
 def asks_for_sweeps(rules: Rules) -> bool:
-    """Return whether play depends on who could sweep the table: not if captures are optional and no sweep is forced."""
+    """Check whether play depends on who could sweep the table: not if captures are optional and no sweep is forced."""
     return rules.capture == "maximal" or rules.forced_sweep
 
 
 def lead_sign(rules: Rules) -> int:
-    """Return 1 if fewer points are better, -1 if more are."""
+    """Give the sign of a lead: 1 if fewer points are better, -1 if more are."""
     return 1 if rules.goal == "low" else -1
 
 
 def pack_ranks(ranks: list[int]) -> int:
-    """Return a multiset of ranks (1..13) as an int, four bits a rank."""
+    """Pack a multiset of ranks (1..13) into an int, four bits a rank."""
     return sum(1 << NIBBLE * (rank - 1) for rank in ranks)
 
 
 def find_groups(rules: Rules, value: int) -> list[int]:
-    """Return all packed multisets of ranks in the deck whose table values can sum to a value (R7, S1), sorted.
+    """List all packed multisets of ranks in the deck whose table values can sum to a value (R7, S1), sorted.
 
     Of a rank with two values each card may have either.
     """
@@ -193,14 +187,14 @@ def find_groups(rules: Rules, value: int) -> list[int]:
     def extend(rank: int, left: int) -> set[int]:
         if rank == 0:
             return {0} if left == 0 else set()
-        found = set(extend(rank - 1, left))
+        groups = set(extend(rank - 1, left))
         sums = {0}
         for count in range(1, copies + 1 if rank in rules.ranks else 1):
-            sums = {total + one for total in sums for one in table_values[rank - 1] if total + one <= left}
-            found |= {
+            sums = {total + value for total in sums for value in table_values[rank - 1] if total + value <= left}
+            groups |= {
                 (count << NIBBLE * (rank - 1)) + rest for total in sums for rest in extend(rank - 1, left - total)
             }
-        return found
+        return groups
 
     if value >= FIRST_LONER:
         return [pack_ranks([rank]) for rank in PICTURES if value in table_values[rank - 1]]
@@ -209,7 +203,7 @@ def find_groups(rules: Rules, value: int) -> list[int]:
 
 @lru_cache(maxsize=64)
 def compile_rules(rules: Rules) -> np.ndarray:
-    """Return compiled rules; equal rules share one array, which never changes.
+    """Compile rules into the record that kernels read; equal rules share one array, which never changes.
 
     It is (1,) of `COMPILED`, or of `MAIN_COMPILED` for rules like the main game's. For these, kernels are compiled
     without what only other rules run (`other_kernel`).
@@ -224,24 +218,23 @@ def compile_rules(rules: Rules) -> np.ndarray:
 
 
 def _compile(rules: Rules) -> np.recarray:
-    """Return compiled rules, (1,) of `COMPILED`."""
+    """Compile rules into an array, (1,) of `COMPILED`."""
     array = records(COMPILED, 1)
     compiled = array[0]
     kinds = np.arange(NUM_KINDS)
-    compiled.players, compiled.teams, compiled.games = rules.players, rules.num_teams, rules.games
+    for name in (name for name in COMPILED.names or () if hasattr(rules, name) and name != "tie_break"):
+        value = getattr(rules, name)
+        array[name] = NEVER if value is None else value
+    compiled.teams = rules.num_teams
     compiled.relative_team[:] = np.arange(MAX_PLAYERS) % rules.num_teams
-    compiled.threshold, compiled.threshold_at_once = rules.threshold or NEVER, rules.threshold_at_once
     compiled.tie_break = ("share", "spades", "finnish", "play_on").index(rules.tie_break)
-    compiled.optional, compiled.forced_sweep = rules.capture == "optional", rules.forced_sweep
-    compiled.building = rules.building
+    compiled.optional = rules.capture == "optional"
     compiled.identical_sweep = 1 if rules.double_sweep == "none" else 2
     compiled.rank_sweep = 2 if rules.double_sweep == "rank" else 1
     compiled.lead_sign = lead_sign(rules)
     _copy_points(rules, compiled)
-    compiled.deck_size, compiled.deck_counts[:] = rules.deck_size, rules.deck_counts
     compiled.deck[: rules.deck_size] = np.repeat(kinds, rules.deck_counts)
-    compiled.may_crowd = may_crowd(rules)
-    compiled.matches[:] = matching_ranks(rules)
+    compiled.matches[:], compiled.may_crowd = matching_ranks(rules), may_crowd(rules)
     compiled.is_aside[:] = rules.aside_kinds
     for kind in map(int, np.flatnonzero(rules.deck_counts)):
         if compiled.is_aside[kind]:
@@ -267,22 +260,14 @@ def _compile(rules: Rules) -> np.recarray:
 
 def _copy_points(rules: Rules, compiled: np.record) -> None:
     """Write what counts points, and which sweeps count."""
-    compiled.sweep_points, compiled.previous_pays = rules.sweep_points, rules.sweep_payer == "seat_before"
-    compiled.sweep_limit, compiled.last_deal_sweeps = rules.sweep_limit or NEVER, rules.last_deal_sweeps
+    compiled.previous_pays = rules.sweep_payer == "seat_before"
     compiled.judges_sweeps = rules.sweep_limit is not None or not rules.last_deal_sweeps
-    compiled.sweeps_cancel = rules.sweeps_cancel
     counts_more = compiled.judges_sweeps or rules.sweeps_cancel or "mulles" in rules.layout
     compiled.counts_plainly = compiled.previous_pays and not counts_more
-    compiled.last_capture_points = rules.last_capture_points
-    compiled.initial_match_bonus = rules.initial_match_bonus
     compiled.counts_piles = "cards_won" in rules.layout
-    compiled.most_spades_points, compiled.two_share = rules.most_spades_points, rules.spades_tie == "two_share"
-    compiled.most_cards_points = rules.most_cards_points
-    compiled.spades_above = NEVER if rules.spades_above is None else rules.spades_above
-    compiled.mulle_points, compiled.mulle_by_value = rules.mulle_points, rules.mulle_by_value
+    compiled.two_share = rules.spades_tie == "two_share"
     compiled.mulle_value[:] = mulle_values(rules)
     compiled.num_spades = rules.deck_counts[SPADES * NUM_RANKS :].sum()
-    compiled.card_points[:] = rules.card_points
     compiled.first_price = 0 if rules.goal == "low" else rules.card_points.max()
     points = rules.total_points + rules.most_spades_points + rules.most_cards_points + compiled.num_spades
     mulles = rules.mulle_points * rules.deck_size // 2
@@ -302,7 +287,7 @@ def _list_values(rules: Rules, compiled: np.record) -> None:
     for kind in range(NUM_KINDS):
         values = table[kind % NUM_RANKS]
         compiled.hand_value[kind] = min(hands[kind])
-        compiled.lowest_value[kind], compiled.highest_value[kind] = min(values), max(values)
+        compiled.lowest_value[kind] = min(values)
         compiled.table_value[kind] = values[0] if len(values) == 1 else NUM_VALUES
         if asks_for_sweeps(rules):
             compiled.sum_value[kind] = compiled.table_value[kind]
@@ -332,17 +317,17 @@ def _plan_deals(rules: Rules, compiled: np.record) -> None:
 
 def _list_groups(rules: Rules, compiled: np.record) -> None:
     """Write the groups of each hand value in the deck (R7), and which values have one within each set of ranks."""
-    count, starts, values, ranks = 0, compiled.group_start, compiled.group_values, compiled.group_ranks
+    count, values = 0, compiled.group_values
     for value in range(NUM_VALUES):
-        found = find_groups(rules, value) if compiled.value_kinds[value] else []
+        groups = find_groups(rules, value) if compiled.value_kinds[value] else []
         for top in range(NUM_RANKS + 1):
-            starts[value, top] = count + bisect_left(found, 1 << NIBBLE * top)
-        compiled.groups[count : count + len(found)] = found
-        count += len(found)
-        for group in found:
-            support = sum(1 << rank for rank in range(NUM_RANKS) if group >> NIBBLE * rank & 15)
-            values[support] |= 1 << value
-            ranks[value] |= support
+            compiled.group_start[value, top] = count + bisect_left(groups, 1 << NIBBLE * top)
+        compiled.groups[count : count + len(groups)] = groups
+        count += len(groups)
+        for group in groups:
+            ranks = sum(1 << rank for rank in range(NUM_RANKS) if group >> NIBBLE * rank & 15)
+            values[ranks] |= 1 << value
+            compiled.group_ranks[value] |= ranks
     for rank in range(NUM_RANKS):  # a group within a set of ranks is within every larger set
         has_rank = np.arange(1 << NUM_RANKS) >> rank & 1 == 1
         values[has_rank] |= values[~has_rank]
@@ -357,13 +342,13 @@ ONES = 0x1111111111111  # bit 0 of every rank
 
 @kernel
 def bit_index(bit: int) -> int:
-    """Return the position of the only set bit."""
+    """Find the position of the only set bit."""
     return trailing_zeros(np.int64(bit))
 
 
 @kernel
 def count_bits(bits: int) -> int:
-    """Return the number of set bits, of up to 62."""
+    """Count the set bits of a number below 2**62."""
     bits -= bits >> 1 & 0x5555555555555555
     bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)
     bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
@@ -374,7 +359,7 @@ def count_bits(bits: int) -> int:
 
 @kernel
 def fits(part: int, whole: int) -> bool:
-    """Return whether a packed multiset is contained in another."""
+    """Check whether a packed multiset is contained in another."""
     even = ((whole & _LOW) | _GUARD) - (part & _LOW)
     odd = ((whole >> NIBBLE & _LOW) | _GUARD) - (part >> NIBBLE & _LOW)
     return even & odd & _GUARD == _GUARD
@@ -382,7 +367,7 @@ def fits(part: int, whole: int) -> bool:
 
 @kernel
 def support(ranks: int) -> int:
-    """Return the ranks in a packed multiset, as bits."""
+    """Find the ranks in a packed multiset, as bits."""
     flags = (ranks | ranks >> 1 | ranks >> 2 | ranks >> 3) & ONES
     flags = (flags | flags >> 3) & 0x03030303030303
     flags = (flags | flags >> 6) & 0x000F000F000F000F
@@ -392,13 +377,13 @@ def support(ranks: int) -> int:
 
 @kernel
 def highest(ranks: int) -> int:
-    """Return the index 0..12 of the highest rank in a multiset that is not empty."""
+    """Find the highest rank, 0..12, in a multiset that is not empty."""
     return (63 - leading_zeros(np.int64(ranks))) // NIBBLE
 
 
 @kernel
 def highest_beyond(ranks: int, others: int) -> int:
-    """Return the index 0..12 of the highest rank of which a multiset has more than another; there must be one."""
+    """Find the highest rank, 0..12, of which a multiset has more copies than another; there must be one."""
     even = ((others & _LOW) | _GUARD) - (ranks & _LOW)
     odd = ((others >> NIBBLE & _LOW) | _GUARD) - (ranks >> NIBBLE & _LOW)
     return highest((~even & _GUARD) >> NIBBLE | (~odd & _GUARD))
@@ -406,7 +391,7 @@ def highest_beyond(ranks: int, others: int) -> int:
 
 @kernel
 def takes_whole_ranks(capture: int, table: int) -> bool:
-    """Return whether a capture takes all cards of its ranks, so that it leaves no choice between kinds."""
+    """Check whether a capture takes all cards of its ranks, so that it leaves no choice between kinds."""
     rest = table - capture
     left = (rest | rest >> 1 | rest >> 2 | rest >> 3) & ONES
     used = (capture | capture >> 1 | capture >> 2 | capture >> 3) & ONES

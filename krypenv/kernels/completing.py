@@ -77,7 +77,7 @@ def complete_chosen(compiled: np.record, game: np.record, card: int) -> None:
 
 @kernel
 def close_play(compiled: np.record, game: np.record, card: int, captures: bool, table: int) -> None:
-    """Count a capture from a table of these packed ranks, with its sweep (R9, R11), and note what the play shows."""
+    """Count a capture from a table, packed, with its sweep (R9, R11), and note what the seat can't hold (R10)."""
     seat = game.seat
     sweep = 0
     if captures:

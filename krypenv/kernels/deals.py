@@ -30,16 +30,8 @@ def shuffle_rest(game: np.record, first: int, size: int) -> None:
 
 
 @kernel
-def is_one_rank(ranks: int) -> bool:
-    """Return whether a multiset is not empty and of one rank (H5)."""
-    while ranks != 0 and ranks & 15 == 0:
-        ranks >>= NIBBLE
-    return ranks != 0 and ranks >> NIBBLE == 0
-
-
-@kernel
 def leader_of(compiled: np.record, game: np.record) -> int:
-    """Return the seat after the dealer (R5)."""
+    """Find the seat after the dealer (R5)."""
     return (game.dealer + 1) % compiled.players
 
 
@@ -52,41 +44,41 @@ def add_to_table(compiled: np.record, game: np.record, card: int, count: int) ->
 
 
 @kernel
-def deal(compiled: np.record, game: np.record) -> None:
-    """Deal the next cards, clear what was known about hands, and give the turn to the leader (R4, R5, H3)."""
-    number = game.deal_number
+def _move_cards(compiled: np.record, game: np.record, number: int, count: int) -> None:
+    """Move the cards of deal `number`, from 0 on, from the deck to hands and table; with `count` -1 move them back."""
     leader = leader_of(compiled, game)
     for place in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
         card = np.int64(game.deck[place])
         if compiled.destination[place] == TABLE:
-            add_to_table(compiled, game, card, 1)
-            game.seen[card] += 1
+            add_to_table(compiled, game, card, count)
+            game.seen[card] += count
         else:
             seat = (leader + compiled.destination[place]) % compiled.players
-            game.hands[seat, card] += 1
-            game.hand_kinds[seat] |= np.int64(1) << card
-            game.hand_size[seat] += 1
+            game.hands[seat, card] += count
+            game.hand_size[seat] += count
+            if count > 0:
+                game.hand_kinds[seat] |= np.int64(1) << card
+            else:  # every hand is empty before a deal
+                game.hand_kinds[seat] = 0
+
+
+@kernel
+def deal(compiled: np.record, game: np.record) -> None:
+    """Deal the next cards, clear what was known about hands, and give the turn to the leader (R4, R5, H3)."""
+    number = game.deal_number
+    _move_cards(compiled, game, number, 1)
     for seat in range(compiled.players):
         game.cannot_hold[seat] = 0
     game.next_card = compiled.deal_start[number + 1]
     game.deal_number = number + 1
-    game.seat = leader
+    game.seat = leader_of(compiled, game)
 
 
 @kernel
 def take_back(compiled: np.record, game: np.record) -> None:
-    """Undo the last `deal`, of which no card has been played, but not what it has cleared."""
+    """Undo the last `deal`, of which no card has been played; what was known about hands does not come back."""
     number = game.deal_number - 1
-    for place in range(compiled.deal_start[number], compiled.deal_start[number + 1]):
-        card = np.int64(game.deck[place])
-        if compiled.destination[place] == TABLE:
-            add_to_table(compiled, game, card, -1)
-            game.seen[card] -= 1
-        else:
-            seat = (leader_of(compiled, game) + compiled.destination[place]) % compiled.players
-            game.hands[seat, card] -= 1
-            game.hand_size[seat] -= 1
-            game.hand_kinds[seat] = 0
+    _move_cards(compiled, game, number, -1)
     game.next_card = compiled.deal_start[number]
     game.deal_number = number
 

@@ -44,14 +44,14 @@ FAULTS = {
 }
 
 
-def tell_fault(rules: Rules | str, what: str, fault: int) -> str:
-    """Return a sentence that says what is wrong with an observation or a state."""
+def describe_fault(rules: Rules | str, what: str, fault: int) -> str:
+    """Describe in a sentence a fault of an observation or a state."""
     return f"{what} is not from a game of {rules}: {FAULTS[fault]}"
 
 
 @kernel
 def fault_of(compiled: np.record, seen: np.ndarray) -> int:
-    """Return what keeps an observation, (>= compiled.entries,) int8, from being read safely, or SOUND.
+    """Check that kernels can read an observation, (>= compiled.entries,) int8, safely; return its fault or SOUND.
 
     The sums are bytes, because loops over bytes are fast; they are right unless some byte is found to be too large.
     """
@@ -94,17 +94,17 @@ def fault_of(compiled: np.record, seen: np.ndarray) -> int:
 
 @other_kernel
 def fault_of_builds(compiled: np.record, seen: np.ndarray) -> int:
-    """Return what keeps the builds of an observation, sound but for them, from being read safely, or SOUND (B1)."""
+    """Check the builds of an observation in the same way (B1)."""
     built, twin, owner = compiled.blocks[BUILT], compiled.blocks[BUILT_TWIN], compiled.blocks[BUILD_OWNER]
     lying = np.int64(0)  # values of the builds in which some card lies
     pending = np.int64(0)
     for kind in range(NUM_KINDS):
-        one, other = np.int64(seen[built + kind]), np.int64(seen[twin + kind])
-        if min(one, other) < 0 or max(one, other) > MAX_BUILD or (other != 0 and other < one):
+        lower, higher = np.int64(seen[built + kind]), np.int64(seen[twin + kind])
+        if min(lower, higher) < 0 or max(lower, higher) > MAX_BUILD or (higher != 0 and higher < lower):
             return BUILDS
-        lying |= np.int64(1) << one | np.int64(1) << other
+        lying |= np.int64(1) << lower | np.int64(1) << higher
         here = np.int64(seen[_HAND + kind] + seen[_TABLE + kind]) + seen[_ASIDE + kind] + seen[_PENDING + kind]
-        if here + np.int64(one != 0) + np.int64(other != 0) > seen[_SEEN + kind] or (one == 0 and other != 0):
+        if here + np.int64(lower != 0) + np.int64(higher != 0) > seen[_SEEN + kind] or (lower == 0 and higher != 0):
             return CARDS
         pending += seen[_PENDING + kind]
     for value in range(1, MAX_BUILD + 1):
@@ -121,7 +121,7 @@ def fault_of_builds(compiled: np.record, seen: np.ndarray) -> int:
 
 @kernel
 def fault_of_table(compiled: np.record, table: np.ndarray, number: int) -> int:
-    """Return TABLE_CARDS if play can't lead to a table, (52,) int8 counts, in this deal; else SOUND.
+    """Check that play can lead to a table, (52,) int8 counts, in deal `number`; return TABLE_CARDS or SOUND.
 
     A rank whose cards take each other is there twice only if a deal put it there (`krypenv.families.bounds`).
     """
@@ -137,7 +137,7 @@ def fault_of_table(compiled: np.record, table: np.ndarray, number: int) -> int:
 
 @kernel
 def count_choices(table: np.ndarray) -> float:
-    """Return how many sub-multisets of ranks a table, (52,) int8 counts, has."""
+    """Count the sub-multisets of ranks of a table, (52,) int8 counts."""
     choices = 1.0
     for rank in range(NUM_RANKS):
         count = 1.0
@@ -149,7 +149,7 @@ def count_choices(table: np.ndarray) -> float:
 
 @kernel
 def fault_of_mask(compiled: np.record, seen: np.ndarray, mask: np.ndarray) -> int:
-    """Return MASK if a mask, (105,) int8, can't belong to a sound observation, else SOUND.
+    """Check that a mask, (105,) int8, can belong to a sound observation; return MASK or SOUND.
 
     A mask allows some of the cards in hand or, while a capture is being chosen, some of the table cards not yet taken,
     and if captures are optional perhaps to stop.
@@ -178,7 +178,7 @@ def fault_of_mask(compiled: np.record, seen: np.ndarray, mask: np.ndarray) -> in
 
 @kernel
 def find_unsound(compiled: np.ndarray, observations: np.ndarray, masks: np.ndarray) -> tuple[int, int]:
-    """Return the first faulty row of observations, (B, >= 433) int8, and masks, (B, 105) int8, and its fault.
+    """Find the first faulty row of observations, (B, >= 433) int8, and masks, (B, 105) int8, and its fault.
 
     If there is none, the row is B.
     """
@@ -192,7 +192,7 @@ def find_unsound(compiled: np.ndarray, observations: np.ndarray, masks: np.ndarr
 
 
 def check_decisions(rules: Rules, observations: npt.ArrayLike, action_masks: npt.ArrayLike) -> tuple[Rows, Rows]:
-    """Return observations, (B, 433 or more), and masks, (B, 105), as contiguous int8, safe for every kernel.
+    """Check observations, (B, 433 or more), and masks, (B, 105); return both as int8, safe for every kernel.
 
     Raises ValueError for other shapes, and for a row that is plainly no observation of the seat to act under these
     rules; `krypenv.worlds.determinize.check_genuine` checks fully.
@@ -209,12 +209,12 @@ def check_decisions(rules: Rules, observations: npt.ArrayLike, action_masks: npt
     if fault != SOUND:
         if not masks[row].any():
             raise ValueError(f"row {row} has no legal action")
-        raise ValueError(tell_fault(rules, f"observation {row}", fault))
+        raise ValueError(describe_fault(rules, f"observation {row}", fault))
     return seen, masks
 
 
 def as_bytes(array: npt.NDArray[Any], what: str) -> Rows:
-    """Return an array as int8 for kernels; raise ValueError if that changes a number."""
+    """Convert an array to int8 for kernels; raise ValueError if that changes a number."""
     if array.dtype == np.int8:
         return for_kernels(array)
     if array.dtype.kind not in "biuf":

@@ -2,7 +2,7 @@
 
 A capture is worth its points, a sweep and a mulle, and for the majorities a fair price for each spade and card
 (`krypenv.kernels.outlook`). Whoever plays for few points looks for the one that costs least. There may be very many
-optional captures, so a search looks at MOST_LOOKS of them for each action; what it finds are the best of those.
+optional captures, so a search examines CAPTURE_BUDGET of them for each action and finds the best of those.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from krypenv.kernels.unions import find_union, next_union, start_unions
 from krypenv.runtime.jit import kernel, trailing_zeros
 from krypenv.state import MAX_COPIES
 
-MOST_LOOKS = 256
+CAPTURE_BUDGET = 256
 MOST_KEPT = 12
 _ONE = np.int64(1)
 
@@ -38,7 +38,7 @@ GAINS = np.dtype(
         ("nothing", np.float64),  # what it is worth to take no loose card
         ("clears", np.bool_),  # whether a capture of all loose cards is a sweep
         ("counts_mulle", np.bool_),  # whether the card played may make a mulle
-        ("looks", np.int64),  # captures to look at, at most
+        ("budget", np.int64),  # captures to examine, at most
         ("wanted", np.int64),  # how many of the best to keep, MOST_KEPT at most
         ("kept", np.int64),  # how many there are
         ("captures", np.int64, (MOST_KEPT,)),  # the best ones found, packed, the best first
@@ -51,7 +51,7 @@ GAINS = np.dtype(
 
 @kernel
 def price_of(compiled: np.record, card: int, card_price: float, spade_price: float) -> float:
-    """Return what winning a card is worth: its points, and its share of the majorities (K5); bad for a low goal."""
+    """Price a card that is won: its points and its share of the majorities (K5), negative for a low goal."""
     price = compiled.card_points[card] + card_price
     if card >= SPADES * NUM_RANKS:
         price += spade_price
@@ -62,7 +62,7 @@ def price_of(compiled: np.record, card: int, card_price: float, spade_price: flo
 def find_best(
     compiled: np.record, card: int, action: int, table: np.ndarray, taken: np.ndarray, gains: np.record
 ) -> int:
-    """Write into `gains` what captures of a card an action leaves open; return the table, packed.
+    """Prepare a search: write the forced and the free cards after an action into `gains`; return the table, packed.
 
     `table` and `taken` are (52,) counts. An action plays the card, takes a kind or stops.
     """
@@ -97,7 +97,7 @@ def find_best(
 
 @kernel
 def _add_up(rank: int, gains: np.record) -> None:
-    """Sort the free cards of a rank, the best first, and write what the first of them are worth together."""
+    """Sort the free cards of a rank, the best first; `worth[n]` is then the sum of the best n."""
     ordered, worth = gains.ordered[rank], gains.worth[rank]
     count = 0
     for suit in range(NUM_SUITS):
@@ -116,14 +116,14 @@ def _add_up(rank: int, gains: np.record) -> None:
 
 @kernel
 def search_best(compiled: np.record, card: int, ranks: int, counts: bool, gains: np.record, scratch: np.record) -> None:
-    """Find the captures that are worth most into `gains`; 0 stands for taking nothing, where that is possible.
+    """List the captures worth most in `gains`; 0 stands for taking nothing, where that is possible.
 
     `ranks` is the table, packed. `counts` says whether a sweep would count.
     """
     gains.kept = 0
     sweep = -compiled.lead_sign * compiled.sweep_points * np.float64(counts and gains.clears)
     if not compiled.optional:
-        _look_at_maximal(compiled, card, ranks, sweep, gains, scratch)
+        _weigh_maximal(compiled, card, ranks, sweep, gains, scratch)
         return
     choice = compiled.hand_choice[card]
     if compiled.forced_sweep and find_sweep_values(compiled, ranks, sum_of(compiled, ranks), scratch) & choice != 0:
@@ -134,14 +134,14 @@ def search_best(compiled: np.record, card: int, ranks: int, counts: bool, gains:
     while choice != 0:
         value = trailing_zeros(np.int64(choice))
         choice &= choice - 1
-        _look_at_unions(compiled, card, value, ranks, sweep, gains, scratch)
+        _weigh_unions(compiled, card, value, ranks, sweep, gains, scratch)
 
 
 @kernel
-def _look_at_maximal(
+def _weigh_maximal(
     compiled: np.record, card: int, ranks: int, sweep: float, gains: np.record, scratch: np.record
 ) -> None:
-    """Look at all captures where they are maximal, and must be made (R7)."""
+    """Weigh all captures where they are maximal, and must be made (R7)."""
     count = captures_of(compiled, card, ranks, scratch)
     if count == 0:
         _keep(gains, np.int64(0), 0.0)
@@ -152,10 +152,10 @@ def _look_at_maximal(
 
 
 @kernel
-def _look_at_unions(
+def _weigh_unions(
     compiled: np.record, card: int, value: int, ranks: int, sweep: float, gains: np.record, scratch: np.record
 ) -> None:
-    """Look at unions of groups of a value: at one that contains the forced cards, and at those that contain it."""
+    """Weigh unions of groups of a value: one that contains the forced cards, and those that contain it."""
     begun = np.int64(0)
     if gains.least != 0:
         begun = np.int64(find_union(compiled, value, np.int64(gains.least), np.int64(gains.most), scratch))
@@ -163,7 +163,7 @@ def _look_at_unions(
             return
         _keep_better(compiled, card, begun, ranks, sweep, gains)
     start_unions(compiled, value, begun, np.int64(gains.most), False, scratch.walk)
-    for _ in range(gains.looks - 1):
+    for _ in range(gains.budget - 1):
         union = np.int64(next_union(scratch.walk))
         if union == 0:
             return
@@ -208,14 +208,14 @@ def _keep(gains: np.record, capture: int, gain: float) -> None:
 
 @kernel
 def is_own_copy(capture: int, card: int, gains: np.record) -> bool:
-    """Return whether a capture of one card of the card's rank can be its identical copy (M2)."""
+    """Check whether a capture of one card of the card's rank can be its identical copy (M2)."""
     is_one = capture == _ONE << NIBBLE * (card % NUM_RANKS)
     return is_one and (gains.forced[card] > 0 or (gains.least == 0 and gains.free[card] > 0))
 
 
 @kernel
 def takes_copy(compiled: np.record, capture: int, card: int, gains: np.record) -> bool:
-    """Return whether a capture of one free card is to be a mulle: it can be, and that wins points."""
+    """Check whether a capture of one free card should be a mulle: it can be one, and a mulle wins points."""
     is_worth_it = compiled.mulle_points > 0 and compiled.lead_sign < 0
     return is_worth_it and gains.least == 0 and is_own_copy(capture, card, gains)
 

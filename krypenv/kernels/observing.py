@@ -179,7 +179,7 @@ _CARD, _TAKES = HISTORY_COLUMNS["card"].start, HISTORY_COLUMNS["takes"].start
 
 @kernel
 def plays_of_deal(compiled: np.record, game: np.record) -> int:
-    """Return how many plays of the current deal are complete."""
+    """Count the complete plays of the current deal."""
     number = game.deal_number
     plays = 0 if game.pending == NO_CARD else -1
     for place in range(compiled.deal_start[number - 1], compiled.deal_start[number]):
@@ -273,5 +273,5 @@ def note_rows(
 
 
 def record_width(rules: Rules) -> int:
-    """Return the number of entries of a recorded play under some rules."""
+    """Count the entries of a recorded play under some rules."""
     return RECORD_WITH_BUILDS if rules.building else RECORD

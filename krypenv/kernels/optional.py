@@ -13,7 +13,7 @@ import numpy as np
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS
 from krypenv.families.bounds import FIRST_LONER
-from krypenv.kernels.compiled import NIBBLE, highest, total_of
+from krypenv.kernels.compiled import NIBBLE, highest
 from krypenv.kernels.unions import NO_LIMIT, is_coverable, is_union, list_groups
 from krypenv.runtime.jit import kernel, leading_zeros, trailing_zeros
 from krypenv.state import MAY_STOP
@@ -39,7 +39,7 @@ def offer_unions(compiled: np.record, game: np.record, scratch: np.record) -> No
 
 @kernel
 def left_to_take(game: np.record) -> int:
-    """Return the kinds that may follow those taken so far in ascending order, as bits."""
+    """Find the kinds, as bits, that may follow those taken so far in ascending order."""
     free = np.int64(0)
     for kind in range(NUM_KINDS):
         free |= np.int64(game.table[kind] > game.taken[kind]) << kind
@@ -55,7 +55,7 @@ def left_to_take(game: np.record) -> int:
 def offer_value(
     compiled: np.record, game: np.record, value: int, begun: int, table: int, free: int, scratch: np.record
 ) -> None:
-    """Add which of the kinds left to take may be taken, and stopping, for unions of groups of one value.
+    """Add to the legal takes the kinds that may follow, and stopping, for unions of groups of one value.
 
     `begun` is what the union holds already, packed and not empty, and `table` all that it may consist of.
     """
@@ -68,43 +68,33 @@ def offer_value(
         return
     num_groups = -1
     most = np.int64(begun)
-    lowest_sum = total_of(compiled.lowest_value, begun)
-    highest_sum = total_of(compiled.highest_value, begun)
     good_ranks = np.int64(0)  # what may be taken of one suit may be taken of each lower one
     while free != 0:
         kind = last_kind(free)
         bit = _ONE << kind
         free ^= bit
         rank = kind % NUM_RANKS
-        count = np.int64(game.table[kind] - game.taken[kind])
-        most += count << NIBBLE * rank
-        highest_sum += count * compiled.highest_value[rank]
-        if game.legal_takes & bit != 0:
-            good_ranks |= _ONE << rank
-            continue
-        if compiled.lowest_value[rank] > value:
-            continue
-        if good_ranks >> rank & 1 == 0:
-            fewest = (lowest_sum + compiled.lowest_value[rank] + value - 1) // value  # groups
-            if fewest * value > highest_sum:
+        most += np.int64(game.table[kind] - game.taken[kind]) << NIBBLE * rank
+        if game.legal_takes & bit == 0 and good_ranks >> rank & 1 == 0:
+            if compiled.lowest_value[rank] > value:
                 continue
             if num_groups < 0:
                 num_groups = list_groups(compiled, value, table, scratch)
             if not is_coverable(begun + (_ONE << NIBBLE * rank), most, num_groups, NO_LIMIT, scratch):
                 continue
-            good_ranks |= _ONE << rank
+        good_ranks |= _ONE << rank
         game.legal_takes |= bit
 
 
 @kernel
 def last_kind(kinds: int) -> int:
-    """Return the last of some kinds, as bits; there must be one."""
+    """Find the highest of some kinds, given as bits; there must be one."""
     return 63 - leading_zeros(np.int64(kinds))
 
 
 @kernel
 def is_of_value(compiled: np.record, ranks: int, value: int) -> bool:
-    """Return whether all cards of a multiset have one table value and no other."""
+    """Check whether all cards of a multiset have one table value and no other."""
     while ranks != 0:
         rank = highest(ranks)
         ranks &= (_ONE << NIBBLE * rank) - 1
@@ -115,7 +105,7 @@ def is_of_value(compiled: np.record, ranks: int, value: int) -> bool:
 
 @kernel
 def sums_of(compiled: np.record, ranks: int) -> int:
-    """Return the sums that a multiset of ranks can have, as bits, as far as groups can have them."""
+    """Find the sums, as bits, that a multiset of ranks can have, up to the largest that a group can have."""
     sums: Any = _ONE
     while ranks != 0:
         rank = highest(ranks)
@@ -126,7 +116,7 @@ def sums_of(compiled: np.record, ranks: int) -> int:
 
 @kernel
 def add_value(sums: int, choice: int) -> int:
-    """Return the sums that arise if one of some values, as bits, is added to any of the sums, as bits."""
+    """Find the sums that arise if one of some values is added to one of some sums, all as bits."""
     more: Any = np.int64(0)
     while choice != 0:
         more |= sums << trailing_zeros(np.int64(choice))
@@ -136,9 +126,10 @@ def add_value(sums: int, choice: int) -> int:
 
 @kernel
 def takes_within_group(compiled: np.record, values: int, sums: int, free: int, game: np.record) -> int:
-    """Return the kinds, as bits, with which cards of one of some sums and any cards from there on make up a group.
+    """Find the kinds, as bits, that can begin the rest of a group of which cards with one of some sums are taken.
 
-    `values` are hand values as bits, `free` the kinds that are left to take.
+    The other cards of the rest are of higher kinds. `values` are the hand values that the group may have, as bits, and
+    `free` the kinds that are left to take.
     """
     legal: Any = np.int64(0)
     reached = np.int64(sums)  # with cards of the kinds seen so far, from the highest on

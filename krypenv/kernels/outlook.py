@@ -23,7 +23,7 @@ from krypenv.kernels.compiled import (
     classes_of_values,
     table_value_of,
 )
-from krypenv.kernels.gains import GAINS, MOST_LOOKS
+from krypenv.kernels.gains import CAPTURE_BUDGET, GAINS
 from krypenv.kernels.scoring import sum_over
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel, other_kernel
@@ -71,8 +71,8 @@ borrow_outlook = Spaces(OUTLOOK).borrow  # what all actions of a decision share
 
 
 @kernel
-def look(compiled: np.record, seen: np.ndarray, outlook: np.record) -> None:
-    """Read what the consequences of all actions depend on from an observation, (>= 433,) int8, of the seat to act."""
+def read_outlook(compiled: np.record, seen: np.ndarray, outlook: np.record) -> None:
+    """Read from an observation, (>= 433,) int8, of the seat to act what its actions share: table, unseen, turns."""
     pending = False
     for kind in range(NUM_KINDS):
         outlook.forced[kind] = seen[_TAKEN + kind]
@@ -114,31 +114,28 @@ def look(compiled: np.record, seen: np.ndarray, outlook: np.record) -> None:
         pool += count
     outlook.pool = pool
     if not compiled.is_main:
-        _look_any(compiled, seen, outlook)
+        _read_extra(compiled, seen, outlook)
 
 
 @other_kernel
-def _look_any(compiled: np.record, seen: np.ndarray, outlook: np.record) -> None:
-    """Read what only some rules need: what a card and a spade are worth on the way to their points (K5, O1)...
-
-    ... whether a sweep would count (F5), and lillan and storan by themselves (F1).
-    """
-    outlook.sweeps_count = _do_sweeps_count(compiled, seen)
+def _read_extra(compiled: np.record, seen: np.ndarray, outlook: np.record) -> None:
+    """Read what only some rules use: prices for majorities (K5, O1), void sweeps (F5), lillan and storan (F1)."""
+    outlook.sweeps_count = _would_sweep_count(compiled, seen)
     gains = outlook.gains
-    gains.counts_mulle, gains.looks = True, MOST_LOOKS
+    gains.counts_mulle, gains.budget = True, CAPTURE_BUDGET
     cards, spades = seen[compiled.blocks[CARDS_WON] :], seen[compiled.blocks[SPADES_WON] :]
     gains.card_price, gains.spade_price = majority_prices(compiled, cards, spades, 0)
     for at in range(NUM_RANKS, NUM_CLASSES):
         outlook.unseen[at] = 0
     if compiled.has_special:
-        outlook.pool = _part_special(compiled, seen, outlook, outlook.pool)
+        outlook.pool = _separate_special(compiled, seen, outlook, outlook.pool)
 
 
 @kernel
 def majority_prices(
     compiled: np.record, cards_won: np.ndarray, spades_won: np.ndarray, side: int
 ) -> tuple[float, float]:
-    """Return what a card is worth to a side on the way to most cards (K5), and a spade beside that (K5, O1).
+    """Price a card on the way to a side's most cards (K5), and what a spade adds to that (K5, O1).
 
     That is in points of margin, beside a card that either side may win later: most where the seats' piles make sides
     about equal, and nothing once a majority is decided.
@@ -158,14 +155,14 @@ def majority_prices(
 
 @kernel
 def compare_piles(compiled: np.record, piles: np.ndarray, side: int) -> tuple[int, int, int]:
-    """Return how many cards a side has in its seats' piles, the best other side, and all sides together."""
+    """Count the cards in the piles of a side, of the best other side, and of all sides together."""
     own: Any = np.int64(0)
     best: Any = np.int64(0)
     total: Any = np.int64(0)
-    for each in range(compiled.teams):
-        count = sum_over(compiled, piles, each)
+    for team in range(compiled.teams):
+        count = sum_over(compiled, piles, team)
         total += count
-        if each == side:
+        if team == side:
             own = count
         else:
             best = max(best, count)
@@ -174,7 +171,7 @@ def compare_piles(compiled: np.record, piles: np.ndarray, side: int) -> tuple[in
 
 @kernel
 def _price_of_lead(points: float, own: int, other: int, left: int, spread: float) -> float:
-    """Return what one card more is worth for a majority; the lead at the end is about normal, and may be decided."""
+    """Price one card more for a majority: the final lead is about normal; 0.0 once the majority is decided."""
     if points == 0.0 or left == 0 or abs(own - other) > left:
         return 0.0
     deviation = spread * np.sqrt(np.float64(left))
@@ -184,15 +181,15 @@ def _price_of_lead(points: float, own: int, other: int, left: int, spread: float
 
 @kernel
 def _chance_above(compiled: np.record, own: int, left: int) -> float:
-    """Return the chance that a side's next spade is one of those that bring a point (O1)."""
+    """Estimate the chance that a side's next spade is one of those that bring a point (O1)."""
     wanted = compiled.spades_above - own - left / compiled.teams
     deviation = SPADES_SPREAD * np.sqrt(np.float64(left)) / 2.0 + 0.1
     return 1.0 / (1.0 + np.exp(1.7 * wanted / deviation))
 
 
 @kernel
-def _do_sweeps_count(compiled: np.record, seen: np.ndarray) -> bool:
-    """Return whether a sweep would count now (F5)."""
+def _would_sweep_count(compiled: np.record, seen: np.ndarray) -> bool:
+    """Check whether a sweep would count now (F5)."""
     if not compiled.judges_sweeps:
         return True
     if not compiled.last_deal_sweeps and seen[_DEALS_LEFT] == 0:
@@ -214,7 +211,7 @@ def _do_sweeps_count(compiled: np.record, seen: np.ndarray) -> bool:
 
 
 @kernel
-def _part_special(compiled: np.record, seen: np.ndarray, outlook: np.record, pool: int) -> int:
+def _separate_special(compiled: np.record, seen: np.ndarray, outlook: np.record, pool: int) -> int:
     """Count lillan and storan by themselves where they have values of their own (F1); return the pool's size."""
     block = compiled.blocks[SPECIAL]
     for at in range(NUM_CLASSES - NUM_RANKS):
@@ -236,7 +233,7 @@ def _part_special(compiled: np.record, seen: np.ndarray, outlook: np.record, poo
 
 @kernel
 def chance_of_sweep(compiled: np.record, outlook: np.record, values: int) -> float:
-    """Return the chance that the next seat holds a card with one of some hand values, given as bits."""
+    """Compute the chance that the next seat holds a card with one of some hand values, given as bits."""
     classes = classes_of_values(compiled, values)
     hits = np.int64(0)
     while classes != 0:
@@ -248,7 +245,7 @@ def chance_of_sweep(compiled: np.record, outlook: np.record, values: int) -> flo
 
 @kernel
 def chance_of_hit(hits: int, pool: int, drawn: int) -> float:
-    """Return the chance that at least one of `hits` cards is among those drawn from their pool (hypergeometric)."""
+    """Compute the chance that at least one of `hits` cards is among those drawn from their pool (hypergeometric)."""
     if hits == 0:
         return 0.0
     missed = 1.0

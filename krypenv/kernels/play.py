@@ -5,22 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE, TAKE_BUILD
-from krypenv.kernels.builds import (
-    begin_choice,
-    choose_build,
-    clear_builds,
-    limit_plays,
-    offer_choices,
-)
+from krypenv.kernels.builds import begin_choice, choose_build, clear_builds, limit_plays, offer_choices
 from krypenv.kernels.captures import captures_of, find_captures, find_legal_takes, find_sweep_values
-from krypenv.kernels.compiled import (
-    NEVER,
-    PLAY_ON,
-    hand_value_of,
-    kinds_of_values,
-)
+from krypenv.kernels.compiled import NEVER, PLAY_ON, count_bits, hand_value_of, kinds_of_values, support
 from krypenv.kernels.completing import complete_chosen, complete_play, count_capture, lay_down, take
-from krypenv.kernels.deals import add_to_table, deal, is_one_rank, leader_of, put_aside, shuffle_deck
+from krypenv.kernels.deals import add_to_table, deal, leader_of, put_aside, shuffle_deck
 from krypenv.kernels.optional import offer_unions
 from krypenv.kernels.scoring import (
     count_cards,
@@ -76,7 +65,7 @@ def begin_game(compiled: np.record, game: np.record, scratch: np.record) -> None
     if compiled.building:
         clear_builds(game)
     deal(compiled, game)
-    if is_one_rank(game.table_ranks):
+    if count_bits(support(game.table_ranks)) == 1:
         game.bonus[leader_of(compiled, game)] = compiled.initial_match_bonus
     put_aside(compiled, game)
     refresh(compiled, game, scratch)
@@ -90,7 +79,7 @@ def refresh(compiled: np.record, game: np.record, scratch: np.record) -> None:
 
 @kernel
 def sweep_values_of(compiled: np.record, game: np.record, scratch: np.record) -> int:
-    """Return the hand values that take the whole table of a game, as bits (R9); none if play doesn't depend on them."""
+    """Find the hand values that take the whole table of a game, as bits (R9); none if play doesn't depend on them."""
     return find_sweep_values(compiled, game.table_ranks, game.table_sum, scratch)
 
 
@@ -114,22 +103,10 @@ def prepare(compiled: np.record, game: np.record, scratch: np.record) -> None:
         game.over = True
         return
     refresh(compiled, game, scratch)
-    if compiled.building:
-        prepare_building(compiled, game, scratch)
-    elif game.pending != NO_CARD:
-        if compiled.optional:
-            offer_optional(compiled, game, scratch)
-        else:
-            offer_takes(compiled, game, scratch)
-
-
-@other_kernel
-def prepare_building(compiled: np.record, game: np.record, scratch: np.record) -> None:
-    """Work out what is legal where cards are built (B)."""
+    game.legal_builds = 0
     if game.pending != NO_CARD:
-        offer_choices(compiled, game, scratch)
-    else:
-        game.legal_builds = 0
+        offer_takes(compiled, game, scratch)
+    elif compiled.building:
         limit_plays(compiled, game)
 
 
@@ -154,7 +131,7 @@ def act(compiled: np.record, game: np.record, action: int, scratch: np.record) -
 
 @other_kernel
 def act_any(compiled: np.record, game: np.record, action: int, scratch: np.record) -> None:
-    """Do what `act` does, under any rules: captures may be optional (K2), cards may be built (B).
+    """Carry out a legal action under any rules: captures may be optional (K2), cards may be built (B).
 
     A play with an optional capture is complete when it stops, takes a build, or nothing more may be taken.
     """
@@ -166,13 +143,8 @@ def act_any(compiled: np.record, game: np.record, action: int, scratch: np.recor
         take(game, action - TAKE)
     elif action > STOP:
         choose_build(game, action)
-    if not compiled.optional:
+    if action != STOP and action < TAKE_BUILD:
         count = offer_takes(compiled, game, scratch)
-    elif action != STOP and action < TAKE_BUILD:
-        if compiled.building:
-            offer_choices(compiled, game, scratch)
-        else:
-            offer_optional(compiled, game, scratch)
     if game.legal_takes & ~MAY_STOP | game.legal_builds != 0:
         return
     if compiled.optional:
@@ -192,18 +164,22 @@ def act_any(compiled: np.record, game: np.record, action: int, scratch: np.recor
 
 @kernel
 def offer_takes(compiled: np.record, game: np.record, scratch: np.record) -> int:
-    """Find the maximal captures of the pending card and the kinds legal to take; return the number of captures (R7)."""
-    count = captures_of(compiled, game.pending, game.table_ranks, scratch)
+    """Write what the pending card may take next; return the number of its captures if they are maximal, else 0 (R7)."""
     game.legal_plays = 0
+    if compiled.optional:
+        offer_optional(compiled, game, scratch)
+        return 0
+    count = captures_of(compiled, game.pending, game.table_ranks, scratch)
     game.legal_takes = find_legal_takes(game, count, scratch)
     return count
 
 
 @other_kernel
 def offer_optional(compiled: np.record, game: np.record, scratch: np.record) -> None:
-    """Find what may be taken next of an optional capture; who must sweep takes everything at once (K2)."""
-    game.legal_plays = 0
-    if compiled.forced_sweep and compiled.hand_choice[game.pending] & game.sweep_values != 0:
+    """Write what the pending card may take or build next; who must sweep takes everything at once (K2, B)."""
+    if compiled.building:
+        offer_choices(compiled, game, scratch)
+    elif compiled.forced_sweep and compiled.hand_choice[game.pending] & game.sweep_values != 0:
         for kind in range(NUM_KINDS):
             game.taken[kind] = game.table[kind]
         game.taken_ranks = game.table_ranks
@@ -244,13 +220,13 @@ def end_play(compiled: np.record, game: np.record) -> int:
 
 @kernel
 def is_game_over(compiled: np.record, game: np.record) -> bool:
-    """Return whether the game is over after the last play: all cards have been played (R13), or at once (F6)."""
+    """Check whether the game is over after the last play: all cards have been played (R13), or at once (F6)."""
     return is_played_out(compiled, game) or (not compiled.is_main and ends_at_once(compiled, game))
 
 
 @kernel
 def is_played_out(compiled: np.record, game: np.record) -> bool:
-    """Return whether all cards have been played (R13)."""
+    """Check whether all cards have been played (R13)."""
     if game.next_card != compiled.deck_size:
         return False
     for seat in range(compiled.players):
@@ -261,7 +237,7 @@ def is_played_out(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def may_be_last(compiled: np.record, game: np.record) -> bool:
-    """Return whether the play to be made or completed may be the last of the game: no other card is left.
+    """Check whether the play to be made or completed may be the last of the game: no other card is left.
 
     Where a session can end at once, any play may be (F6).
     """

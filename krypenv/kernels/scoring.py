@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES
-from krypenv.kernels.compiled import BY_SPADES, FINNISH, NEVER, NIBBLE, PLAY_ON, lead_sign
+from krypenv.cards import NO_CARD, NUM_KINDS, NUM_RANKS, SPADES
+from krypenv.kernels.compiled import BY_SPADES, FINNISH, NEVER, NIBBLE, PLAY_ON, compile_rules, lead_sign
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel, other_kernel, rare_kernel
+from krypenv.runtime.jit import for_kernels, handle, kernel, other_kernel, rare_kernel
 from krypenv.state import State
 
 IntArray = npt.NDArray[np.int64]
@@ -42,7 +42,7 @@ def count_pile(game: np.record, seat: int, cards: np.ndarray) -> None:
 
 @kernel
 def sweeps_of(compiled: np.record, card: int, ranks: int, copies: int) -> int:
-    """Return how many sweeps a card makes by taking a whole table: 2 for a lone card of its kind, else 1 (R11, H4, K3).
+    """Count the sweeps of a card that takes a whole table: 2 for a lone card of its kind, else 1 (R11, H4, K3).
 
     `ranks` is that table, packed, and `copies` how many of the card's kind are on it.
     """
@@ -54,13 +54,13 @@ def sweeps_of(compiled: np.record, card: int, ranks: int, copies: int) -> int:
 
 @kernel
 def is_mulle(card: int, capture: int, copies: int) -> bool:
-    """Return whether a card makes a mulle: it takes one card, packed ranks, and that is its identical copy (M2)."""
+    """Check whether a card makes a mulle: it takes one card, packed ranks, and that is its identical copy (M2)."""
     return capture == np.int64(1) << NIBBLE * (card % NUM_RANKS) and copies == 1
 
 
 @kernel
 def is_void(compiled: np.record, game: np.record) -> bool:
-    """Return whether a sweep would not count now, before the card's capture is counted (F5)."""
+    """Check whether a sweep would not count now, before the card's capture is counted (F5)."""
     if not compiled.judges_sweeps:
         return False
     if not compiled.last_deal_sweeps and game.deal_number == compiled.num_deals:
@@ -70,7 +70,7 @@ def is_void(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def highest_score(compiled: np.record, game: np.record) -> int:
-    """Return the highest running score of a side: its total in the session, this game's score so far included (F5)."""
+    """Find the highest running score of all sides (F5)."""
     best = np.int64(-NEVER)
     for side in range(compiled.teams):
         best = max(best, running_score(compiled, game, side))
@@ -79,7 +79,7 @@ def highest_score(compiled: np.record, game: np.record) -> int:
 
 @kernel
 def running_score(compiled: np.record, game: np.record, side: int) -> int:
-    """Return a side's total in the session, this game's score so far included (F5)."""
+    """Sum the running score of a side: its total in the session and its score in this game so far (F5)."""
     total = np.int64(0)
     for seat in range(side, compiled.players, compiled.teams):
         total += game.totals[seat] + score_of(compiled, game, seat)
@@ -88,7 +88,7 @@ def running_score(compiled: np.record, game: np.record, side: int) -> int:
 
 @kernel
 def has_played(compiled: np.record, game: np.record) -> bool:
-    """Return whether a play of this game is complete."""
+    """Check whether a play of this game is complete."""
     left = np.int64(game.pending != NO_CARD)
     for seat in range(compiled.players):
         left += game.hand_size[seat]
@@ -97,7 +97,7 @@ def has_played(compiled: np.record, game: np.record) -> bool:
 
 @rare_kernel
 def ends_at_once(compiled: np.record, game: np.record) -> bool:
-    """Return whether a running score ends the session now, in the middle of the game (F6).
+    """Check whether a running score ends the session now, in the middle of the game (F6).
 
     A play has to be made first, even if the first layout brings points (H5). Where play goes on until a side is alone
     at the top, one must be (K6).
@@ -111,7 +111,7 @@ def ends_at_once(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def sum_over(compiled: np.record, numbers: np.ndarray, side: int) -> int:
-    """Return the sum of seats' numbers over the members of a side (R16)."""
+    """Sum the seats' numbers over the members of a side (R16)."""
     total = np.int64(0)
     seat = side
     while seat < compiled.players:  # a range with such a step would divide
@@ -122,29 +122,23 @@ def sum_over(compiled: np.record, numbers: np.ndarray, side: int) -> int:
 
 @kernel
 def settle_game(compiled: np.record, game: np.record) -> None:
-    """Give what the end of a game is worth to the seat with the last capture (V2, S3) and for majorities (K5, O1)."""
-    if game.last_capturer != NO_SEAT:
-        game.bonus[game.last_capturer] += compiled.last_capture_points
-    if compiled.counts_piles:
-        for side in range(compiled.teams):
-            game.bonus[side] += majority_points(compiled, game, side)
+    """Add the points for the end of a game to each seat's bonus."""
+    for seat in range(compiled.players):
+        game.bonus[seat] += settled_points(compiled, game, seat)
 
 
 @kernel
-def settled_bonus(compiled: np.record, game: np.record) -> int:
-    """Return the total of what `settle_game` has added for all seats."""
-    if not game.over or game.cut_short:
-        return np.int64(0)
-    total = compiled.last_capture_points * np.int64(game.last_capturer != NO_SEAT)
-    if compiled.counts_piles:
-        for side in range(compiled.teams):
-            total += majority_points(compiled, game, side)
-    return total
+def settled_points(compiled: np.record, game: np.record, seat: int) -> int:
+    """Count a seat's points for the last capture (V2, S3), and for majorities if it is the first of its side (K5)."""
+    points = compiled.last_capture_points * np.int64(seat == game.last_capturer)
+    if compiled.counts_piles and seat < compiled.teams:
+        points += majority_points(compiled, game, seat)
+    return points
 
 
 @other_kernel
 def majority_points(compiled: np.record, game: np.record, side: int) -> int:
-    """Return the points of a side for its spades and its cards at the end of a game (K5, F3, O1)."""
+    """Count the points of a side for its spades and its cards at the end of a game (K5, F3, O1)."""
     points = np.int64(0)
     spades = sum_over(compiled, game.spades_won, side)
     leaders = leaders_by(compiled, game.spades_won, spades)
@@ -159,7 +153,7 @@ def majority_points(compiled: np.record, game: np.record, side: int) -> int:
 
 @kernel
 def leaders_by(compiled: np.record, numbers: np.ndarray, own: int) -> int:
-    """Return how many sides have as much as one of them, or 0 if another has more or nobody has anything."""
+    """Count the sides that share the highest number, `own`; 0 if another side has more, or none has anything."""
     count = np.int64(0)
     for side in range(compiled.teams):
         other = sum_over(compiled, numbers, side)
@@ -171,7 +165,7 @@ def leaders_by(compiled: np.record, numbers: np.ndarray, own: int) -> int:
 
 @kernel
 def cancelled_sweeps(compiled: np.record, game: np.record) -> int:
-    """Return how many sweeps every side loses: as many as the side with the fewest counted ones has (F4)."""
+    """Count the sweeps that every side loses: as many as the side with the fewest counted ones has (F4)."""
     fewest = np.int64(NEVER)
     for side in range(compiled.teams):
         counted = sum_over(compiled, game.sweeps, side) - sum_over(compiled, game.void_sweeps, side)
@@ -181,7 +175,7 @@ def cancelled_sweeps(compiled: np.record, game: np.record) -> int:
 
 @kernel
 def void_sweeps_of(compiled: np.record, game: np.record, seat: int) -> int:
-    """Return how many of a seat's sweeps count for nothing: void ones (F5), and those of its side that cancel (F4).
+    """Count the sweeps of a seat that bring nothing: void ones (F5), and those of its side that cancel (F4).
 
     Sweeps that cancel are taken off the first seat of each side (K7), even if its partner made them.
     """
@@ -193,7 +187,7 @@ def void_sweeps_of(compiled: np.record, game: np.record, seat: int) -> int:
 
 @kernel
 def score_of(compiled: np.record, game: np.record, seat: int) -> int:
-    """Return a seat's score in the game so far: points, and what sweeps and mulles bring (R9, R12, R14, K3, M2).
+    """Compute a seat's score in the game so far from points, sweeps and mulles (R9, R12, R14, K3, M2).
 
     Majorities come with the end of the game. Sweeps that cancel are taken off the first seat of each side (F4, K7).
     """
@@ -213,7 +207,7 @@ def score_of(compiled: np.record, game: np.record, seat: int) -> int:
 
 @kernel
 def tie_break_of(compiled: np.record, game: np.record, side: int) -> int:
-    """Return by what a side is compared with another of the same total, more being better for a high goal (K6, F7)."""
+    """Compute the key that breaks a tie of totals; the higher one is better for a high goal (K6, F7)."""
     if compiled.tie_break != BY_SPADES and compiled.tie_break != FINNISH:
         return np.int64(0)
     key = sum_over(compiled, game.spades_won, side)
@@ -224,7 +218,7 @@ def tie_break_of(compiled: np.record, game: np.record, side: int) -> int:
 
 @kernel
 def is_shared(compiled: np.record, game: np.record, running: bool) -> bool:
-    """Return whether several sides have the best total in the session, this game's score included if it is running."""
+    """Check whether several sides have the best total in the session, this game's score included if it is running."""
     best, count = np.int64(0), 0
     for side in range(compiled.teams):
         total = running_score(compiled, game, side) if running else sum_over(compiled, game.totals, side)
@@ -240,13 +234,13 @@ def is_shared(compiled: np.record, game: np.record, running: bool) -> bool:
 
 @kernel
 def lead_over(compiled: np.record, own: float, others: float) -> float:
-    """Return by how much a score is better than another."""
+    """Compute by how much a score is better than another."""
     return compiled.lead_sign * (others - own)
 
 
 @kernel
 def margin_of(compiled: np.record, game: np.record, side: int) -> float:
-    """Return the margin of a side so far: its score's lead over the mean of the other sides' (R14, R16)."""
+    """Compute the margin of a side so far: its score's lead over the mean of the other sides' (R14, R16)."""
     own, total = np.int64(0), np.int64(0)
     for seat in range(compiled.players):
         score = score_of(compiled, game, seat)
@@ -258,7 +252,7 @@ def margin_of(compiled: np.record, game: np.record, side: int) -> float:
 
 @kernel
 def sweep_gain(compiled: np.record, sweeper: int, side: int) -> float:
-    """Return what a side's margin gains when a seat sweeps, for which the seat before may pay (R9, K3)."""
+    """Compute the change of a side's margin when a seat sweeps, for which the seat before may pay (R9, K3)."""
     before = (sweeper + compiled.players - 1) % compiled.players
     share = np.int64(compiled.previous_pays and before % compiled.teams == side)
     share -= np.int64(sweeper % compiled.teams == side)
@@ -268,7 +262,7 @@ def sweep_gain(compiled: np.record, sweeper: int, side: int) -> float:
 
 @kernel
 def cost_of(compiled: np.record, points: int, own_sweeps: float, next_sweeps: float) -> float:
-    """Return what points, own sweeps and the expected sweeps of the next seat cost a seat (R9)."""
+    """Compute the cost to a seat of points, own sweeps and the expected sweeps of the next seat (R9)."""
     return compiled.lead_sign * (points + compiled.sweep_points * (own_sweeps - next_sweeps))
 
 
@@ -276,14 +270,14 @@ def cost_of(compiled: np.record, points: int, own_sweeps: float, next_sweeps: fl
 
 
 def leads(rules: Rules, own: npt.NDArray[Any], others: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return by how much each score is better than another, as `lead_over`."""
+    """Compute by how much each score is better than another, as `lead_over`."""
     return lead_sign(rules) * (others - own)
 
 
 def are_best(
     rules: Rules, scores: npt.NDArray[Any], tie_breaks: npt.NDArray[Any] | None = None
 ) -> npt.NDArray[np.bool_]:
-    """Return which of the scores in each row, (..., S), are the best there, (..., S) bool; ties are all best.
+    """Mark the best scores of each row of (..., S), all of them in a tie, as (..., S) bool.
 
     With `tie_breaks`, (..., S) ints of `tie_break_of`, the best of these decides between equal scores (K6, F7).
     """
@@ -296,7 +290,7 @@ def are_best(
 
 
 def side_scores(rules: Rules, scores: npt.ArrayLike) -> IntArray:
-    """Return the score of each seat's side, (..., P) int64, from the seats' scores, (..., P) ints (R16)."""
+    """Sum the scores of seats, (..., P) ints, to that of each seat's side, (..., P) int64 (R16)."""
     scores = np.asarray(scores, np.int64)
     if rules.teams is None:
         return scores
@@ -306,7 +300,7 @@ def side_scores(rules: Rules, scores: npt.ArrayLike) -> IntArray:
 
 
 def points_of_sweeps(rules: Rules, sweeps: npt.ArrayLike) -> tuple[IntArray, IntArray]:
-    """Return what sweeps, (..., P) ints by seat, add to each seat's score: its own, and those of the next seat.
+    """Count what sweeps, (..., P) ints by seat, add to each seat's score: its own, and those of the next seat.
 
     Those of the next seat are taken off where the seat before pays for a sweep (R9, not K3). Sweeps that don't count
     or cancel (F4, F5) must be left out.
@@ -317,16 +311,16 @@ def points_of_sweeps(rules: Rules, sweeps: npt.ArrayLike) -> tuple[IntArray, Int
 
 
 def running_scores(rules: Rules, state: State, rows: npt.ArrayLike | None = None) -> IntArray:
-    """Return the seats' scores in the session so far, (B, P) int64; with `rows`, (M,) ints, only theirs (R14, R15)."""
-    seats = slice(0, rules.players)
-    names = ["totals", "points", "bonus", "sweeps", "void_sweeps", "mulles", "mulle_scores"]
-    totals, points, bonus, sweeps, void, mulles, mulle_scores = (
-        (getattr(state, name)[:, seats] if rows is None else getattr(state, name)[rows, seats]).astype(np.int64)
-        for name in names
-    )
-    taken, set_up = points_of_sweeps(rules, sweeps - void)
-    scores: IntArray = totals + points + bonus + rules.mulle_points * mulles + mulle_scores + taken + set_up
-    if rules.sweeps_cancel:
-        fewest = side_scores(rules, sweeps - void).min(-1, keepdims=True)
-        scores[:, : rules.num_teams] -= rules.sweep_points * fewest
+    """Sum the seats' scores in the session so far, (B, P) int64; with `rows`, (M,) ints, only theirs (R14, R15)."""
+    chosen = np.arange(len(state)) if rows is None else for_kernels(np.asarray(rows), np.int64)
+    scores = np.empty((len(chosen), rules.players), np.int64)
+    _write_scores(compile_rules(rules), handle(state), chosen, scores)
     return scores
+
+
+@kernel
+def _write_scores(compiled: np.ndarray, state: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+    for at in range(len(rows)):
+        game = state[rows[at]]
+        for seat in range(compiled[0].players):
+            out[at, seat] = game.totals[seat] + score_of(compiled[0], game, seat)

@@ -1,4 +1,4 @@
-"""Unions of groups of one value, as kernels over packed multisets of ranks: is a multiset one, and which ones exist."""
+"""Unions of groups of one value, as kernels over packed multisets of ranks: to test, to find and to list them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from krypenv.state import MAX_DECK
 
 _ONE: Any = np.int64(1)
 
-# A search for one union steps back FEW_NODES times without a memory. Then it remembers from what none can be completed.
-# After MANY_NODES it begins anew, with the scarcest ranks first: slower at each step, and far fewer of them.
+# A search for one union steps back FEW_NODES times without a memory. Then it uses what it remembers: multisets left
+# from which no union can be completed. After MANY_NODES it starts again with the scarcest ranks: slower at each step,
+# and far fewer of them.
 FEW_NODES = 64
 MANY_NODES = 2048
-NO_LIMIT = 1 << 62  # steps back of that search; who must sweep is looked for only so long (R10)
+NO_LIMIT = 1 << 62  # steps back after that; a search for who must sweep gives up after SWEEP_LIMIT (R10)
 SWEEP_LIMIT = 1 << 15
 MEMO = 1 << 15  # multisets remembered; a new one takes the place of an old one, which costs time and nothing else
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -43,7 +44,7 @@ WALK = np.dtype(
 
 @kernel
 def is_union(compiled: np.record, value: int, ranks: int, sweeps: bool, scratch: np.record) -> bool:
-    """Return whether a multiset is exactly a union of groups of one value, trying groups of the highest rank left.
+    """Check whether a multiset is exactly a union of groups of one value, trying groups of the highest rank left.
 
     `sweeps` says that the multiset is a whole table, which somebody might sweep.
     """
@@ -82,9 +83,9 @@ def is_union(compiled: np.record, value: int, ranks: int, sweeps: bool, scratch:
 def _is_union_slowly(
     compiled: np.record, value: int, ranks: int, num_groups: int, sweeps: bool, scratch: np.record
 ) -> bool:
-    """Do what `is_union` does with the groups listed, with a memory.
+    """Check whether a multiset is a union of the groups listed, by the search that remembers failures.
 
-    Optional captures let tables grow without a bound. There a sweep that is not found within a limit of steps is none.
+    Optional captures let tables grow without a bound. There a sweep that the search gives up on is none.
     """
     if not may_be_multiple(compiled, value, ranks):
         return False
@@ -94,7 +95,7 @@ def _is_union_slowly(
 
 @rare_kernel
 def may_be_multiple(compiled: np.record, value: int, ranks: int) -> bool:
-    """Return whether the sum of a multiset, by some choice of its cards' values, is a multiple of a value.
+    """Check whether the sum of a multiset, by some choice of its cards' values, is a multiple of a value.
 
     Choices that no group can hold are left out.
     """
@@ -113,54 +114,18 @@ def may_be_multiple(compiled: np.record, value: int, ranks: int) -> bool:
 
 @rare_kernel
 def is_coverable(least: int, most: int, num_groups: int, limit: int, scratch: np.record) -> bool:
-    """Return whether a union of the groups listed contains one multiset and is contained in another (K2).
+    """Check whether a union of the groups listed contains one multiset and is contained in another (K2).
 
-    Goes for the highest rank of which cards are still missing, the groups with the highest ranks first.
+    Depth first: adds a group with the highest rank of which cards are missing, the groups with the highest ranks first.
+    After MANY_NODES steps back it starts again, with the missing rank that the fewest groups hold, and gives up after
+    `limit` more. Leaves the union in `scratch.union`.
     """
     spare = most - least  # what may be left over
     if least == 0:
         return True
     scratch.searches += 1
-    left = most
-    shift = NIBBLE * highest_beyond(left, spare)
-    at = num_groups
-    depth, nodes = 0, 0
-    while True:
-        if at > 0:
-            at -= 1
-            group = scratch.groups[at]
-            if group >> shift & 15 != 0 and fits(group, left):
-                rest = left - group
-                if fits(rest, spare):
-                    scratch.union = most - rest
-                    return True
-                if nodes <= FEW_NODES or not _is_hopeless(rest, scratch):
-                    scratch.stack[depth] = left
-                    scratch.index[depth] = at
-                    depth += 1
-                    left = rest
-                    shift = NIBBLE * highest_beyond(left, spare)
-                    at = num_groups
-        elif depth == 0:
-            return False
-        else:
-            nodes += 1
-            if nodes > MANY_NODES:
-                return _is_coverable_slowly(spare, most, num_groups, limit, scratch)
-            _remember_hopeless(left, scratch)
-            depth -= 1
-            left = scratch.stack[depth]
-            at = scratch.index[depth]
-            shift = NIBBLE * highest_beyond(left, spare)
-
-
-@rare_kernel
-def _is_coverable_slowly(spare: int, most: int, num_groups: int, limit: int, scratch: np.record) -> bool:
-    """Do what `is_coverable` does, but go for the missing rank whose cards fit the fewest groups."""
-    left = most
-    shift = _find_scarcest(left, spare, num_groups, scratch)
-    at = num_groups
-    depth, nodes = 0, 0
+    left, at, depth, nodes = most, num_groups, 0, 0
+    shift = _missing_rank(left, spare, num_groups, nodes, scratch)
     while True:
         if shift >= 0 and at > 0:
             at -= 1
@@ -170,14 +135,13 @@ def _is_coverable_slowly(spare: int, most: int, num_groups: int, limit: int, scr
                 if fits(rest, spare):
                     scratch.union = most - rest
                     return True
-                if not _is_hopeless(rest, scratch):
+                if nodes <= FEW_NODES or not _is_hopeless(rest, scratch):
                     scratch.stack[depth] = left
                     scratch.index[depth] = at << 8 | shift
                     depth += 1
-                    left = rest
-                    shift = _find_scarcest(left, spare, num_groups, scratch)
-                    at = num_groups
-        elif depth == 0 or nodes == limit:
+                    left, at = rest, num_groups
+                    shift = _missing_rank(left, spare, num_groups, nodes, scratch)
+        elif depth == 0 or nodes - MANY_NODES > limit:
             return False
         else:
             nodes += 1
@@ -186,11 +150,22 @@ def _is_coverable_slowly(spare: int, most: int, num_groups: int, limit: int, scr
             left = scratch.stack[depth]
             at = scratch.index[depth] >> 8
             shift = scratch.index[depth] & 255
+            if nodes == MANY_NODES + 1:
+                left, at, depth = most, num_groups, 0
+                shift = _missing_rank(left, spare, num_groups, nodes, scratch)
 
 
 @kernel
+def _missing_rank(left: int, spare: int, num_groups: int, nodes: int, scratch: np.record) -> int:
+    """Choose the rank to look for next; return where it is in a packed multiset, or -1 if no group holds it."""
+    if nodes <= MANY_NODES:
+        return NIBBLE * highest_beyond(left, spare)
+    return _find_scarcest(left, spare, num_groups, scratch)
+
+
+@rare_kernel
 def _find_scarcest(left: int, spare: int, num_groups: int, scratch: np.record) -> int:
-    """Return where in a packed multiset the missing rank is that the fewest groups hold; -1 if none holds one."""
+    """Find where in a packed multiset the missing rank is that the fewest groups hold; -1 if none holds one."""
     for rank in range(NUM_RANKS):
         scratch.ways[rank] = 0
     for at in range(num_groups):
@@ -228,7 +203,7 @@ def _is_hopeless(ranks: int, scratch: np.record) -> bool:
 
 @kernel
 def list_groups(compiled: np.record, value: int, table: int, scratch: np.record) -> int:
-    """Put the groups of a value that fit a table into `scratch.groups` and return their number."""
+    """List the groups of a value that fit a table in `scratch.groups`; return their number."""
     left = support(table)
     count = 0
     while left != 0:
@@ -243,7 +218,7 @@ def list_groups(compiled: np.record, value: int, table: int, scratch: np.record)
 
 @kernel
 def find_union(compiled: np.record, value: int, least: int, most: int, scratch: np.record) -> int:
-    """Return some union of groups of a value that contains a multiset and lies within another, or 0."""
+    """Find some union of groups of a value that contains a multiset and lies within another; 0 if there is none."""
     num_groups = list_groups(compiled, value, most, scratch)
     if num_groups > 0 and is_coverable(least, most, num_groups, NO_LIMIT, scratch):
         return int(scratch.union)
@@ -252,7 +227,7 @@ def find_union(compiled: np.record, value: int, least: int, most: int, scratch: 
 
 @kernel
 def start_unions(compiled: np.record, value: int, begun: int, most: int, repeats: bool, walk: np.record) -> None:
-    """Begin to enumerate the unions of groups of a value that contain `begun`, a union or 0, and lie within `most`.
+    """Start to enumerate the unions of groups of a value that contain `begun`, a union or 0, and lie within `most`.
 
     With `repeats`, of the groups with one highest rank the smallest multisets come first, and a union may come in
     several orders of its groups; without, the largest ones do, and each choice of groups comes once.
@@ -273,7 +248,7 @@ def start_unions(compiled: np.record, value: int, begun: int, most: int, repeats
 
 @kernel
 def next_union(walk: np.record) -> int:
-    """Go on to the next union, depth first, and return it; 0 after the last one."""
+    """Find the next union, depth first; 0 after the last one."""
     at, left = walk.at, walk.left
     while True:
         while at < walk.count and not fits(walk.groups[at], left):

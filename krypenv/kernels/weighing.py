@@ -38,41 +38,34 @@ _NEVER = 1e9  # more than anything is worth
 
 @kernel
 def weigh_action(compiled: np.record, seen: np.ndarray, action: int, outlook: np.record, scratch: np.record) -> float:
-    """Write what a legal action leads to into `outlook` and return its cost; call `look` first."""
+    """Weigh a legal action: write its consequences into `outlook`, return its cost; call `read_outlook` first."""
     if compiled.optional:
         return weigh_optional(compiled, seen, action, outlook, scratch)
     taking = action >= TAKE
     card = outlook.card if taking else action
     count = captures_of(compiled, card, outlook.ranks, scratch)
-    extra = np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS) if taking else np.int64(0)
     outlook.creeps = count == 0
+    needed = outlook.taken_ranks
     if count == 0:
-        outlook.capture = 0
-        best = _weigh_capture(compiled, seen, card, np.int64(0), outlook, scratch)
-        outlook.least_points = outlook.points
-        return best
+        scratch.captures[0], count, needed = 0, 1, 0
     if taking:
         outlook.forced[action - TAKE] += 1
-    least = 1e9
-    best = 1e9
-    best_points, best_sweeps, best_chance, best_values, best_left = 0.0, 0.0, 0.0, 0.0, np.int64(0)
-    best_capture = np.int64(0)
-    needed = outlook.taken_ranks + extra
+        needed += np.int64(1) << NIBBLE * ((action - TAKE) % NUM_RANKS)
+    best, chosen, weighed = _NEVER, np.int64(-1), np.int64(-1)
+    least = np.int64(_NEVER)
     for at in range(count):
         capture = scratch.captures[at]
         if fits(needed, capture):
-            value = _weigh_capture(compiled, seen, card, capture, outlook, scratch)
+            cost = _weigh_capture(compiled, seen, card, capture, outlook, scratch)
+            weighed = capture
             least = min(least, outlook.points)
-            if value < best:
-                best = value
-                best_capture = capture
-                best_points, best_sweeps = outlook.points, outlook.sweeps
-                best_chance, best_values, best_left = outlook.chance, outlook.sweepers, outlook.left
+            if cost < best:
+                best, chosen = cost, capture
+    if weighed != chosen:
+        _weigh_capture(compiled, seen, card, chosen, outlook, scratch)
     if taking:
         outlook.forced[action - TAKE] -= 1
-    outlook.least_points, outlook.points, outlook.sweeps = least, best_points, best_sweeps
-    outlook.chance, outlook.sweepers, outlook.left = best_chance, best_values, best_left
-    outlook.capture = best_capture
+    outlook.least_points, outlook.capture = least, chosen
     return best
 
 
@@ -108,14 +101,14 @@ def _weigh_capture(
 
 @other_kernel
 def weigh_optional(compiled: np.record, seen: np.ndarray, action: int, outlook: np.record, scratch: np.record) -> float:
-    """Do what `weigh_action` does where captures are optional: the best capture is the one worth most now (K2)."""
+    """Weigh an action where captures are optional: its best capture is the one worth most now (K2)."""
     gains = outlook.gains
     card = np.int64(outlook.card if action >= TAKE else action)
     ranks = find_best(compiled, card, action, seen[_TABLE:], seen[_TAKEN:], gains)
     gains.wanted = 1
     outlook.lays, outlook.built, outlook.builds_left = False, 0, 0
     if compiled.building:
-        look_at_builds(compiled, seen, card, action, outlook)
+        weigh_build(compiled, seen, card, action, outlook)
         if outlook.lays:
             return weigh_laid(compiled, card, ranks, outlook, scratch)
     search_best(compiled, card, ranks, outlook.sweeps_count, gains, scratch)
@@ -156,9 +149,9 @@ def _expect_sweep(compiled: np.record, values: int, outlook: np.record) -> None:
 
 @kernel
 def _cost_of_next_sweep(compiled: np.record, left: int, outlook: np.record, scratch: np.record) -> float:
-    """Write who could sweep what an action leaves, and return what it costs to expect that.
+    """Compute the expected cost of a sweep by the next seat, and write the hand values that make one.
 
-    It leaves loose cards, packed, and builds, of which none may stay (B6).
+    `left` are the loose cards that the action leaves, packed; a sweep takes these and all builds (B6).
     """
     values = np.int64(find_sweep_values(compiled, left, sum_of(compiled, left), scratch))
     if compiled.building:
@@ -169,10 +162,10 @@ def _cost_of_next_sweep(compiled: np.record, left: int, outlook: np.record, scra
 
 
 @other_kernel
-def look_at_builds(compiled: np.record, seen: np.ndarray, card: int, action: int, outlook: np.record) -> None:
-    """Let every capture of the card contain the build of its value, if there is one, and note what stays (B1, B6).
+def weigh_build(compiled: np.record, seen: np.ndarray, card: int, action: int, outlook: np.record) -> None:
+    """Add the build of the card's value to all its captures, if it is to be taken, and note which builds stay (B1, B6).
 
-    Whoever plays for few points takes it only to keep a promise (B5).
+    A player for few points takes it only to keep a promise (B5).
     """
     gains, owners = outlook.gains, compiled.blocks[BUILD_OWNER]
     value = hand_value_of(compiled, card)
@@ -203,7 +196,7 @@ def look_at_builds(compiled: np.record, seen: np.ndarray, card: int, action: int
 
 @other_kernel
 def weigh_laid(compiled: np.record, card: int, ranks: int, outlook: np.record, scratch: np.record) -> float:
-    """Do what `weigh_action` does for an action that goes on with a build, or ends one: it takes nothing (B2)."""
+    """Weigh an action that goes on with a build, or ends one: it takes nothing (B2)."""
     gains = outlook.gains
     outlook.creeps, outlook.capture, outlook.gain = False, 0, 0.0
     outlook.least_points, outlook.points, outlook.sweeps = 0, 0, 0
@@ -215,7 +208,7 @@ def weigh_laid(compiled: np.record, card: int, ranks: int, outlook: np.record, s
 
 @kernel
 def built_copies(compiled: np.record, seen: np.ndarray, kind: int, value: int) -> int:
-    """Return how many copies of a kind lie in the build of a value, or with 0 in all builds."""
+    """Count the copies of a kind in the build of a value, or with 0 in all builds."""
     copies = np.int64(0)
     for block in (BUILT, BUILT_TWIN):
         lies_in = seen[compiled.blocks[block] + kind]
@@ -225,7 +218,7 @@ def built_copies(compiled: np.record, seen: np.ndarray, kind: int, value: int) -
 
 @kernel
 def points_of_build(compiled: np.record, seen: np.ndarray, value: int) -> int:
-    """Return the points of the cards of a build."""
+    """Count the points of a build's cards."""
     points = np.int64(0)
     for kind in range(NUM_KINDS):
         points += built_copies(compiled, seen, kind, value) * compiled.card_points[kind]
@@ -234,7 +227,7 @@ def points_of_build(compiled: np.record, seen: np.ndarray, value: int) -> int:
 
 @kernel
 def cost_now(compiled: np.record, outlook: np.record) -> float:
-    """Return what the action that was weighed costs at once, whatever it leaves to the next seat."""
+    """Compute the immediate cost of the action weighed last, without what it leaves to the next seat."""
     if not compiled.is_main and compiled.optional:
         return -outlook.gain
     points = outlook.least_points if compiled.lead_sign > 0 else outlook.points
@@ -243,7 +236,7 @@ def cost_now(compiled: np.record, outlook: np.record) -> float:
 
 @kernel
 def _cheapest(compiled: np.record, seen: np.ndarray, rank: int, wanted: int, outlook: np.record) -> int:
-    """Return the points of the cheapest `wanted` table cards of a rank that contain the forced ones.
+    """Count the points of the cheapest `wanted` table cards of a rank that contain the forced ones.
 
     Whoever plays for many points wants the dearest.
     """
@@ -268,7 +261,7 @@ def _cheapest(compiled: np.record, seen: np.ndarray, rank: int, wanted: int, out
 def _end_deal(
     compiled: np.record, seen: np.ndarray, card: int, capture: int, left: int, points: int, outlook: np.record
 ) -> tuple[int, int]:
-    """Return table and points after the last play of a deal: cards are set aside, or at the end given away."""
+    """Compute table and points after the last play of a deal: cards are set aside, or at the end given away."""
     ends = outlook.game_ends
     takes_rest = ends and (capture != 0 or seen[_CAPTURER] != 0)
     if takes_rest:

@@ -31,7 +31,7 @@ from krypenv.kernels.compiled import (
     compile_rules,
 )
 from krypenv.kernels.deals import add_to_table, leader_of
-from krypenv.kernels.decision_checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, fault_of, tell_fault
+from krypenv.kernels.decision_checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, describe_fault, fault_of
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
 from krypenv.kernels.scoring import running_score
@@ -56,7 +56,7 @@ _CANNOT_HOLD, _DEALS_LEFT, _GAMES_LEFT = (LAYOUT[name].start for name in ("canno
 
 
 def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rules: RulesLike | None = None) -> State:
-    """Return one complete game for each observation, drawn uniformly from all games that would have shown it.
+    """Draw one complete game for each observation, uniformly from all games that would have shown it.
 
     The unseen cards are dealt at random to the other hands and the stock, so that no seat holds a rank that it would
     have been forced to sweep with. Whatever does not affect the future is made up: the order of the cards played, who
@@ -122,7 +122,7 @@ def _build(rules: Rules, seen: np.ndarray, masks: np.ndarray, state: np.ndarray,
     seen, masks = for_kernels(seen), for_kernels(masks)
     row, fault = _build_rows(compile_rules(rules), seen, masks, state, seeds, _SCRATCH.world_scratch, borrow_scratch())
     if fault != SOUND:
-        raise ValueError(tell_fault(rules, f"observation {row}", fault))
+        raise ValueError(describe_fault(rules, f"observation {row}", fault))
 
 
 def _rules_of(observations: np.ndarray) -> Rules:
@@ -133,11 +133,11 @@ def _rules_of(observations: np.ndarray) -> Rules:
     try:
         return Rules.preset("krypkasino", players=players, teams=sides if sides < players else None)
     except ValueError:
-        raise ValueError(tell_fault("krypkasino", "observation 0", SHOWN)) from None
+        raise ValueError(describe_fault("krypkasino", "observation 0", SHOWN)) from None
 
 
 def make_generator(rng: np.random.Generator | int) -> np.random.Generator:
-    """Return a numpy generator, itself or from a seed; raise ValueError for anything else."""
+    """Make a numpy generator from a seed, or keep a given one; raise ValueError for anything else."""
     if isinstance(rng, np.random.Generator):
         return rng
     if not is_whole(rng, 0, 1 << 128):
@@ -160,26 +160,26 @@ def _build_rows(
     `state` has a row for each, or a single one that is overwritten. If there are `masks`, they must be those of the
     worlds.
     """
-    rules, fresh = compiled[0], world_scratch.spare[0]
+    fresh = world_scratch.spare[0]
     for row in range(len(observations)):
         seen, place = observations[row], row % len(state)
-        fault = fault_of(rules, seen)
+        fault = fault_of(compiled[0], seen)
         if fault != SOUND:
             return row, fault
-        viewer = viewer_of(rules, seen)
+        viewer = viewer_of(compiled[0], seen)
         seed_game(fresh, seeds[row])
         for _ in range(MOST_DEALS):
             state[place] = fresh
             game = state[place]
-            fault = _build_world(rules, game, seen, world_scratch, scratch[0])
-            if fault != LEGAL or not rules.building or game.pending == NO_CARD:
+            fault = _build_world(compiled[0], game, seen, world_scratch, scratch[0])
+            if fault != LEGAL or not compiled[0].building or game.pending == NO_CARD:
                 break
             fresh.rng[DEALS] = game.rng[DEALS]  # who has begun a play can also end it (B5): not every deal lets it
         if fault != SOUND:
             return row, fault
         game = state[place]
-        write_observation(rules, game, viewer, world_scratch.shown)
-        for at in range(rules.entries):
+        write_observation(compiled[0], game, viewer, world_scratch.shown)
+        for at in range(compiled[0].entries):
             if world_scratch.shown[at] != seen[at]:
                 return row, SHOWN
         if len(masks) > 0:
@@ -191,20 +191,20 @@ def _build_rows(
 
 @kernel
 def _build_world(
-    rules: np.record, game: np.record, seen: np.ndarray, world_scratch: _WorldScratch, scratch: np.record
+    compiled: np.record, game: np.record, seen: np.ndarray, world_scratch: _WorldScratch, scratch: np.record
 ) -> int:
     """Build a world in a zeroed row whose streams are seeded; return its fault, or SOUND."""
-    copy_public(rules, game, seen)
+    copy_public(compiled, game, seen)
     known, pending_seat = game.cannot_hold[game.seat], np.int64(game.seat)
-    if game.pending != NO_CARD and rules.forced_sweep and game.seat != viewer_of(rules, seen):
+    if game.pending != NO_CARD and compiled.forced_sweep and game.seat != viewer_of(compiled, seen):
         # the seat choosing what to take had no card that sweeps, or it would have had to play that (R10)
-        game.cannot_hold[game.seat] |= classes_of_values(rules, sweep_values_of(rules, game, scratch))
-    is_dealt = deal_hidden(rules, game, seen, True, world_scratch.owner, world_scratch.pool)
+        game.cannot_hold[game.seat] |= classes_of_values(compiled, sweep_values_of(compiled, game, scratch))
+    is_dealt = deal_hidden(compiled, game, seen, True, world_scratch.owner, world_scratch.pool)
     game.cannot_hold[pending_seat] = known
     if not is_dealt:
         return HOLDS
-    prepare(rules, game, scratch)
-    return fault_of_state(rules, game, world_scratch.spare[1:], scratch)
+    prepare(compiled, game, scratch)
+    return fault_of_state(compiled, game, world_scratch.spare[1:], scratch)
 
 
 @kernel
@@ -266,9 +266,9 @@ def copy_public(compiled: np.record, game: np.record, seen: np.ndarray) -> None:
 @kernel
 def _copy_built(compiled: np.record, game: np.record, seen: np.ndarray, kind: int) -> int:
     """Copy in which builds the copies of a kind lie; return their number."""
-    one, other = np.int64(seen[compiled.blocks[BUILT] + kind]), np.int64(seen[compiled.blocks[BUILT_TWIN] + kind])
-    game.built[kind] = JOINED[one, other]
-    game.builds |= (np.int64(1) << one | np.int64(1) << other) & ~np.int64(1)
+    lower, higher = np.int64(seen[compiled.blocks[BUILT] + kind]), np.int64(seen[compiled.blocks[BUILT_TWIN] + kind])
+    game.built[kind] = JOINED[lower, higher]
+    game.builds |= (np.int64(1) << lower | np.int64(1) << higher) & ~np.int64(1)
     return copies_built(game, kind)
 
 
@@ -314,7 +314,7 @@ def _copy_extra(compiled: np.record, game: np.record, seen: np.ndarray, viewer: 
 
 @kernel
 def _make_totals(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
-    """Make up totals that are observed as those given: relative to their mean, and clipped to +-127.
+    """Make up totals that show as the observed ones: relative to their mean, and clipped to +-127.
 
     If clipping has moved the sum away from zero, one of the clipped totals makes up for it. (Rounding moves the sum by
     at most half a point per seat, which does not show.)
@@ -342,7 +342,7 @@ def _make_totals(compiled: np.record, game: np.record, seen: np.ndarray, viewer:
 
 @kernel
 def _seat_of_cut(compiled: np.record, seen: np.ndarray, viewer: int) -> int:
-    """Return a seat whose points are cut off in an observation, or NO_SEAT."""
+    """Find a seat whose points are cut off in an observation, or NO_SEAT."""
     for place in range(compiled.players):
         if seen[_POINTS + place] == MOST_SHOWN:
             return (viewer + place) % compiled.players
@@ -353,10 +353,10 @@ def _seat_of_cut(compiled: np.record, seen: np.ndarray, viewer: int) -> int:
 def _share_cut_points(
     compiled: np.record, game: np.record, seen: np.ndarray, viewer: int, cut: int, missing: int
 ) -> None:
-    """Give the seats whose points are cut off those that are missing; make up the leader's bonus (H5).
+    """Share the points that no seat shows among those whose points are cut off; make up the leader's bonus (H5).
 
-    It has none, unless its pile can't account for its points or others show too many. At the end of a game what it
-    settles counts too, and stands with the seat that is cut off.
+    The bonus is 0 unless the leader's pile can't account for its points, or others show too many. At the end of a game
+    the points that it settles belong to a seat whose points are cut off.
     """
     leader = leader_of(compiled, game)
     is_end, bonus = compiled.num_deals == game.deal_number and game.pending == NO_CARD, 0

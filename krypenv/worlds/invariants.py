@@ -26,12 +26,12 @@ from krypenv.kernels.decision_checks import (
     TURN,
     Rows,
     as_bytes,
+    describe_fault,
     fault_of_table,
-    tell_fault,
 )
 from krypenv.kernels.observing import write_mask
 from krypenv.kernels.play import prepare
-from krypenv.kernels.scoring import ends_at_once, settled_bonus
+from krypenv.kernels.scoring import ends_at_once, settled_points
 from krypenv.kernels.unions import is_union
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, other_kernel
@@ -45,7 +45,7 @@ _BUILDS = (2 << MAX_BUILD) - 2  # bits of the values that a build may have
 
 
 def check_state(rules: Rules, state: State, num_games: int | None = None) -> np.ndarray:
-    """Return a state as kernels take it, to be read.
+    """Check a state from outside; return it as kernels take it, to be read.
 
     Raises ValueError unless it consists of unfinished games under some rules and keeps every invariant.
     """
@@ -57,12 +57,12 @@ def check_state(rules: Rules, state: State, num_games: int | None = None) -> np.
     games = handle(for_kernels(state).view(np.recarray))
     row, fault = find_broken(compile_rules(rules), games, handle(allocate(1)), borrow_scratch())
     if fault != SOUND:
-        raise ValueError(tell_fault(rules, f"game {row}", fault))
+        raise ValueError(describe_fault(rules, f"game {row}", fault))
     return games
 
 
 def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> tuple[np.ndarray, Rows]:
-    """Return a state and its masks, (B, 105) int8, as kernels take them, to be read.
+    """Check a state and its masks, (B, 105) int8; return both as kernels take them, to be read.
 
     Raises ValueError unless the state is valid and the masks are its own.
     """
@@ -74,13 +74,13 @@ def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> tup
     masks = as_bytes(masks, "action masks")
     row = find_other_mask(games, masks, np.empty(rules.num_actions, np.int8))
     if row < len(state):
-        raise ValueError(tell_fault(rules, f"game {row}", MASK))
+        raise ValueError(describe_fault(rules, f"game {row}", MASK))
     return games, masks
 
 
 @kernel
 def find_other_mask(state: np.ndarray, masks: np.ndarray, own: np.ndarray) -> int:
-    """Return the first row whose mask is not that of its game, or B. `own` is scratch, a mask."""
+    """Find the first row whose mask is not that of its game, or B. `own` is scratch, a mask."""
     for row in range(len(state)):
         if not is_mask_of(state[row], masks[row], own):
             return row
@@ -89,7 +89,7 @@ def find_other_mask(state: np.ndarray, masks: np.ndarray, own: np.ndarray) -> in
 
 @kernel
 def is_mask_of(game: np.record, mask: np.ndarray, own: np.ndarray) -> bool:
-    """Return whether a mask is that of the seat to act. `own` is scratch, a mask."""
+    """Check whether a mask is that of the seat to act. `own` is scratch, a mask."""
     write_mask(game, own)
     is_same = True
     for action in range(len(mask)):
@@ -99,7 +99,7 @@ def is_mask_of(game: np.record, mask: np.ndarray, own: np.ndarray) -> bool:
 
 @kernel
 def find_broken(compiled: np.ndarray, state: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> tuple[int, int]:
-    """Return the first row with a fault, and the fault, or B and SOUND. A game that is over counts as a fault."""
+    """Find the first row with a fault, and the fault, or B and SOUND. A game that is over counts as a fault."""
     for row in range(len(state)):
         fault = TURN if state[row].over else fault_of_state(compiled[0], state[row], twin, scratch[0])
         if fault != SOUND:
@@ -109,7 +109,7 @@ def find_broken(compiled: np.ndarray, state: np.ndarray, twin: np.ndarray, scrat
 
 @kernel
 def fault_of_state(compiled: np.record, game: np.record, twin: np.ndarray, scratch: np.record) -> int:
-    """Return which invariant a game breaks, or SOUND. `twin` is scratch, (1,) of `GAME`."""
+    """Find an invariant that a game breaks, or SOUND. `twin` is scratch, (1,) of `GAME`."""
     fault = fault_of_course(compiled, game, twin, scratch)
     if fault == SOUND and not game.over:
         twin[0] = game
@@ -127,7 +127,7 @@ def fault_of_state(compiled: np.record, game: np.record, twin: np.ndarray, scrat
 
 @kernel
 def fault_of_course(compiled: np.record, game: np.record, twin: np.ndarray, scratch: np.record) -> int:
-    """Return which invariant a game breaks, apart from what is legal, or SOUND. `twin` is scratch, (1,) of `GAME`."""
+    """Find an invariant that a game breaks, but for what is legal, or SOUND. `twin` is scratch, (1,) of `GAME`."""
     fault = _fault_of_numbers(compiled, game)
     if fault == SOUND:
         fault = _fault_of_cards(compiled, game, twin[0])
@@ -184,7 +184,7 @@ def _fault_of_numbers(compiled: np.record, game: np.record) -> int:
 
 @kernel
 def _lying(compiled: np.record, game: np.record, kind: int) -> int:
-    """Return how many copies of a kind lie on the table, in builds, or aside, without the pending card."""
+    """Count the copies of a kind on the table, in builds and aside, without the pending card."""
     lying = np.int64(game.table[kind]) + game.set_aside[kind]
     if compiled.building:
         lying += copies_built(game, kind)
@@ -264,9 +264,9 @@ def _fault_of_turn(compiled: np.record, game: np.record, twin: np.record) -> int
     for _ in range(plays):
         left[seat] -= 1
         played |= 1 << seat
-        for further in range(1, players):
-            if left[(seat + further) % players] > 0:
-                seat = (seat + further) % players
+        for step in range(1, players):
+            if left[(seat + step) % players] > 0:
+                seat = (seat + step) % players
                 break
     left[seat] -= begun
     held, classes = np.int64(0), np.int64(0)  # bits of the classes in the deck
@@ -303,13 +303,15 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
         return TURN
     if game.over and not game.cut_short and game.last_capturer != NO_SEAT and lying > 0:
         return TABLE_CARDS
-    sweeps, bonus = np.int64(0), -settled_bonus(compiled, game)
+    sweeps, bonus = np.int64(0), np.int64(0)
     most_mulles = compiled.deck_size // 2 if compiled.mulle_points != 0 or compiled.mulle_by_value else 0
     for seat in range(compiled.players):
         won, own_spades = np.int64(game.cards_won[seat]), np.int64(game.spades_won[seat])
         points -= game.points[seat]
         sweeps += game.sweeps[seat]
         bonus += game.bonus[seat]
+        if game.over and not game.cut_short:
+            bonus -= settled_points(compiled, game, seat)
         if game.bonus[seat] != 0 and seat != leader_of(compiled, game) and not game.over:
             return POINTS
         if game.void_sweeps[seat] > (game.sweeps[seat] if compiled.judges_sweeps else 0):
@@ -338,7 +340,7 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
 
 @other_kernel
 def _fault_of_builds(compiled: np.record, game: np.record, scratch: np.record) -> int:
-    """Return what is wrong with the builds, their groups and owners, and what these hold (B1 to B6), or SOUND."""
+    """Check the builds, their groups and owners, and that these hold what they promised (B1 to B6)."""
     if game.pending != NO_CARD and game.taken_builds != 0:
         return PLAY
     for kind in range(NUM_KINDS):

@@ -15,7 +15,7 @@ from krypenv.agents.search.worlds import set_root
 from krypenv.agents.workspace import make_workspaces
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import COMPILED, compile_rules
-from krypenv.kernels.outlook import borrow_outlook, look
+from krypenv.kernels.outlook import borrow_outlook, read_outlook
 from krypenv.kernels.weighing import weigh_action
 from krypenv.runtime.jit import handle, kernel, records
 
@@ -48,7 +48,7 @@ def weigh(
     scratch: np.ndarray,
 ) -> None:
     """Weigh an action of a row by the fast path."""
-    look(compiled[0], observations[row], outlook[0])
+    read_outlook(compiled[0], observations[row], outlook[0])
     weigh_action(compiled[0], observations[row], action, outlook[0], scratch[0])
 
 

@@ -9,7 +9,7 @@ import pytest
 from krypenv import Engine, Rules, agents, determinize
 from krypenv.envs.learner import LearnerGames
 from krypenv.features import append_features
-from krypenv.runtime.jit import JIT_IS_OFF, for_kernels
+from krypenv.runtime.jit import JIT_IS_OFF
 
 pytestmark = pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")
 RULES = Rules.preset("mini-low")
@@ -125,19 +125,3 @@ def test_nothing_is_compiled_again(work):
     for form in FORMS.values():
         work(form)
     assert signatures() == before
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize("kind", [np.int8, np.int64, ">i4"])
-def test_the_one_form(form, kind):
-    given = form(np.arange(12, dtype=kind).reshape(3, 4))
-    taken = for_kernels(given, np.int64)
-    assert type(taken) is np.ndarray
-    assert taken.dtype == np.int64
-    assert taken.flags.carray
-    np.testing.assert_array_equal(taken, given)
-
-
-def test_what_is_in_that_form_is_not_copied():
-    array = np.arange(12).reshape(3, 4)
-    assert for_kernels(array, np.int64) is array

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fuzz.text import check_rules
-from support.checked_play import LOOK_AFTER, ROWS, STEPS, CheckedPlay, play_rows
+from support.checked_play import LOOK_AFTER, ROWS, STEPS, CheckedPlay
 from support.games import seen_by, viewers_of
 from support.relatives import ALL_RELATIVES, BUILDING, GLIMNE, RELATIVES, SESSIONS
 
@@ -13,12 +13,8 @@ from krypenv import Engine, Rules, determinize
 from krypenv.families.field_checks import CHOICES, SWITCHES
 from krypenv.families.random_rules import DRAWS
 from krypenv.families.variants import FAMILIES
-from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.decision_checks import FAULTS, POINTS, SOUND
 from krypenv.kernels.scoring import running_scores, side_scores
 from krypenv.rules import FIELDS
-from krypenv.runtime.jit import handle
-from krypenv.state import allocate
 from krypenv.worlds.invariants import check_state
 
 MANY_PLIES = 1_000_000
@@ -62,26 +58,6 @@ def test_k7_b5_b6_a_million_plies_of_all_families_keep_every_invariant(text: str
     play = CheckedPlay(ALL_RELATIVES[text], 7)
     while play.plies < MANY_PLIES // len(TEXTS) or play.counts.min() == 0:
         play.go_on()
-
-
-def test_a_fault_is_told_with_its_seed() -> None:
-    play = CheckedPlay(Rules.preset("mulle-glimne"), 7)
-    play.go_on()
-    play.engine.state.points[5, 0] += 1
-    with pytest.raises(AssertionError, match=rf"row 5 of mulle-glimne players=2, seed 7.*: {FAULTS[POINTS]}"):
-        play.go_on()
-
-
-def test_all_styles_of_play_are_checked() -> None:
-    """The kernel plays the rows given, in styles that take much, take little and build much."""
-    play = CheckedPlay(Rules.preset("mulle-glimne"), 1)
-    engine, counts = play.engine, np.zeros(3, np.int64)
-    found = play_rows(engine.compiled, engine._state, 40, handle(allocate(1)), borrow_scratch(), counts)
-    assert found == (ROWS, SOUND)
-    assert counts[0] == 40 * ROWS
-    tables = engine.state.table.sum(1).reshape(-1, 4).mean(0)
-    assert tables[2] > tables.mean() > tables[1]
-    assert (engine.state.builds != 0).reshape(-1, 4).any(0)[3]
 
 
 RICH = "mulle-glimne spade_points=17 ace_points=13 spade_ace_points=1 sweep_points=2 most_spades_points=2"

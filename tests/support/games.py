@@ -174,7 +174,7 @@ def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
 
 def refresh(engine: Engine) -> None:
     """Write the outputs of an engine anew, after its state was changed by hand."""
-    engine._look()
+    engine._observe()
 
 
 def seen_by(engine: Engine, viewers: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from support.places import DOCS
 
 from krypenv import agents, features, observation, whole_state
 from krypenv.families.variants import KASINO, MULLE, Family
-from krypenv.kernels.gains import MOST_LOOKS
+from krypenv.kernels.gains import CAPTURE_BUDGET
 from krypenv.observation import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, LAYOUT
 from krypenv.rules import Rules
 
@@ -203,7 +203,7 @@ def page_of(game: Game) -> str:
         sizes="\n".join(f"| {label} | {size} | {wide} |" for label, (size, wide) in sizes.items()),
         features=rows_of(further(features.columns_of(own), features.COLUMNS), features.DESCRIPTIONS),
         opponents=", ".join(f'`"{name}"`' for name in fair_agents(own)),
-        looks=MOST_LOOKS, rows=features.shape_of(own)[0], columns=features.shape_of(own)[1],
+        looks=CAPTURE_BUDGET, rows=features.shape_of(own)[0], columns=features.shape_of(own)[1],
         blocks=by_blocks(family, lambda rules: rules.layout, LAYOUT, observation.DESCRIPTIONS),
         states=by_blocks(family, whole_state.layout_of, whole_state.LAYOUT, whole_state.DESCRIPTIONS),
     )  # fmt: skip
