@@ -84,7 +84,7 @@ def test_a_board_shows_the_name_in_a_file(tmp_path: Path, name: str) -> None:
     with tiny_protocol():
         page = Page(make_board(tmp_path).read_text(encoding="utf-8"))
     assert set(page.elements) == {"h1", "h2", "p", "code", "table", "thead", "tbody", "tr", "th", "td"}
-    assert page.elements.count("td") == 3 * 10  # two tables with one agent and two
+    assert page.elements.count("td") == 3 * 11  # two tables with one agent and two
     shown = as_shown(name) if len(name) <= LONGEST_NAME else f"{name[:98]} … {name[-98:]}"
     assert page.lines.count(shown) == 2
 

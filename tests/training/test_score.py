@@ -86,9 +86,9 @@ def test_a_board_ranks_by_differences_deal_by_deal() -> None:
     noise, others = (np.random.default_rng(seed).normal(size=400) for seed in (0, 1))
     best, same, worse = 1 + noise, 1 + np.where(are_common(400), noise, others), 0.9 + noise
     # on the common deals a tenth of a point is told apart, though not on those of an agent's own
-    assert board.compare(best, worse)[1] < 1e-6
+    assert board.compare(best, worse)[2] < 1e-6
     assert board.ranks([worse, best, best]) == [3, 1, 1]
-    assert board.compare(best, same) == (0.0, 1.0)
+    assert board.compare(best, same) == (0.0, 0.0, 1.0)
     assert board.ranks([best, 1.2 + 5 * others]) == [1, 1]
 
 

@@ -20,12 +20,17 @@ from krypenv.training.runs.tables import print_table
 
 PAGE = "board.md"
 COLUMNS = ("table", "against", "margin", "95% interval", "with luck", "95% interval")  # of a score
+BOARD = (
+    "rank", "agent", "score", "95% interval", "to the strongest", "deals", "common, own", "with luck", "95% interval",
+    "ms", "minutes",
+)  # fmt: skip
 LEVEL = 0.05  # significance level for all comparisons at a table together
 ODD = 0.001  # p value below which a difference between common and own deals is reported
 _RULE = (
-    "Points a game ahead of the panel's opponents with luck taken out, with 95% intervals; the last columns have the "
-    "points with luck left in, and the milliseconds of a decision and minutes of training of the agent. Rank is 1 plus "
-    "the number of agents that are better. One agent is better than another where the difference of their scores is "
+    "Points a game ahead of the panel's opponents with luck taken out, with 95% intervals, and the distance to "
+    "the strongest agent of the table on the deals of both; the last columns have the points with luck left in, and "
+    "the milliseconds of a decision and minutes of training of the agent. Rank is 1 plus the number of agents that are "
+    "better. One agent is better than another where the difference of their scores is "
     f"above zero with a risk of {LEVEL:.0%} for all pairs at a table together (Holm). Deals that both have played are "
     "compared one by one, the agents' own ones by their means. Agents whose difference isn't significant are "
     "tied, and share a rank unless a third one separates them. A `!` says that the common deals, whose seeds are "
@@ -63,14 +68,14 @@ def ranks(scores: Sequence[FloatArray]) -> list[int]:
     pairs = list(itertools.combinations(range(len(scores)), 2))
     leads = [compare(scores[first], scores[second]) for first, second in pairs]
     better = [0] * len(scores)
-    for (first, second), (lead, _), p in zip(pairs, leads, holm([p for _, p in leads]), strict=True):
+    for (first, second), (lead, _, _), p in zip(pairs, leads, holm([p for *_, p in leads]), strict=True):
         if p < LEVEL:
             better[second if lead > 0 else first] += 1
     return [1 + count for count in better]
 
 
-def compare(first: FloatArray, second: FloatArray) -> tuple[float, float]:
-    """Estimate one agent's lead over another from their margins by deal, and the p value of no difference.
+def compare(first: FloatArray, second: FloatArray) -> tuple[float, float, float]:
+    """Estimate one agent's lead over another from their margins by deal, its standard error, and the p value of none.
 
     The lead is the inverse-variance weighted mean of the paired difference over the common deals that both have played
     and of the difference of means over their own deals.
@@ -84,10 +89,10 @@ def compare(first: FloatArray, second: FloatArray) -> tuple[float, float]:
         estimates.append((own.mean() - second_own.mean(), variance))
     leads, variances = np.array(estimates).T
     if not variances.all():  # alike in every deal, or by the same points in each
-        return float(leads[0]), float(not leads[0])
+        return float(leads[0]), 0.0, float(not leads[0])
     weights = 1 / variances
     lead, error = (leads * weights).sum() / weights.sum(), weights.sum() ** -0.5
-    return float(lead), float(2 * norm.sf(abs(lead) / error))
+    return float(lead), float(error), float(2 * norm.sf(abs(lead) / error))
 
 
 def halves(by_deal: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -105,19 +110,24 @@ def is_suspect(by_deal: FloatArray) -> bool:
 def _table(rows: list[tuple[str, TableScore]]) -> str:
     placed = ranks([score.by_deal for _, score in rows])
     order = sorted(range(len(rows)), key=lambda at: (placed[at], -rows[at][1].interval[0], rows[at][0]))
-    lines = [
-        "| rank | agent | score | 95% interval | deals | common, own | with luck | 95% interval | ms | minutes |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    lines = [f"| {' | '.join(BOARD)} |", "|---" * len(BOARD) + "|"]
+    strongest = rows[order[0]][1].by_deal
     for at in order:
         agent, score = as_code(rows[at][0]), rows[at][1]
         minutes = "" if score.training_minutes is None else f"{score.training_minutes:.0f}"
+        lead = "" if at == order[0] else _lead_text(score.by_deal, strongest)
         cells = (
-            str(placed[at]), agent, *margin_cells(*score.interval), str(score.deals), _halves_text(score),
+            str(placed[at]), agent, *margin_cells(*score.interval), lead, str(score.deals), _halves_text(score),
             *margin_cells(*score.raw_interval), format_milliseconds(score.milliseconds), minutes,
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _lead_text(by_deal: FloatArray, strongest: FloatArray) -> str:
+    """Format the distance to the strongest agent with half of its 95% interval."""
+    lead, error, _ = compare(by_deal, strongest)
+    return f"{lead:+.2f} ± {norm.ppf(0.975) * error:.2f}"
 
 
 def _halves_text(score: TableScore) -> str:
