@@ -110,8 +110,16 @@ def format_place(game: Game) -> str:
 
 def seat_counts(game: Game, seat: int) -> dict[str, int]:
     """Return a seat's counts by name: points, sweeps, those that only some rules have (K7), and the score."""
+    row, blocks = game.state, extra_blocks(game.rules)
+    some = {
+        "cards_won": ("cards", int(row["cards_won"][seat])),
+        "spades_won": ("spades", int(row["spades_won"][seat])),
+        "counted_sweeps": ("counted", game.counted_sweeps(seat)),
+        "mulles": ("mulles", game.mulles(seat)),
+        "mulle_scores": ("for mulles", game.mulle_scores(seat)),
+    }
     counts = {"points": game.points(seat), "sweeps": game.sweeps(seat)}
-    counts |= {name: numbers[seat] for name, numbers in extra_counts(game).items()}
+    counts |= dict(count for block, count in some.items() if block in blocks)
     return counts | {"score": game.scores()[seat]}
 
 
@@ -154,19 +162,6 @@ def format_build(game: Game, value: int | None) -> str:
     """Write the cards of a build, its owner, and whether it is multiple (B1)."""
     _, cards, owner, is_multiple = next(build for build in game.builds if build[0] == value)
     return f"{format_cards(cards)}  (seat {owner}{', multiple' if is_multiple else ''})"
-
-
-def extra_counts(game: Game) -> dict[str, list[int]]:
-    """Return the counts that only some rules have, by name and seat: cards, spades, sweeps that count, mulles (K7)."""
-    seats, needed = range(game.rules.players), extra_blocks(game.rules)
-    counts = {
-        "cards_won": ("cards", game.state["cards_won"][: len(seats)].tolist()),
-        "spades_won": ("spades", game.state["spades_won"][: len(seats)].tolist()),
-        "counted_sweeps": ("counted", [game.counted_sweeps(seat) for seat in seats]),
-        "mulles": ("mulles", [game.mulles(seat) for seat in seats]),
-        "mulle_scores": ("for mulles", [game.mulle_scores(seat) for seat in seats]),
-    }
-    return dict(count for block, count in counts.items() if block in needed)
 
 
 def sums_by_side(game: Game, numbers: list[int]) -> list[int]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from krypenv import Game, Move
 from krypenv.game.display import (
-    extra_counts,
     format_build,
     format_by_side,
     format_cards,
     format_ending,
     format_outcome,
     running_by_side,
+    seat_counts,
     shows_running,
     side_name,
     sums_by_side,
@@ -83,7 +83,8 @@ def _scores(game: Game) -> str:
 def format_end(game: Game) -> list[str]:
     """Return the last lines of a game that is over: who got what was left, and the score of each seat."""
     rules, seats = game.rules, range(game.rules.players)
-    needed, extra = not is_plain(rules), extra_counts(game)
+    counts = [seat_counts(game, seat) for seat in seats]
+    extra = {name: [count[name] for count in counts] for name in counts[0]}
     columns = {"seat": list(seats), "cards": [len(game.captured(seat)) for seat in seats]}
     columns |= {"spades": extra["spades"]} if "spades" in extra else {}
     columns |= {"points": [game.points(seat) for seat in seats], "sweeps": [game.sweeps(seat) for seat in seats]}
@@ -91,7 +92,7 @@ def format_end(game: Game) -> list[str]:
     if rules.sweep_payer == "seat_before":
         columns["set up"] = [game.sweeps((seat + 1) % rules.players) for seat in seats]
     columns |= {name: extra[name] for name in ("mulles", "for mulles") if name in extra}
-    columns |= {"bonus": game.state["bonus"][: rules.players].tolist()} if needed else {}
+    columns |= {"bonus": game.state["bonus"][: rules.players].tolist()} if not is_plain(rules) else {}
     columns |= {"score": game.scores()} | ({"total": game.totals} if rules.games != 1 else {})
     lines = [*_last_words(game), "", "  ".join(columns)]
     for row in zip(*columns.values(), strict=True):
