@@ -107,7 +107,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     def minibatches(self, size: int) -> Iterator[Minibatch]:
         """Yield random minibatches of the valid decisions; a remainder of less than half a batch is left out."""
         indices = self.rng.permutation(np.flatnonzero(self.valid))
-        features = self.all_features()
+        features = ActionFeatures(*(np.concatenate(parts) for parts in zip(*self.features, strict=True)))
         starts = np.cumsum(features.counts) - features.counts
         arrays = (
             self.actions, self.log_probs, self.advantages, self.returns, self.observations, self.hidden
@@ -123,10 +123,6 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
             position = Position(observations, Choices.of(batch_features, self.device), hidden)
             other = None if self.other is None else torch.as_tensor(self.other[at], device=self.device)
             yield Minibatch(position, actions, log_probs, advantages, returns, other)
-
-    def all_features(self) -> ActionFeatures:
-        """Join the features of all decisions, step after step."""
-        return ActionFeatures(*(np.concatenate(parts) for parts in zip(*self.features, strict=True)))
 
 
 def places(counts: np.ndarray, starts: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -87,16 +87,12 @@ class CardPolicy(MaskableActorCriticPolicy):
             torch.from_numpy(seen[:, : self.network.inputs.observation]).to(self.device), choices, torch.zeros(0)
         )
 
-    def has_critic(self, position: Position) -> bool:
-        """Tell whether the critic values these decisions: there is one, and the hidden hands are given."""
-        return bool(self._settings["hidden"]) and position.hidden.numel() > 0
-
     def state_value(self, position: Position, scores: Scores) -> Tensor:
-        """Compute the state values, (B,), by the critic, or by the network without one.
+        """Compute the state values, (B,), by the critic, or by the network without one or without hidden hands.
 
         `position.hidden` may lack the hands of players that its games don't have.
         """
-        if not self.has_critic(position):
+        if not (self._settings["hidden"] and position.hidden.numel()):
             return scores.values
         missing = self._settings["hidden"] - position.hidden.shape[1]
         hidden = nn.functional.pad(position.hidden.to(torch.float32), (0, missing))

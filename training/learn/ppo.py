@@ -213,7 +213,3 @@ class SelfPlayPPO(MaskablePPO):
     def _update_ema(self) -> None:
         for ema, now in zip(self.ema.parameters(), self.network.parameters(), strict=True):
             ema.lerp_(now, 1 - self.ema_decay)
-
-    def opponent_margin(self) -> float:
-        """Compute the learner's mean return in its last games against opponents, nan before the first."""
-        return float(np.mean(self.opponent_returns)) if self.opponent_returns else float("nan")

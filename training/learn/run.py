@@ -184,7 +184,8 @@ class TrainingRun:
         model.logger.record("time/collecting_share", (collected - began) / seconds)
         model.logger.record("time/environment_share", (model.environment_seconds - environment) / seconds)
         model.logger.record("rollout/games", model.games_played)
-        model.logger.record("rollout/margin_against_opponents", model.opponent_margin())
+        if model.opponent_returns:
+            model.logger.record("rollout/margin_against_opponents", float(np.mean(model.opponent_returns)))
         model.logger.dump(model.num_timesteps)
 
     def _opponents(self) -> list[tuple[Opponent, float]]:
