@@ -65,31 +65,24 @@ def _place(settings: type[Settings], name: str) -> int:
 def _parameter(settings: type[Settings], name: str, default: Any) -> inspect.Parameter:
     """Make the parameter from which typer makes an option or argument."""
     field = settings.model_fields[name]
-    facts, (kind, is_repeated) = about(field), kind_of(field)
-    text, has_default = str(field.description), " [default: " not in str(field.description)
-    value_name = "PATH" if kind is Path else f"<{kind.__name__}>"
-    metavar = facts["metavar"] or "|".join(choices_of(field.annotation)) or value_name
+    facts, (kind, is_repeated), is_argument = about(field), kind_of(field), about(field)["is_argument"]
+    text, marker, default_text = str(field.description).partition(" [default: ")
     word: Any = bool if kind is bool else str
-    if facts["is_argument"]:
-        metavar = facts["metavar"] or flag_of(name, field)[2:].upper()
     if is_repeated:
         word, default = list[str], [] if field.is_required() else list(map(str, default))
-        if not facts["is_argument"]:
-            words, marker, default_text = text.partition(" [default: ")
-            text = words if "repeat" in words else f"{words}; repeatable"
-            text += marker + default_text
+        text += "; repeatable" if not is_argument and "repeat" not in text else ""
     if name != "seed" and (bounds := bounds_of(field)):
-        words, marker, default_text = text.partition(" [default: ")
-        text = f"{words} ({bounds}){marker}{default_text}"
-    flags = [] if facts["is_argument"] else [flag_of(name, field)]
-    if kind is bool and default:
-        flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
-    make = typer.Argument if facts["is_argument"] else typer.Option
+        text += f" ({bounds})"
+    flag = flag_of(name, field)
+    flags = [f"{flag}/--no-{flag[2:]}"] if kind is bool and default else [flag]
+    value_name = flag[2:].upper() if is_argument else "PATH" if kind is Path else f"<{kind.__name__}>"
+    metavar = facts["metavar"] or (not is_argument and "|".join(choices_of(field.annotation))) or value_name
+    make = typer.Argument if is_argument else typer.Option
     declaration = make(
-        *flags,
-        help=escape(text),
-        rich_help_panel=None if facts["is_argument"] else group_of(settings, name) or None,
-        show_default=has_default,
+        *(() if is_argument else flags),
+        help=escape(text + marker + default_text),
+        rich_help_panel=None if is_argument else group_of(settings, name) or None,
+        show_default=not marker,
         metavar="" if kind is bool else metavar,
     )
     return inspect.Parameter(
