@@ -47,8 +47,8 @@ def option(
         group: its panel in `--help`; that of its class if empty.
         flag: its name on the command line, if different from the field's.
         metavar: the name of its value in `--help`.
-        is_argument: it is a positional argument, without a name.
-        decides: it decides the results, and not only where they are computed and shown.
+        is_argument: whether it is a positional argument.
+        decides: whether it changes the results, and not only where they are computed or shown.
         bounds: `ge`, `gt`, `le` and the like, as in `pydantic.Field`.
     """
     extra: dict[str, Any] = {

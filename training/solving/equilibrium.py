@@ -64,7 +64,7 @@ def expected_value(forest: Forest, node: int, policy: np.ndarray, work: Work) ->
 
 @kernel
 def evaluate_policy(forest: Forest, at: int, policy: np.ndarray, work: Work) -> float:
-    """Write the value of each node under a policy; return that of the deal."""
+    """Compute the value of each node of a deal under a policy; return the value of the deal."""
     for node in range(forest.starts[at + 1, NODES] - 1, forest.starts[at, NODES] - 1, -1):
         work.value[node] = expected_value(forest, node, policy, work)
     return value_of_root(forest, at, work)
@@ -72,7 +72,7 @@ def evaluate_policy(forest: Forest, at: int, policy: np.ndarray, work: Work) -> 
 
 @kernel
 def push_reach(forest: Forest, at: int, policy: np.ndarray, seat: int, work: Work) -> None:
-    """Write for each node of a deal how likely its history is: by the plays of a seat, and by all else."""
+    """Compute the reach probabilities of each node of a deal: of a seat's own plays, and of all other ones."""
     for hand in range(forest.starts[at, HANDS], forest.starts[at + 1, HANDS]):
         node = forest.first[hand]
         if node >= 0:
@@ -89,7 +89,7 @@ def push_reach(forest: Forest, at: int, policy: np.ndarray, seat: int, work: Wor
 
 @kernel
 def respond(forest: Forest, at: int, policy: np.ndarray, seat: int, work: Work, response: np.ndarray) -> float:
-    """Write a seat's best response to the other's policy into `response`; return its margin.
+    """Compute a seat's best response to the other's policy, written into `response`, and return its expected margin.
 
     `work.leaf` are margins of seat 0 if the seat plays a best response from there on.
     """
@@ -126,7 +126,7 @@ def respond(forest: Forest, at: int, policy: np.ndarray, seat: int, work: Work, 
 
 @kernel
 def normalize(weights: np.ndarray, start: int, stop: int, policy: np.ndarray) -> None:
-    """Write the weights of an information set's choices as probabilities; even ones if all are 0."""
+    """Normalize the weights of an information set's choices to probabilities, uniform if all are 0."""
     total = 0.0
     for choice in range(start, stop):
         total += weights[choice]
@@ -136,7 +136,7 @@ def normalize(weights: np.ndarray, start: int, stop: int, policy: np.ndarray) ->
 
 @kernel
 def match_regrets(forest: Forest, at: int, seat: int, work: Work) -> None:
-    """Write a seat's regrets, and its strategies of the next iteration: in proportion to the regrets predicted."""
+    """Update a seat's cumulative regrets, and its next strategy, in proportion to the predicted regrets."""
     for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
         if forest.seat[infoset] == seat:
             start, stop = forest.choice[infoset], forest.choice[infoset + 1]
@@ -148,10 +148,10 @@ def match_regrets(forest: Forest, at: int, seat: int, work: Work) -> None:
 
 @kernel
 def learn(forest: Forest, at: int, seat: int, weight: float, work: Work) -> None:
-    """Write what a seat regrets against the other's strategies, and add to its average strategy.
+    """Compute a seat's instantaneous regrets against the other's current strategy, and add to its average strategy.
 
-    The average strategy of an information set is weighted by how likely the seat's own plays make it. The cards of one
-    capture may be named in several orders, so several ways may lead there.
+    The average strategy of an information set is weighted by the seat's own reach probability. The cards of one capture
+    may be named in several orders, so several paths may lead to one information set.
     """
     push_reach(forest, at, work.current, seat, work)
     evaluate_policy(forest, at, work.current, work)
@@ -173,7 +173,7 @@ def learn(forest: Forest, at: int, seat: int, weight: float, work: Work) -> None
 
 @kernel
 def solve_open(forest: Forest, at: int, work: Work, policy: np.ndarray) -> None:
-    """Write a minimax strategy of a deal in which nothing is hidden."""
+    """Compute a minimax strategy of a deal in which nothing is hidden."""
     for node in range(forest.starts[at + 1, NODES] - 1, forest.starts[at, NODES] - 1, -1):
         infoset = forest.infoset[node]
         sign = 1.0 if forest.seat[infoset] == 0 else -1.0
@@ -190,7 +190,7 @@ def solve_open(forest: Forest, at: int, work: Work, policy: np.ndarray) -> None:
 
 @kernel
 def load_leaves(forest: Forest, at: int, to_come: np.ndarray, sign: float, work: Work) -> None:
-    """Write the margin of seat 0 that each leaf leads to, given `sign` times what each next deal is worth."""
+    """Compute the expected margin of seat 0 at each leaf: its gain, and `sign` times the value of the next deal."""
     for leaf in range(forest.starts[at, LEAVES], forest.starts[at + 1, LEAVES]):
         follower = forest.follower[leaf]
         work.leaf[leaf] = forest.gain[leaf] + (sign * to_come[follower] if follower >= 0 else 0.0)
@@ -221,7 +221,7 @@ def solve_deal(forest: Forest, at: int, gap: float, most: int, work: Work, solut
 
 @kernel
 def look_at_deal(forest: Forest, at: int, to_come: np.ndarray, policy: np.ndarray, seat: int, work: Work) -> None:
-    """Write the value of each node of a deal under a policy, and how likely a seat's plays and all else make it."""
+    """Compute the value and the reach probabilities of each node of a deal under a policy."""
     load_leaves(forest, at, to_come, 1.0, work)
     evaluate_policy(forest, at, policy, work)
     push_reach(forest, at, policy, seat, work)
@@ -235,7 +235,7 @@ def look_at_deal(forest: Forest, at: int, to_come: np.ndarray, policy: np.ndarra
 def solve_deals(
     forest: Forest, to_come: np.ndarray, gap: float, most: int, solution: Solution, work: Work, part: int, parts: int
 ) -> None:
-    """Write an equilibrium of the deals, and its values."""
+    """Compute an equilibrium of the deals, and its values."""
     for at in range(part, len(forest.starts) - 1, parts):
         load_leaves(forest, at, to_come, 1.0, work)
         solve_deal(forest, at, gap, most, work, solution)
@@ -244,7 +244,7 @@ def solve_deals(
 
 @kernel
 def evaluate_deals(forest: Forest, to_come: np.ndarray, solution: Solution, work: Work, part: int, parts: int) -> None:
-    """Write the value of a policy in the deals."""
+    """Compute the value of a policy in the deals."""
     for at in range(part, len(forest.starts) - 1, parts):
         load_leaves(forest, at, to_come, 1.0, work)
         solution.values[at] = evaluate_policy(forest, at, solution.policy, work)
@@ -254,7 +254,7 @@ def evaluate_deals(forest: Forest, to_come: np.ndarray, solution: Solution, work
 def respond_to_deals(
     forest: Forest, to_come: np.ndarray, seat: int, solution: Solution, work: Work, part: int, parts: int
 ) -> None:
-    """Write a seat's best responses to a policy in the deals, and their margins, the seat's own as in `to_come`."""
+    """Compute a seat's best responses to a policy in the deals, and their margins; `to_come` is from its view."""
     for at in range(part, len(forest.starts) - 1, parts):
         load_leaves(forest, at, to_come, 1.0 if seat == 0 else -1.0, work)
         solution.best[seat, at] = respond(forest, at, solution.policy, seat, work, solution.response)

@@ -151,7 +151,7 @@ def value_last_deals(
     compiled: np.ndarray, positions: np.ndarray, places: np.ndarray, workspaces: np.ndarray,
     pairs: Pairs, samples: int, values: np.ndarray,
 ) -> None:  # fmt: skip
-    """Write the values of the positions at some places."""
+    """Compute the values of the positions at some places."""
     workspace = workspaces[0]
     listing, lines = workspace.listing, workspace.lines
     game = lines.ahead

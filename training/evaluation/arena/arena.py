@@ -54,7 +54,7 @@ class ArenaSettings(RulesOfAgents, Place):
         0, "only play matches with one of the first N agents [default: all matches]", AGENTS, ge=0, le=1000
     )
     cheaters: bool = option(False, "allow agents that see hidden cards", AGENTS, decides=False)
-    deals: int = option(  # more deals extend an arena, so that it is the same one
+    deals: int = option(  # an arena with more deals is the same arena
         1000, "deals of each match, each played in all seatings", LENGTH, decides=False, ge=1, le=MOST_DEALS
     )
     deals_from: str | int = option(

@@ -66,7 +66,7 @@ class Standings:
     agents: tuple[Standing, ...]  #: from the best margin over the field to the worst, with luck taken out if measured
     payoffs: Payoffs  #: of every agent over every other
     adjusted: Payoffs | None  #: the same with luck taken out, where it was measured
-    worth: float | None  #: how many deals one with luck taken out is worth; nan if unknown
+    worth: float | None  #: how many raw deals are as precise as one adjusted deal; nan if unknown
     forfeits: tuple[str, ...]  #: a sentence for each of the first few forfeits
     notes: tuple[str, ...]  #: a sentence for each omitted figure
 
@@ -216,7 +216,7 @@ def _alpha_rank(table: Payoffs) -> tuple[FloatArray | None, tuple[str, ...]]:
 
 
 def _worth(raw: Payoffs, adjusted: Payoffs) -> float:
-    """Compute how many raw deals one adjusted deal is worth: the median over pairs of the ratio of variances."""
+    """Compute how many raw deals are as precise as one adjusted deal: the median ratio of variances over pairs."""
     pairs = np.triu_indices(len(raw.names), 1)
     before, after = ((payoffs.high - payoffs.low)[pairs] for payoffs in (raw, adjusted))
     known = np.isfinite(before) & (after > 0)

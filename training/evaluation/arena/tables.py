@@ -85,7 +85,7 @@ def legend(result: Standings) -> list[str]:
     is_low = Rules.parse(result.rules).goal == "low"
     margin = "the others' mean score minus the agent's" if is_low else "the agent's mean score minus the others'"
     worth = _figure(result.worth, ".1f")
-    luck = f"luck taken out: it ranks the agents; a deal is then worth {worth} deals with luck left in"
+    luck = f"luck taken out: this margin ranks the agents; one deal is as precise as {worth} deals with luck left in"
     return [
         f"margin: {margin}, in points a game, with 95% intervals clustered by deal",
         *([luck] if result.adjusted else []),

@@ -305,9 +305,9 @@ def print_matches(results: Sequence[MatchResult]) -> None:
     print(f"margin: {meaning}, in points a game; {'low' if is_low else 'high'} scores are good")
     controls = sorted({result.adjusted.control for result in results if result.adjusted})
     if controls:
-        print(f"luck: taken out by {'; '.join(controls)}; the table says how many deals with luck left in one is worth")
+        print(f"luck: taken out by {'; '.join(controls)}; a deal is worth: as precise as so many with luck left in")
     else:
-        print("luck: not taken out, as more deals take less time with agents so quick; --luck on does it")
+        print("luck: left in, as more deals of such quick agents take less time; --luck on takes it out")
 
 
 def format_table(results: Sequence[MatchResult]) -> str:

@@ -31,7 +31,7 @@ class Adjusted:
     margin: float  #: the agent's lead, without luck
     low: float  #: lower end of its 95% interval; infinite after a single deal
     high: float  #: upper end
-    worth: float  #: how many raw deals one adjusted deal is worth, the ratio of the variances; nan if unknown
+    worth: float  #: how many raw deals are as precise as one adjusted deal, the ratio of variances; nan if unknown
     control: str  #: the rollouts, their coefficients, and a digest of both
 
 
