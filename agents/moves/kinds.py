@@ -1,17 +1,16 @@
 """Which of the cards of a rank a move takes.
 
-Cards of one rank are *alike* if they differ in nothing that these rules count: points, being a spade where piles count,
-and being set aside. On the table only ranks decide what may be captured, so to exchange two such cards changes nothing
-that comes after. Of those alike, the lowest kinds are taken. Where the identical copy of a table card matters (M2, R11)
-and is still to be played, that card is like no other.
+Cards of one rank are *alike* if they have the same points, are both spades or neither where piles count, and are both
+set aside or neither. Only ranks decide what may be captured, so exchanging two such cards changes no later play. Of
+cards alike, the lowest kinds are taken. A table card whose identical copy matters (M2, R11) and is still to be played
+is like no other.
 
-Of two cards of one rank that differ only in points, or only in being a spade, or in both in the same direction, the one
-that is worth more is the one to take, or for a low goal the one that is worth less. Say that best play goes on in some
-way after the worse one was taken. After the better one the side can go on in the same way, with the two cards
-exchanged. Where it takes the card that was left, the piles come out the same; where the other side takes it, the side
-has the better card, and the other the worse one. Majorities can only gain by that. The argument needs two sides, and
-that points do nothing but count: where a number of them makes sweeps void or ends the session (F5, F6), cards of
-different points are not compared. With more than two sides this is a cut.
+A card *dominates* another of its rank if it is at least as good to take in points and as a spade. Only undominated
+choices are listed. Proof: take any line of play after the worse card was taken. After the better one, play the same
+line with the two cards exchanged. If the own side later takes the card that was left, the piles are the same; if the
+other side does, the own side has the better card and the other side the worse one, and majorities can only gain. This
+needs two sides, so with more it is a heuristic cut. It also needs points that only count: where points make sweeps void
+or end the session (F5, F6), cards of different points are not compared.
 
 Where captures must be made, all choices are listed.
 """

@@ -3,9 +3,8 @@
 A card takes nothing, or a union of groups of one of its hand values. Two exact reductions limit the choices of kinds
 for a union: they don't change the value of optimal play (`krypenv.agents.moves.kinds`).
 
-One heuristic cut: if a card has more captures than `listing.keep`, those with the largest gain are kept, and a sweep.
-If there are very many, they are the best that a search for unions finds within a step limit. `listing.is_cut` is set
-then.
+One heuristic cut sets `listing.is_cut`: of more than `listing.keep` captures by a card, those of least cost are kept,
+and a sweep. The search for unions has a step limit, so of very many captures some are never considered.
 """
 
 from __future__ import annotations

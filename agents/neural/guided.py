@@ -264,11 +264,10 @@ class Guided(Examiner):
     of a two-player game, where a seat that has counted knows the other hand, the rest is solved as by `Search`. In the
     deal before it, in games like Krypkasino, each playout is worth what the last deal is, solved with open hands.
 
-    `action_values` returns these values and not plain margins: each is the mean margin less `prior` points for each
-    unit by which the action's logit is behind the best one. It is minus infinity for actions that were not tried, were
-    pruned or are illegal, and 0 for the only action to try. In a solved position it is the plain margin.
-    `examine` ignores what was played: all worlds have equal weight, whatever `proposals` is. It returns plain margins,
-    with the network's prior as `leanings`.
+    `action_values` includes the prior: each value is the mean margin less `prior` points for each unit by which the
+    action's logit is behind the best one. It is minus infinity for actions that were not tried, were pruned or are
+    illegal, and 0 for the only action to try. In a solved position it is the plain margin. `examine` has plain margins,
+    with the prior as `leanings`, and ignores the belief: all worlds have equal weight, whatever `proposals` is.
 
     Args:
         model: the folder of a trained network; there is no default.
