@@ -156,7 +156,8 @@ class _Position(Entries):
         for key, number in (("deal", game.deal_number), ("turn", game.turn)):
             [given] = self.numbers(key, 1, NO_SEAT)
             is_given = key in self.entries
-            self.check(not is_given or given == number, key, f"by the hands and the stock this is {key} {number}")
+            right = f"{key}: {'-' if number == NO_SEAT else number}"
+            self.check(not is_given or given == number, key, f"by the hands and the stock it is {right!r}")
         took, [build] = self.parse_cards("took"), self.numbers("building", 1, most=MAX_BUILD)
         for key, begun in (("took", took), ("building", build)):
             self.check(pending or not begun, key, "there is no card pending that takes or builds anything")
