@@ -24,7 +24,7 @@ from krypenv.cards import (
     parse_card,
 )
 from krypenv.game.stack import resume_stack, step_game
-from krypenv.inputs.words import shown, text_to_read
+from krypenv.inputs.words import is_whole, shown, text_to_read
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import NIBBLE
 from krypenv.kernels.decision_checks import SOUND
@@ -78,7 +78,13 @@ class Move(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Move:
         """Read a move, with or without spaces; raise ValueError if the text is not one."""
-        return cls.of_kinds(*_kinds_in(text_to_read(text, "a move")))
+        packed = "".join(text_to_read(text, "a move").split())
+        if not _MOVE.fullmatch(packed):
+            raise ValueError(f"{shown(text.strip())} {NO_MOVE}")
+        card, *takes = map(parse_card, _CARD.findall(packed))
+        made = _MADE.search(packed)
+        builds = tuple(sorted(map(int, _BUILDS.findall(packed))))
+        return cls.of_kinds(card, sorted(takes), packed.count("#"), int(made[1]) if made else 0, builds)
 
     @classmethod
     def of_kinds(
@@ -90,24 +96,19 @@ class Move(NamedTuple):
     def kinds(self) -> Play:
         """Return the card kind, the kinds it takes, ascending, the sweeps, the build that it makes or 0, and builds.
 
-        Raises ValueError unless each field is of the kind that `Move` says.
+        Raises ValueError unless the card and those it takes are names of cards, the sweeps are 0 to 2, and the builds
+        are values from 1 to 16.
         """
-        try:
-            text = str(self)
-        except TypeError:
-            text = repr(tuple(self))
-        return _kinds_in(text)
-
-
-def _kinds_in(text: str) -> Play:
-    """Read the play in the text of a move; raise ValueError if it is not one."""
-    packed = "".join(text.split())
-    if not _MOVE.fullmatch(packed):
-        raise ValueError(f"{shown(text.strip())} {NO_MOVE}")
-    card, *takes = map(parse_card, _CARD.findall(packed))
-    made = _MADE.search(packed)
-    builds = tuple(sorted(map(int, _BUILDS.findall(packed))))
-    return card, tuple(sorted(takes)), packed.count("#"), int(made[1]) if made else 0, builds
+        if not isinstance(self.takes, (tuple, list)):
+            raise ValueError(f"what a move takes is a tuple of cards, not {shown(self.takes)}")
+        if not is_whole(self.sweep, 0, 2):
+            raise ValueError(f"the sweeps of a move are 0, 1 or 2, not {shown(self.sweep)}")
+        values = self.builds if isinstance(self.builds, (tuple, list)) else (self.builds,)
+        for value in (*values, *(() if self.build is None else (self.build,))):
+            if not is_whole(value, 1, MAX_BUILD):
+                raise ValueError(f"the value of a build is 1 to {MAX_BUILD}, not {shown(value)}")
+        takes = tuple(sorted(map(parse_card, self.takes)))
+        return parse_card(self.card), takes, self.sweep, self.build or 0, tuple(sorted(values))
 
 
 # ---------------------------------------------------------------------- the moves of a game
