@@ -23,7 +23,7 @@ from krypenv.runtime.threads import count_threads
 JOURNAL = "journal.jsonl"
 FORMAT = 1
 PACKAGES = ("numpy", "numba", "torch")  # whose versions a measured time depends on
-MACHINE = "machine"  # the entry of a header about the machine on which its run was begun
+MACHINE = "machine"  # the key in a header's `about` of the machine on which the run began
 _CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"}\Z')
 
 
@@ -75,9 +75,9 @@ def read_journal(folder: Path, kind: str) -> Journal:
 def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
     """Open the journal of a folder to append to, new or resumed; return the file and its contents.
 
-    An incomplete last line is dropped. The `about` of the header is updated, except for the machine on which the run
-    was begun. A journal without results may become that of another run. The folder must be locked. Raises ValueError,
-    and changes nothing, as `read_journal` and `check_same` do, and OSError for a journal that is a link.
+    An incomplete last line is dropped. The header's `about` is updated, but keeps the machine on which the run began.
+    Another run may take over a journal without results. The folder must be locked. Raises ValueError, and changes
+    nothing, as `read_journal` and `check_same` do, and OSError for a journal that is a link.
     """
     path = folder / JOURNAL
     check_unlinked(path)

@@ -78,7 +78,7 @@ class GameSettings(Settings):
 
 
 class RulesOfAgents(GameSettings):
-    """The rules of the game: unless given, those of the first model among the agents."""
+    """The rules of the game; by default those of the first model among the agents."""
 
     rules: str | None = option(
         None, "preset of the rules [default: the rules of the first model named, or krypkasino]", RULES, decides=False

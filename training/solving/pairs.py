@@ -1,10 +1,10 @@
 """The pairs of hands that two seats may hold when a deal begins: all, or those of two ranges of candidate hands.
 
-A *range* is a sample of the hands that a seat may hold, for a deal that is too large with all of them. Chance deals a
-pair of hands, adds others to each at random, and shows both seats the two ranges. Within them, pairs of hands keep the
-proportions of the whole deal. So on average over ranges this is the whole deal, but the seats know more. A policy that
-ignores the ranges earns the same, and a best response to it no less: mean exploitability is an upper bound of that in
-the whole deal. The bound falls as ranges grow, since larger ones reveal less.
+A *range* is a random sample of the hands that a seat may hold, for a deal that is too large with all of them. Chance
+deals a pair of hands, draws the other hands of both ranges at random, and reveals the two ranges to both seats. Within
+them, pairs of hands keep the proportions of the whole deal, so on average over ranges this is the whole deal between
+seats that know more. A policy that ignores the ranges earns the same, and a best response to it no less: the mean
+exploitability is an upper bound of that in the whole deal. It falls as ranges grow, since larger ones reveal less.
 """
 
 from __future__ import annotations

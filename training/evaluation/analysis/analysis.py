@@ -67,7 +67,7 @@ class Decision:
     pending: str | None  #: the card whose capture is being chosen
     worlds: int  #: number of worlds behind each margin; 1 if nothing is hidden
     legal: int | None  #: number of legal moves; None for more than `krypenv.game.game.MOST_MOVES`
-    was_cut: bool  #: some moves that were not examined might be better; the others are no better than one of `moves`
+    was_cut: bool  #: whether a move that was not examined might be better than all of `moves`
     moves: tuple[MoveValue, ...]
 
     @property

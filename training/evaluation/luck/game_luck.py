@@ -32,7 +32,7 @@ class GameLuck:
 
     deals: tuple[int, ...]  # (D,) the number of each deal in the game, 1 for the first
     margins: FloatArray  # (D, S) points by which each deal changed the margin
-    luck: FloatArray  # (D, S) points of it that the cards brought
+    luck: FloatArray  # (D, S) points of that change due to the cards dealt
     is_over: bool
     control: str  # the rollouts that valued the deals, and their coefficients
 
