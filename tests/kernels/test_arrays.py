@@ -53,13 +53,13 @@ FORMS = {
 
 def signatures():
     """How many kinds of arguments each kernel of this process has been compiled for, or loaded for from the cache."""
-    found = {}
+    counts = {}
     for name, module in list(sys.modules.items()):
         if name.startswith("krypenv"):
             for value in vars(module).values():
                 if hasattr(value, "py_func"):
-                    found[value.py_func.__module__, value.py_func.__qualname__] = len(value.signatures)
-    return found
+                    counts[value.py_func.__module__, value.py_func.__qualname__] = len(value.signatures)
+    return counts
 
 
 def decide(name):

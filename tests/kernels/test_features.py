@@ -93,9 +93,9 @@ def test_b1_g2_the_row_of_an_action_describes_a_capture_that_is_worth_most(rules
     tried = with_builds = 0
     for game in positions(rules, 25 if rules.building else 12, seed=1):
         for action in [action for action in game.legal_actions() if action <= STOP and not game.building]:
-            seat, found, moves = game.turn, entries(game, action), moves_after(game, action)
+            seat, row, moves = game.turn, entries(game, action), moves_after(game, action)
             if not moves:  # a card that can only build
-                assert found["creeps"] == [1]
+                assert row["creeps"] == [1]
                 continue
             best, described = max(worth(game, move) for move in moves), set()
             for move in [move for move in moves if worth(game, move) > best - 1e-9]:
@@ -109,7 +109,7 @@ def test_b1_g2_the_row_of_an_action_describes_a_capture_that_is_worth_most(rules
                 with_builds += bool(move.builds)
             else:
                 names = "points", "cards", "spades", "mulle", "sweeps", "creeps"
-                assert tuple(found[name][0] for name in names) in described
+                assert tuple(row[name][0] for name in names) in described
                 tried += 1
     assert tried > (20 if rules.building else 10)
     assert with_builds > 1 or not rules.building

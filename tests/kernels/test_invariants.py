@@ -82,14 +82,14 @@ def test_k7_f6_points_that_an_observation_cuts_off_belong_to_who_shows_them(text
     """
     rules = Rules.parse(text)
     engine, points = Engine(rules, 256, seed=3), rules.layout["points"]
-    least, found, plies = 1 + int(rules.threshold is not None), 0, 0  # seats whose points are cut off, in twenty games
-    while found < 20 or plies < rules.deck_size:
+    least, shown, plies = 1 + int(rules.threshold is not None), 0, 0  # seats whose points are cut off, in twenty games
+    while shown < 20 or plies < rules.deck_size:
         engine.step(engine.sample_actions())
         plies += 1
         for viewer in range(rules.players):
             seen = seen_by(engine, np.full(len(engine.seat), viewer))
             cut = np.flatnonzero((seen[:, points] == 127).sum(1) >= least)
-            found += len(cut)
+            shown += len(cut)
             if len(cut) > 0:
                 worlds = determinize(seen[cut], 1, rules)
                 check_state(rules, worlds)

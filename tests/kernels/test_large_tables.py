@@ -23,11 +23,11 @@ FINNISH = [(rank,) for rank in range(1, 14)]
 
 def list_groups(table: Counter[int], values: list[tuple[int, ...]], target: int) -> list[Counter[int]]:
     """Return all groups of ranks 1..13 that a table, counts of ranks, can give a sum."""
-    found: set[tuple[int, ...]] = set()
+    counted: set[tuple[int, ...]] = set()
 
     def grow(rank: int, left: int, counts: tuple[int, ...]) -> None:
         if left == 0:
-            found.add(counts + (0,) * (13 - len(counts)))
+            counted.add(counts + (0,) * (13 - len(counts)))
         elif rank <= 13:
             ways = {(0, 0)}
             for _ in range(table[rank]):
@@ -37,7 +37,7 @@ def list_groups(table: Counter[int], values: list[tuple[int, ...]], target: int)
                     grow(rank + 1, left - total, (*counts, count))
 
     grow(1, target, ())
-    return [Counter({rank: count for rank, count in enumerate(counts, 1) if count}) for counts in found]
+    return [Counter({rank: count for rank, count in enumerate(counts, 1) if count}) for counts in counted]
 
 
 def has_union(groups: list[Counter[int]], least: Counter[int], most: Counter[int]) -> bool:
@@ -161,14 +161,14 @@ def test_r10_who_could_sweep_a_large_table_is_found_soon(crowd: str) -> None:
     """Where no capture takes everything, a search from the highest rank down would take minutes or hours to see it."""
     rules, table = CROWDS[crowd]
     values = [list(choice) for choice in capture_values(rules)[1]]
-    found = _sweeps(compile_rules(rules), pack_ranks(list(table.elements())), 0, borrow_scratch())
+    sweeps = _sweeps(compile_rules(rules), pack_ranks(list(table.elements())), 0, borrow_scratch())
     for value in {value for choice in capture_values(rules)[0] for value in choice if value < FIRST_LONER}:
-        assert found >> value & 1 == has_union(list_groups(table, values, value), table, table)
+        assert sweeps >> value & 1 == has_union(list_groups(table, values, value), table, table)
 
 
 def test_k2_a_union_is_found_where_an_integer_program_finds_one() -> None:
     rng = np.random.default_rng(5)
-    found = Counter()
+    answers = Counter()
     for _ in range(300):
         table = Counter(rng.integers(1, 14, rng.integers(1, 16)).tolist())
         table = Counter({rank: count for rank, count in table.items() if rank != 3})
@@ -178,5 +178,5 @@ def test_k2_a_union_is_found_where_an_integer_program_finds_one() -> None:
         covers = bool(least) and _covers(compile_rules(ODD), value, *packed, borrow_scratch())
         values = [list(choice) for choice in capture_values(ODD)[1]]
         assert covers == (bool(least) and has_union(list_groups(table, values, value), least, table))
-        found[covers] += 1
-    assert min(found.values()) > 30
+        answers[covers] += 1
+    assert min(answers.values()) > 30

@@ -88,11 +88,11 @@ def test_each_possible_world_appears_as_often_as_any_other(plies: int) -> None:
 
 def check_uniform(hands: np.ndarray, weights: Counter[tuple[int, ...]]) -> None:
     """Assert that hands, (B, 52) counts, are drawn by their weights (chi-square)."""
-    found = Counter(tuple(np.repeat(np.arange(52), hand).tolist()) for hand in hands)
-    assert set(found) == set(weights)
+    drawn = Counter(tuple(np.repeat(np.arange(52), hand).tolist()) for hand in hands)
+    assert set(drawn) == set(weights)
     expected = {hand: len(hands) * weight / weights.total() for hand, weight in weights.items()}
     freedom = len(weights) - 1
-    chi2 = sum((found[hand] - expected[hand]) ** 2 / expected[hand] for hand in weights)
+    chi2 = sum((drawn[hand] - expected[hand]) ** 2 / expected[hand] for hand in weights)
     assert chi2 < freedom + 5 * math.sqrt(2 * freedom) + 5
 
 

@@ -89,11 +89,11 @@ def test_threads_get_the_answers_that_calls_one_after_another_get(spec: str, rul
     batch = decisions_of(rules, 1, 8)
     remembers = ours.remembers  # what it answers then depends on which call came first
     calls = 1 if remembers else 3
-    found = many_at_once([lambda: ours.act(*batch).tolist()] * 4, calls)
+    answers = many_at_once([lambda: ours.act(*batch).tolist()] * 4, calls)
     alone = [twins.act(*batch).tolist() for _ in range(4 * calls)]
     if not remembers:
-        assert sorted(found) == sorted(alone)
-    assert all(batch[1][np.arange(8), answer].all() for answer in found)
+        assert sorted(answers) == sorted(alone)
+    assert all(batch[1][np.arange(8), answer].all() for answer in answers)
 
 
 @pytest.mark.parametrize(("spec", "rules"), AGENTS[:8], ids=lambda each: getattr(each, "name", each))

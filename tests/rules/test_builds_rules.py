@@ -283,7 +283,7 @@ def test_b2_rules_that_can_have_builds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "reason"),
+    ("entries", "reason"),
     [
         ({"build_9": "4C 5D"}, "each build has an owner"),
         ({"owner_9": "0"}, "an owner has a build"),
@@ -296,9 +296,9 @@ def test_b2_rules_that_can_have_builds() -> None:
         ({"mulle-scores": "6 0"}, "the points or the sweeps are not those"),
     ],
 )
-def test_b1_b5_positions_that_can_not_be(told: dict[str, str], reason: str) -> None:
+def test_b1_b5_positions_that_can_not_be(entries: dict[str, str], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        at("KH", "9C KC", "QC QD", **told)
+        at("KH", "9C KC", "QC QD", **entries)
 
 
 def test_b2_a_begun_build_in_a_position_and_in_a_record() -> None:

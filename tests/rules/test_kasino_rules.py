@@ -159,9 +159,9 @@ MIDDLE = (
 def test_f4_l3_sweeps_of_all_sides_cancel(rules, sweeps, counted):
     players = len(sweeps)
     low = {seat: f"{seat + 3}C {seat + 3}D {seat + 3}H" for seat in range(players - 1)}
-    told = "; ".join(f"captured {seat}: {cards}" for seat, cards in low.items())
+    captured = "; ".join(f"captured {seat}: {cards}" for seat, cards in low.items())
     hands = ["9C", "9D", "9H", "9S"][:players]
-    more = f"{told}; captured {players - 1}: rest; stock: -; last-capturer: 0; sweeps: {' '.join(map(str, sweeps))}"
+    more = f"{captured}; captured {players - 1}: rest; stock: -; last-capturer: 0; sweeps: {' '.join(map(str, sweeps))}"
     game = lay(rules, "KC", *hands, more=more)
     assert game.scores() == [own + 7 * (seat == players - 1) for seat, own in enumerate(counted)]
     assert [game.sweeps(seat) for seat in range(players)] == list(sweeps)

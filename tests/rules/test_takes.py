@@ -124,8 +124,8 @@ def test_s1_f1_k2_k3_l2_what_cards_may_take(rules, table, hand, expected):
     game = laid(rules, table, hand)
     assert mask(game) == sorted(map(parse_card, hand.split()))  # nobody must sweep, or can
     for card, listed in expected.items():
-        found = {takes.strip() for takes in listed.split("|")}
-        assert captures(game, card) == (found if game.rules.capture == "maximal" else {"", *found})
+        choices = {takes.strip() for takes in listed.split("|")}
+        assert captures(game, card) == (choices if game.rules.capture == "maximal" else {"", *choices})
 
 
 @pytest.mark.parametrize(("rules", "table", "hand", "card", "takes", "scored"), PLAYS)
