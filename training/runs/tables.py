@@ -45,7 +45,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], console: 
     first = next((at for at in range(len(columns)) if at not in names), len(columns))  # columns of all tables
     parts = [list(range(first))]
     for at in range(first, len(columns)):
-        if len(parts[-1]) > first and _width(least[column] for column in (*parts[-1], at)) > console.width:
+        width = 1 + sum(3 + least[column] for column in (*parts[-1], at))  # with the border
+        if len(parts[-1]) > first and width > console.width:
             parts.append(list(range(first)))
         parts[-1].append(at)
     for part in parts:
@@ -62,11 +63,6 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], console: 
 
 def _longest(cells: Iterable[str]) -> int:
     return max(len(line) for cell in cells for line in cell.split("\n"))
-
-
-def _width(widths: Iterable[int]) -> int:
-    """Compute the width of a table with its border, in characters."""
-    return 1 + sum(3 + width for width in widths)
 
 
 def plain(value: Any) -> Any:
