@@ -354,14 +354,8 @@ class Engine:
 
         `rows` are (M,) ints or a (B,) bool mask.
         """
-        which = self._which(rows, may_repeat=True)
         twin = Engine.__new__(Engine)
-        twin._build(
-            self.rules, self.state[which].view(np.recarray), self.features, self.threads, self.reward, self.dense,
-            self.history,
-        )  # fmt: skip
-        for target, source in zip(twin._outputs, self._outputs, strict=True):
-            target[:] = source[which]
+        twin.__setstate__(self._kept_of(self._which(rows, may_repeat=True)))
         return twin
 
     def __repr__(self) -> str:
@@ -369,9 +363,12 @@ class Engine:
 
     @never_at_once
     def __getstate__(self) -> dict[str, Any]:
-        """Collect what copies and pickles keep; views and compiled rules are rebuilt from it."""
+        return self._kept_of(self._all_rows)
+
+    def _kept_of(self, rows: IntArray) -> dict[str, Any]:
+        """Copy what copies and pickles keep of some rows; views and compiled rules are rebuilt from it."""
         names = ("rules", "features", "threads", "reward", "dense", "history")
-        arrays = [array.copy() for array in (self._state, *self._outputs)]
+        arrays = [array[rows] for array in (self._state, *self._outputs)]
         return {name: getattr(self, name) for name in names} | {"arrays": arrays}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
