@@ -52,7 +52,6 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "table teams": "table --rules mini-double --players 4 --teams 2 --people 2 --port 0 --no-open",
     "table on": "table --load game.krk --against greedy --save out.krk --port 0 --no-open",
     "table study": "table --study position.krk --hint greedy --port 0 --no-open",
-    "table edit": "table --edit --language sv --port 0 --no-open",
     "show pictures": (
         "show game.krk --gif out.gif --png out.png --at 2 --hands none --width 160 --seconds 0.1 --four-colours"
     ),

@@ -27,12 +27,10 @@ from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.requests import OF_PACE, REQUESTS, parse_key, parse_request
 from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.sockets import Refused
-from krypenv.ui.study.boards import empty, read_board
-from krypenv.ui.study.editor import Editor
 from krypenv.ui.study.studies import Studies
-from krypenv.ui.study.visits import EDITING, OPENING, parse_visit
+from krypenv.ui.study.visits import VISITS, parse_visit
 
-WORDS = (*REQUESTS, *OPENING, *EDITING)
+WORDS = (*REQUESTS, *VISITS)
 RULES = ("mini-low", "mini-double players=4 teams=2", "mini-mulle", "mini-kasino games=2")
 SEATS = (0, 0, 0, 0, 1, None)
 
@@ -121,71 +119,3 @@ def visits(tally: Tally, rng: random.Random) -> None:
     else:
         assert subject.game.is_over or subject.is_line, text
         assert not subject.is_line or not request["record"].lstrip().startswith("["), text
-
-
-def some_change(editor: Editor, rng: random.Random) -> Any:
-    """Return a change of a position as a page may ask for it."""
-    board = editor.told()["board"] or {}
-    places = [place["key"] for place in board.get("places", ())] + ["", "deal", "hand 5", *NASTY_WORDS]
-    card = rng.choice([each["card"] for each in board.get("deck", ())] or ["8S"])
-    do = rng.choice(tuple(EDITING) + ("put",) * 8)
-    keys = ("preset", "players", "rules", "deal", "turn", "dealer", "last-capturer", "owner 9", "build 9", "sweeps")
-    message: Any = {"do": do}
-    if do == "put":
-        message |= {"card": card, "to": rng.choice(places)}
-        if rng.random() < 0.5:
-            message["from"] = rng.choice(places)
-    elif do == "rest":
-        message["to"] = rng.choice(places)
-    elif do == "set":
-        value = rng.choice((*RULES, "0", "1", "2", "4", "-", "", "krypkasino", "mulle-glimne", *NASTY_WORDS))
-        message |= {"key": rng.choice((*keys, *places)), "value": value}
-    elif do == "number":
-        message |= {"key": rng.choice(("sweeps", "mulles", "stock")), "seat": rng.randrange(6), "number": 2}
-    elif do in ("edit", "type"):
-        message["text"] = mutate_text(editor.text, rng, ("rest", "hand 0:", ";", "#", "rules: mini-low"))
-    return message
-
-
-@fuzzer(share=0.5, rng=seeded)
-def editor(tally: Tally, rng: random.Random) -> None:
-    """Messages of a page that sets up positions: what is told of a text is what the package's parser says of it."""
-    editor, rules = Editor("en"), Rules.parse(rng.choice(RULES))
-    editor.begin(empty(rules) if rng.random() < 0.3 else Game(rules, seed=rng.randrange(1 << 32)).position())
-    for _ in range(20):
-        message = some_change(editor, rng)
-        text = json.dumps(mutate_json(message, rng) if rng.random() < 0.1 else message)
-        request = attempt(partial(parse_visit, text), tally, text)
-        if request is REFUSED or request["do"] not in EDITING:
-            continue
-        before = editor.text
-        done = attempt(partial(do_change, editor, request), tally, text)
-        assert done is not REFUSED or editor.text == before, text
-        check_draft(editor)
-
-
-def do_change(editor: Editor, request: dict[str, Any]) -> None:
-    """Do what a message asks for, as the server does."""
-    if "text" in request:
-        editor.take(request["text"], request["do"] == "type")
-    elif request["do"] == "back":
-        editor.back()
-    elif request["do"] != "edit":
-        editor.do(request)
-
-
-def check_draft(editor: Editor) -> None:
-    """Assert that what is told of a position is so."""
-    told, checked = editor.told(), editor.check()
-    json.dumps(told)
-    json.dumps(editor.told_check(editor.number, checked))
-    if checked.game is None:
-        check_sentence(ValueError(checked.error), editor.text)
-        assert attempt(partial(Game.from_position, editor.text), Tally(), editor.text) is REFUSED
-        return
-    game, board = checked.game, read_board(editor.text)
-    assert not told["error"]
-    assert Game.from_position(editor.text).position() == game.position(), editor.text
-    for seat in range(game.rules.players):
-        assert board.rest == f"hand {seat}" or sorted(board.zones[f"hand {seat}"]) == sorted(game.hand(seat))
-    assert board.rest or not any(board.left), editor.text

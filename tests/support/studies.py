@@ -16,6 +16,11 @@ from support.tables import ADDRESS, KEYS, WAIT, Here, within
 
 ANALYST = Analyst("search(worlds=4)", examine_move, measure_luck)
 STUDY = "ws://127.0.0.1:8765/study"
+LAST = """rules: mini-low players=2  # the last deal of a small game
+hand 0: 2S 3C; hand 1: 4C 5D
+table: 6H
+captured 1: rest
+"""
 
 
 def played(rules="mini-low", players=("person", "greedy"), seed=3):

@@ -273,7 +273,6 @@ def test_all_opponents_are_known_before_the_first_match(monkeypatch):
         ("table --load x.krk --seed 1", "the record of --load has the rules, the deal and the seats"),
         ("table --people 7", "people should be less than or equal to 6, not 7"),
         ("table --rules krypkasinoo", "krypkasinoo"),
-        ("table --edit --seed 1", "--edit begins with an empty position"),
         ("table --study over.krk --seed 1", "the record of --study has the rules, the deal and the players"),
         ("table --study game.krk", "game.krk is not over, so its hands stay closed; play it to its end"),
         ("table --study torn.txt", "line 3: '6X' is no card"),

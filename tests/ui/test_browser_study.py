@@ -64,7 +64,7 @@ def test_a_dropped_record_needs_no_table_and_no_names():
     with studying() as client, visit(client) as one:
         hello = one.read("hello")
         assert (hello["language"], hello["table"]) == ("en", False)
-        assert one.refused() == "Drop a record or a position on this page, open its file, or set up a position."
+        assert one.refused() == "Paste a record or a position here, drop it on this page, or open its file."
         study = one.open(game.record())
     assert study["seat"] is None
     assert study["names"] == ["Seat 0", "Seat 1"]
@@ -335,7 +335,6 @@ def test_the_seat_of_a_page_is_the_one_that_is_told():
     ("words", "opened"),
     [
         ("--learn", "learn.html"),
-        ("--edit", "study.html"),
         ("--study position.txt", "study.html"),
         ("--study game.krk", "study.html"),
     ],

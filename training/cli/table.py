@@ -49,7 +49,6 @@ class TableSettings(AtTable):
     study: str | None = option(
         None, "step through the record of a game that is over, or study a position", GAME_RECORDS, metavar="FILE"
     )
-    edit: bool = option(False, "set up a position and study it, instead of playing", GAME_RECORDS)
     host: str = output("127.0.0.1", "address to serve at; 0.0.0.0 lets others in, by their links")
     origin: tuple[str, ...] = output((), "address at which a proxy shows the table; repeatable", "URL")
     port: int = output(8765, "port to serve at; 0 for any free one", ge=0, le=65535)
@@ -61,8 +60,6 @@ class TableSettings(AtTable):
             raise ValueError("the record of --load has the rules, the deal and the seats; leave out their options")
         if self.study and (self.load or self.is_new or self.save or self.against):
             raise ValueError("the record of --study has the rules, the deal and the players; leave out their options")
-        if self.edit and (self.study or self.load or self.is_new or self.save or self.against):
-            raise ValueError("--edit begins with an empty position; leave out the options of games and records")
         if self.seat and self.people not in (1, len(self.seat)):
             raise ValueError(f"--people {self.people} needs as many --seat, not {len(self.seat)}")
         return self
@@ -94,8 +91,8 @@ def table_command(settings: TableSettings) -> None:
     from krypenv.ui.study.studies import Studies
 
     is_local = is_loopback(settings.host) and not settings.origin
-    if settings.study or settings.edit:
-        return _study(settings, is_local)
+    if settings.study:
+        return _study(settings, settings.study, is_local)
     origins = list(map(origin_of, settings.origin))
     players = [] if settings.load else settings.seated(settings.game_rules())
     thinkers = partial(Thinker, secrets.randbits(64) if settings.seed is None else settings.seed)
@@ -132,8 +129,8 @@ def table_command(settings: TableSettings) -> None:
             typer.echo(files.end())
 
 
-def _study(settings: TableSettings, is_local: bool) -> None:
-    """Serve the page to study a game or a position, or to set up a position, without a table."""
+def _study(settings: TableSettings, source: str, is_local: bool) -> None:
+    """Serve the page to study the game or the position of a file, without a table."""
     from krypenv.ui.browser.app import app_of
     from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.serving import Serving, address_of, bound, link, origin_of
@@ -142,19 +139,17 @@ def _study(settings: TableSettings, is_local: bool) -> None:
     from krypenv.ui.study.steps import StillPlayed, read_study
     from krypenv.ui.study.studies import Studies
 
-    source = settings.study
     try:
-        game = read_study(read_text(source)) if source else None
+        game = read_study(read_text(source))
     except StillPlayed:
         raise ValueError(f"the game of {source} is not over, so its hands stay closed; play it to its end") from None
     thinkers, keys = partial(Thinker, settings.seed or 0), Keys.new(is_local)
     with bound(settings.host, settings.port) as listening:
         address = settings.origin[0] if settings.origin else address_of(listening, settings.host)
         own = link(address, "" if is_local else keys.watch, "study.html")
-        typer.echo(f"The {'game' if game else 'page'} is at {own} until you press Ctrl-C.")
-        load = game.copy if game else None
+        typer.echo(f"The game is at {own} until you press Ctrl-C.")
         language = settings.language or language_of()
-        studies = Studies(keys, thinkers, _analyst(settings), load=load, language=language, report=_report)
+        studies = Studies(keys, thinkers, _analyst(settings), load=game.copy, language=language, report=_report)
         app = app_of(None, is_local, {"/study": studies.serve}, list(map(origin_of, settings.origin)), _report)
         with contextlib.suppress(KeyboardInterrupt):
             Serving().run(app, listening, own if settings.open else "")

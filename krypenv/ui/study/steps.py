@@ -110,7 +110,7 @@ def margins_of(game: Game) -> list[float]:
 def study_of(game: Game, words: Narrator, is_line: bool = False) -> dict[str, Any]:
     """Return a whole game, as JSON has it: the position before each move and after the last, with all hands.
 
-    A line, from a position that somebody has set up, need not be over; it has the moves that may follow, or None if
+    A line, from a position, need not be over; it has the moves that may follow, or None if
     they are too many. Raises StillPlayed for any other game that is not over.
     """
     if not is_line and not game.is_over:

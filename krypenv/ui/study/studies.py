@@ -1,4 +1,4 @@
-"""Games that are over, and positions that pages set up: the moves' values as they come, luck, and the challenge."""
+"""Games that are over, and positions: the moves' values as they come, luck, and the challenge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from krypenv.inputs.words import one_line, short_name
-from krypenv.notation import is_record
 from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
@@ -19,12 +18,11 @@ from krypenv.ui.browser.seats import names_of, people_of
 from krypenv.ui.browser.sockets import NOT_READ, Gone, received, welcome
 from krypenv.ui.browser.texts import CATALOGUES, say
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
-from krypenv.ui.study.visits import EDITING, parse_visit
+from krypenv.ui.study.visits import parse_visit
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game  # it loads the engine, for which no page is to wait
     from krypenv.ui.narrator.narrator import Narrator
-    from krypenv.ui.study.editor import Editor
 
 LONGEST_NAME = 40  # characters of what a record calls a player
 MOST_VISITS = 8  # pages that study at once, each with a process of 200 MB
@@ -53,7 +51,7 @@ class _Subject(NamedTuple):
     seat: int | None  # for whom it is told
     words: Narrator
     found: dict[int, dict[str, Any]]  # the analyses of moves so far, by how many were made before each
-    is_line: bool = False  # whether it is played on from a position that somebody has set up
+    is_line: bool = False  # whether it is played on from a position
 
 
 class Studies:
@@ -117,7 +115,6 @@ class Studies:
             "texts": CATALOGUES[self._language],
             "language": self._language,
             "table": self._pages is not None,
-            "empty": not self._pages and not self._load,
         }
 
     def subject(self, record: str | None, seat: int | None) -> _Subject:
@@ -187,18 +184,6 @@ class Studies:
         self.check_closed(game)
         return subject._replace(game=game, found={each: its for each, its in subject.found.items() if each <= at})
 
-    def editor(self, subject: _Subject | None) -> Editor:
-        """Return an editor whose position has no card yet, by the rules of what is studied, or of the table."""
-        from krypenv.rules import Rules
-        from krypenv.ui.study.boards import empty
-        from krypenv.ui.study.editor import Editor
-
-        hosted = self._pages.hosted if self._pages else None
-        game = subject.game if subject else hosted.game if hosted else None
-        editor = Editor(self._language)
-        editor.begin(empty(game.rules if game else Rules()))
-        return editor
-
     def _kept(self, record: str) -> dict[int, dict[str, Any]]:
         found = self._found.pop(record, {})
         self._found[record] = found
@@ -217,8 +202,6 @@ class _Visit:
         self._at = 0  # the decision that the page shows, which is valued first
         self._working: asyncio.Task[None] | None = None
         self._challenge: asyncio.Task[None] | None = None
-        self._editor: Editor | None = None
-        self._checking: asyncio.Task[None] | None = None
 
     async def listen(self) -> None:
         """Answer what the page asks for, until it is closed."""
@@ -242,8 +225,6 @@ class _Visit:
     def close(self) -> None:
         """Stop all, and end the process."""
         self.stop()
-        if self._checking:
-            self._checking.cancel()
         self._thinker.close()
 
     async def _tell(self, **message: Any) -> None:
@@ -253,9 +234,7 @@ class _Visit:
             raise Gone from None
 
     async def _do(self, do: str, **its: Any) -> None:
-        if do in EDITING:
-            await self._edit(do, **its)
-        elif do == "open":
+        if do == "open":
             await self._open(its.get("record"), its.get("moves", ()))
         elif do == "move":
             if self._subject:
@@ -325,44 +304,6 @@ class _Visit:
         name, whom = told_side(subject.words, seat)
         luck = await work(analyst.luck, subject.game, seat, name, whom, subject.words.language)
         await self._tell(type="luck", side=subject.words.rules.team_of(seat), **luck)
-
-    async def _edit(self, do: str, **its: Any) -> None:
-        """Change the position that the page sets up; tell it at once, and what is wrong with it when that is known."""
-        if do == "edit" and is_record(its.get("text", "")):
-            return await self._open(its["text"], ())
-        try:
-            editor = await asyncio.to_thread(self._edited, do, its)
-        except ValueError as error:
-            raise Refused(f"{one_line(str(error)).rstrip('.')}.") from None
-        await self._tell(type="draft", **editor.told())
-        if not self._checking or self._checking.done():
-            self._checking = self._start(self._check(editor))
-
-    def _edited(self, do: str, its: dict[str, Any]) -> Editor:
-        from krypenv.ui.study.steps import at_step
-
-        if self._editor is None:
-            self._editor = self._all.editor(self._subject)
-        editor = self._editor
-        if do == "back":
-            editor.back()
-        elif "text" in its:
-            editor.take(its["text"], is_typed=do == "type")
-        elif do != "edit":
-            editor.do({"do": do, **its})
-        elif "at" in its and self._subject:
-            self._all.check_closed(self._subject.game)
-            editor.begin(at_step(self._subject.game, its["at"]).position())
-        return editor
-
-    async def _check(self, editor: Editor) -> None:
-        """Tell what is wrong with the position that the page sets up, until nothing has changed meanwhile."""
-        number = None
-        while number != editor.number:
-            number = editor.number
-            checked = await asyncio.to_thread(editor.check)
-            if number == editor.number:
-                await self._tell(type="checked", **editor.told_check(number, checked))
 
     async def _play_again(self, subject: _Subject) -> None:
         from krypenv.ui.study.challenge import can_challenge, compared, play_again

@@ -1,4 +1,4 @@
-"""What a page that studies games may ask for: a game, the moves of a line, and changes of a position."""
+"""What a page that studies games may ask for: a game, and the moves of a line."""
 
 from __future__ import annotations
 
@@ -11,23 +11,14 @@ LARGEST = 1 << 16  # characters of a record, or of a position
 LONGEST = 2 * LARGEST + 20_000  # characters of a message: a game in JSON, where a line break takes two, and its moves
 MOST_MOVES = 1000  # of a line
 _A_PLACE = schema.whole(0, 100_000)
-OPENING = {
+VISITS = {
     "open": a_message({}, {"record": str, "moves": schema.a_list(schema.Line, 0, MOST_MOVES)}),
     "look": a_message({"at": _A_PLACE}),
     "move": a_message({"at": _A_PLACE, "move": schema.Line}),
     "challenge": a_message({}),
 }
-EDITING = {
-    "edit": a_message({}, {"at": _A_PLACE, "text": str}),
-    "type": a_message({"text": str}),
-    "put": a_message({"card": schema.Line, "to": schema.Line}, {"from": schema.Line}),
-    "rest": a_message({"to": schema.Line}),
-    "set": a_message({"key": schema.Line, "value": schema.Line}),
-    "number": a_message({"key": schema.Line, "seat": schema.whole(0, 5), "number": schema.whole(0, 999)}),
-    **dict.fromkeys(("clear", "shuffle", "back"), a_message({})),
-}
 
 
 def parse_visit(text: str) -> dict[str, Any]:
     """Return what a message asks for; raises ValueError, with a sentence, for anything else."""
-    return parse_message(text, {**OPENING, **EDITING}, LONGEST)
+    return parse_message(text, VISITS, LONGEST)

@@ -2,12 +2,9 @@
 
 import { connect } from "./connection.js";
 import { setTexts, t } from "./dom.js";
-import { nameOf } from "./editor_places.js";
 import { whenReleased } from "./pressed.js";
 import { drawStudy, drawStudyEnd, readAloud } from "./study_drawing.js";
 
-/** @typedef {import("./study_types.js").Draft} Draft */
-/** @typedef {import("./study_types.js").Editing} Editing */
 /** @typedef {import("./study_types.js").State} State */
 
 const LARGEST = 65536; // characters of a record or a position
@@ -24,27 +21,11 @@ const state = {
   challenge: null,
   playing: null,
   say: "",
-  isEditing: false,
   go,
   jump,
   play: (move) => ask({ do: "move", at: state.at, move }),
-  edit,
   dare: () => ask({ do: "challenge" }),
-  read: (file) => void read(file),
-};
-/** @type {Editing} */
-const editing = {
-  draft: null,
-  checked: null,
-  into: "hand 0",
-  say: "",
-  ask: (request) => ask(request),
-  choose: (place) => {
-    editing.into = place;
-    draw();
-  },
-  study: () => editing.draft && ask({ do: "open", record: editing.draft.text }),
-  leave: null,
+  take: (record) => ask({ do: "open", record }),
   read: (file) => void read(file),
 };
 let isDrawn = true;
@@ -54,9 +35,9 @@ let isDrawn = true;
 const ask = connect("study", hear, lose, drawStudyEnd);
 
 function lose() {
-  if (state.isEditing) editing.say = t("lost");
-  else if (state.study) state.say = t("lost");
-  if (state.isEditing || state.study) draw();
+  if (!state.study) return;
+  state.say = t("lost");
+  draw();
 }
 
 /** @param {any} message */
@@ -66,19 +47,12 @@ function hear(message) {
     setTexts(told.texts);
     document.documentElement.lang = told.language;
     state.hasTable = told.table;
-    begin(told.empty);
-  } else if (type === "draft") takeDraft(told);
-  else if (type === "checked") {
-    if (told.number === editing.draft?.number) {
-      editing.checked = told;
-      readAloud(told.error ? "" : told.told);
-    }
+    begin();
   } else if (type === "study") {
     const isSame = told.record === state.study?.record && !told.line;
     const at = isSame ? state.at : told.at;
     if (told.line && state.study?.line) readAloud(told.steps[at]?.told ?? "");
     Object.assign(state, {
-      isEditing: false,
       study: told,
       at,
       decisions: new Map(),
@@ -92,45 +66,19 @@ function hear(message) {
   else if (type === "playing") state.playing = told;
   else if (type === "challenge") Object.assign(state, { challenge: told, playing: null });
   else {
-    if (state.isEditing) editing.say = told.say;
-    else state.say = told.say;
+    state.say = told.say;
     readAloud(told.say);
   }
   draw();
 }
 
-/** Ask for what is to be shown at first, or what was shown before the connection was lost. @param {boolean} isEmpty */
-function begin(isEmpty) {
+/** Ask for what is to be shown at first, or what was shown before the connection was lost. */
+function begin() {
   const dropped = handedOver();
   const { study } = state;
   if (dropped !== null) ask({ do: "open", record: dropped });
-  else if (state.isEditing && editing.draft) ask({ do: "edit", text: editing.draft.text });
   else if (study) ask({ do: "open", record: study.record, ...(study.moves && { moves: study.moves }) });
-  else ask({ do: isEmpty ? "edit" : "open" });
-}
-
-/** @param {Draft} draft */
-function takeDraft(draft) {
-  const was = editing.draft?.board?.places.find((place) => place.key === editing.into)?.cards.length;
-  const places = draft.board?.places ?? [];
-  const place = places.find((each) => each.key === editing.into);
-  Object.assign(editing, { draft, checked: null, say: "" });
-  editing.leave = state.study && leave;
-  if (!place && places[0]) editing.into = places[0].key;
-  if (state.isEditing && draft.board && place && was !== place.cards.length)
-    readAloud(`${nameOf(draft.board, place)}: ${place.cards.length}`);
-  state.isEditing = true;
-}
-
-/** Open the editor at the position that is shown, or at a new one. */
-function edit() {
-  ask(state.study ? { do: "edit", at: state.at } : { do: "edit" });
-}
-
-/** Go back to what was studied. */
-function leave() {
-  state.isEditing = false;
-  draw();
+  else ask({ do: "open" });
 }
 
 /** Draw the page soon, once for all that has come until then. */
@@ -140,7 +88,7 @@ function draw() {
   requestAnimationFrame(() =>
     whenReleased(() => {
       isDrawn = true;
-      drawStudy(state, editing);
+      drawStudy(state);
     }),
   );
 }
@@ -165,7 +113,7 @@ function jump(step) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (!state.study || state.isEditing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!state.study || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target instanceof HTMLInputElement && event.target.type === "range" && event.key.length > 1) return;
   const last = state.study.steps.length - 1;
   /** @type {Record<string, () => void>} */
@@ -201,15 +149,10 @@ async function read(file) {
   const text = file.size <= 4 * LARGEST ? await file.text() : "";
   if (text.length > LARGEST || file.size > 4 * LARGEST) {
     const say = t("study_too_large", { most: LARGEST });
-    Object.assign(state.isEditing ? editing : state, { say });
+    state.say = say;
     readAloud(say);
     draw();
-  } else take(text);
-}
-
-/** Take the text of a record or a position: into the editor where it is open. @param {string} text */
-function take(text) {
-  ask(state.isEditing ? { do: "edit", text } : { do: "open", record: text });
+  } else state.take(text);
 }
 
 document.addEventListener("dragover", (event) => event.preventDefault());
@@ -220,8 +163,8 @@ document.addEventListener("drop", (event) => {
 });
 
 document.addEventListener("paste", (event) => {
-  const { target } = event;
-  if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) return;
   const text = event.clipboardData?.getData("text/plain") ?? "";
-  if (text.trim() && text.length <= LARGEST) take(text);
+  if (!text.trim() || text.length > LARGEST) return;
+  event.preventDefault();
+  state.take(text);
 });

@@ -2,11 +2,9 @@
 
 import { face, lying, short } from "./cards.js";
 import { h, refocus, t } from "./dom.js";
-import { editor } from "./editor.js";
 import { challengePart, curve, luckPart, points } from "./study_charts.js";
 
 /** @typedef {import("./study_types.js").Decision} Decision */
-/** @typedef {import("./study_types.js").Editing} Editing */
 /** @typedef {import("./study_types.js").State} State */
 /** @typedef {import("./study_types.js").Step} Step */
 /** @typedef {import("./study_types.js").Study} Study */
@@ -17,31 +15,27 @@ const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
 const MOST = 8; // values that are shown
 const MARKS = /** @type {Record<string, string>} */ ({ "?!": "study_mark1", "?": "study_mark2", "??": "study_mark3" });
 
-/** Draw the page. @param {State} state @param {Editing} editing */
-export function drawStudy(state, editing) {
+/** Draw the page. @param {State} state */
+export function drawStudy(state) {
   const { study } = state;
   const active = document.activeElement;
   if (!input.isConnected) document.body.append(input);
   page.removeAttribute("aria-busy");
-  const isWriting = active instanceof HTMLTextAreaElement && state.isEditing;
-  if (state.isEditing) drawEditor(state, editing);
-  else
-    page.replaceChildren(
-      head(state),
-      study
-        ? h("main", { class: "studying" }, board(state, study), figures(state, study), challengePart(state, study))
-        : empty(state),
-    );
-  const title = state.isEditing ? t("editor_title") : t("study_title");
-  document.title = `${title}${study && !state.isEditing ? ` · ${study.title}` : ""}`;
-  if (!isWriting) refocus(active);
-}
-
-/** Draw the editor around what a person may be writing in. @param {State} state @param {Editing} editing */
-function drawEditor(state, editing) {
-  const main = editor(editing);
-  if (main.parentElement === page) page.firstElementChild?.replaceWith(editorHead(state, editing));
-  else page.replaceChildren(editorHead(state, editing), main);
+  page.replaceChildren(
+    head(state),
+    study
+      ? h(
+          "main",
+          { class: "studying" },
+          board(state, study),
+          figures(state, study),
+          challengePart(state, study),
+          h("section", {}, opening(state)),
+        )
+      : empty(state),
+  );
+  document.title = `${t("study_title")}${study ? ` · ${study.title}` : ""}`;
+  refocus(active);
 }
 
 /** Draw why there is nothing to study. @param {string} reason */
@@ -75,32 +69,11 @@ function head(state) {
           { class: "button", download: "krypenv.krk", href: recordLink(study.record), "data-focus": "save" },
           t("study_save"),
         ),
-      h("button", { "data-focus": "edit", onclick: state.edit }, t(study ? "study_edit" : "study_set_up")),
-      opener(state.read),
-      toTable(state),
+      state.hasTable &&
+        h("a", { class: "button", href: `./${location.hash}`, "data-focus": "table" }, t("study_table")),
     ),
   );
 }
-
-/** @param {State} state @param {Editing} editing */
-function editorHead(state, { leave, read }) {
-  return h(
-    "header",
-    {},
-    h("h1", {}, t("editor_title")),
-    h(
-      "nav",
-      {},
-      leave && h("button", { "data-focus": "leave", onclick: leave }, t("editor_leave")),
-      opener(read),
-      toTable(state),
-    ),
-  );
-}
-
-/** @param {State} state */
-const toTable = (state) =>
-  state.hasTable && h("a", { class: "button", href: `./${location.hash}`, "data-focus": "table" }, t("study_table"));
 
 /** @type {{ record: string, link: string }} */
 const saved = { record: "", link: "" };
@@ -115,15 +88,28 @@ function recordLink(record) {
 }
 
 const input = h("input", { type: "file", class: "unseen", tabindex: -1, "aria-hidden": "true" }); // outlives each drawing
+const pasted = h("textarea", { rows: 2, spellcheck: "false", "data-focus": "paste" }); // this too
 
-/** @param {(file: File) => void} read */
-function opener(read) {
+/** Return what opens another game: a file, or a text that is pasted. @param {State} state */
+function opening(state) {
   input.onchange = () => {
     const file = input.files?.[0];
-    if (file) read(file);
+    if (file) state.read(file);
     input.value = ""; // so that the same file may be chosen again
   };
-  return h("button", { "data-focus": "open", onclick: () => input.click(), title: t("study_drop") }, t("study_open"));
+  pasted.placeholder = t("study_paste");
+  pasted.setAttribute("aria-label", t("study_paste"));
+  pasted.onchange = () => {
+    if (pasted.value.trim()) state.take(pasted.value);
+    pasted.value = "";
+  };
+  return h(
+    "div",
+    { class: "opening" },
+    h("p", {}, t("study_none")),
+    pasted,
+    h("button", { "data-focus": "open", onclick: () => input.click() }, t("study_open")),
+  );
 }
 
 /** @param {State} state */
@@ -132,7 +118,7 @@ function empty(state) {
     "main",
     { class: "ended" },
     h("p", { role: "status" }, state.say || t("study_waiting")),
-    state.say && h("p", {}, t("study_none")),
+    state.say && h("div", {}, opening(state)),
   );
 }
 

@@ -18,7 +18,7 @@
  * @property {Made | null} move the move that was made here
  */
 /**
- * @typedef {object} Study a game that is over, or a line of play from a position that somebody has set up
+ * @typedef {object} Study a game that is over, or a line of play from a position
  * @property {string} title
  * @property {number | null} seat
  * @property {string[]} names by seat
@@ -41,40 +41,6 @@
 /** @typedef {{ at: number, table: string[], hand: string[], text: string }} Choice */
 /** @typedef {{ same: boolean, mine: Choice, theirs: Choice }} Difference */
 /** @typedef {{ by: string, margins: number[], deals: { deal: number, margins: number[], difference: Difference | null }[] }} Challenge */
-/** @typedef {{ key: string, kind: string, seat: number | null, value: number | null, owner: number | null, cards: string[], rest: boolean }} Place where cards may lie */
-/**
- * @typedef {object} Board what can be read of a position that is set up
- * @property {string} rules
- * @property {string} preset
- * @property {string[]} presets
- * @property {number} players
- * @property {number[]} counts of players that the preset is for
- * @property {string[]} names of the seats
- * @property {{ card: string, left: number }[]} deck
- * @property {number} left how many cards are named nowhere
- * @property {string} rest the place of all cards that are named nowhere else; empty if none
- * @property {Place[]} places
- * @property {number[]} builds values that builds may have
- * @property {number} dealer
- * @property {number | null} last who made the last capture
- * @property {number | null} deal
- * @property {number} deals
- * @property {number[]} sweeps by seat
- */
-/** @typedef {{ number: number, text: string, error: string, undo: boolean, board: Board | null }} Draft a position that is set up */
-/** @typedef {{ number: number, error: string, fault: string, told: string, turn: number | null, last: number | null, dealer: number | null }} Checked whether it can be studied */
-/**
- * @typedef {object} Editing what the editor knows and shows
- * @property {Draft | null} draft
- * @property {Checked | null} checked of the draft, once it is known
- * @property {string} into where cards go
- * @property {string} say
- * @property {(request: Record<string, unknown>) => void} ask
- * @property {(place: string) => void} choose where cards go
- * @property {() => void} study
- * @property {(() => void) | null} leave go back to what was studied before
- * @property {(file: File) => void} read
- */
 /**
  * @typedef {object} State what a page knows and shows
  * @property {boolean} hasTable whether there is a table to go back to
@@ -85,12 +51,11 @@
  * @property {Challenge | null} challenge
  * @property {{ made: number, of: number } | null} playing how far the challenge is
  * @property {string} say
- * @property {boolean} isEditing whether the editor is open
  * @property {(at: number) => void} go
  * @property {(move: string) => void} play a move of a line
- * @property {() => void} edit the position that is shown, or a new one
  * @property {(step: number) => void} jump to the next mistake, or with -1 to the previous one
  * @property {() => void} dare begin the challenge
+ * @property {(record: string) => void} take the text of a record or a position
  * @property {(file: File) => void} read
  */
 
