@@ -30,33 +30,46 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
     """
     with naming(path):
         target = _target(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # nobody can foresee this name and lay a link to another file there
-        partial = target.with_name(f".{target.name[:_LONGEST_START]}.{secrets.token_hex(8)}.part")
-        try:
-            with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+        with _partial(target, data, mode) as partial:
             os.replace(partial, target)
-        finally:
-            with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
 
 
 def write_new(path: Path, data: bytes, mode: int = 0o666) -> None:
-    """Write a file where there is none: its name is taken first, so that no other process gets it.
+    """Write a file as `write_whole` does, but only where there is none, so that no other process gets its name.
 
     Raises FileExistsError with the file's name if there is something at its path, or a link, even a broken one.
     """
     with naming(path):
-        _target(path).parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+        target = _target(path)
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        with _partial(target, data, mode) as partial:
+            try:
+                os.link(partial, target)
+            except FileExistsError:
+                raise
+            except OSError:  # this file system has no second names for a file
+                os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+                os.replace(partial, target)
+
+
+@contextlib.contextmanager
+def _partial(target: Path, data: bytes, mode: int) -> Iterator[Path]:
+    """Write a file beside the target, which is gone after the block.
+
+    Nobody can foresee its name and lay a link to another file there.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name[:_LONGEST_START]}.{secrets.token_hex(8)}.part")
     try:
-        write_whole(path, data, mode)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+        with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield partial
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def _target(path: Path) -> Path:
@@ -155,5 +168,5 @@ def parse_json(data: bytes | str, infinite: bool = False) -> Any:
     mark: Any = codecs.BOM_UTF8 if isinstance(data, bytes) else "\ufeff"
     try:
         return from_json(data.removeprefix(mark), allow_inf_nan=infinite)
-    except (ValueError, MemoryError):
+    except (ValueError, TypeError, MemoryError):  # TypeError for a text with half of a character
         raise ValueError("is not JSON; it was not written whole or was changed") from None
