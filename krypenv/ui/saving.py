@@ -5,7 +5,9 @@ They hold the whole deck, so only their owner may read them.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
 import traceback
 from pathlib import Path
 
@@ -50,6 +52,8 @@ class Saver:
                 raise
             write_whole(path, record, PRIVATE)
         self._copies.add(os.path.realpath(path))
+        with contextlib.suppress(OSError):  # the game stays the latest of its folder, with which `krypenv play` goes on
+            os.utime(self._file, ns=(time.time_ns(),) * 2)
 
 
 def reason_of(error: OSError) -> str:

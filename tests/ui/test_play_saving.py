@@ -80,6 +80,8 @@ def test_copies_are_new_files_that_are_saved_again():
     assert saved().moves == moves
     assert saved("other.krk").moves == saved("../here.krk").moves == moves[: len(saved("other.krk").moves)]
     assert 2 <= len(saved("other.krk").moves) < len(moves)
+    sitting(table, ["save last.krk", "q"])[0].run()
+    assert saved_games.latest()[0] == Path("game.krk"), "the game is resumed, and not its copy"
 
 
 # ---------------------------------------------------------------------- as it goes

@@ -51,7 +51,9 @@ class TableSettings(AtTable):
     )
     host: str = output("127.0.0.1", "address to serve at; 0.0.0.0 lets others in, by their links")
     origin: tuple[str, ...] = output((), "address at which a proxy shows the table; repeatable", "URL")
-    port: int = output(8765, "port to serve at; 0 for any free one", ge=0, le=65535)
+    port: int | None = output(
+        None, "port to serve at; 0 for any free one [default: 8765, or the next free one]", ge=0, le=65535
+    )
     open: bool = output(True, "open the page in the browser")
 
     @model_validator(mode="after")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import ipaddress
 import os
@@ -17,26 +18,34 @@ from starlette.applications import Starlette
 from krypenv.inputs.words import shown
 from krypenv.ui.browser.guests import BACKLOG, Connection, leave_out_tracebacks
 
+PORT, NEXT = 8765, 20  # the usual port, and how many from it on are tried
 MOST_BYTES = 1 << 18  # of a message on a socket: a game in any letters
 _ADDRESS = re.compile(r"(https?://(?:[\w.-]{1,253}|\[[\da-fA-F:.]+\])(?::\d{1,5})?)(?:/[!-~]*)?", re.ASCII)
 _EXAMPLE = "https://cards.example or https://cards.example/table/"
 SOON = 2  # seconds that pages have to close when the server stops
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address; port 0 stands for any free one.
+def bound(host: str, port: int | None) -> socket.socket:
+    """Return a socket that listens at an address; port 0 stands for any free one, None for the usual or the next free.
 
     Raises ValueError with one sentence if there is no such address, or if the port is busy.
     """
     try:
         socket.getaddrinfo(host, port)
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        for usual in range(PORT, PORT + NEXT) if port is None else ():
+            with contextlib.suppress(OSError):
+                return socket.create_server((host, usual), family=_family(host))
+        return socket.create_server((host, PORT if port is None else port), family=_family(host))
     except socket.gaierror:
         raise ValueError(f"{host!r} is no address of this machine; --host is one, as in 0.0.0.0") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ValueError(f"port {port} is busy; give another one by --port, or --port 0 for any free one") from None
         raise ValueError(f"{host} port {port} can't be used: {os.strerror(error.errno or 0)}") from None
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def is_loopback(host: str) -> bool:

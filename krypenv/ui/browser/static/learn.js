@@ -5,19 +5,25 @@ import { focusOn, h, refocus, t } from "./dom.js";
 /** @typedef {{ number: number, titles: string[], task: string, said: string, solved: boolean, wrong: boolean }} Lesson */
 
 const SOLVED = "krypenv lessons solved"; // under which this browser keeps which lessons were solved
+const PLACE = "krypenv lesson"; // and which one was open last
 const place = /** @type {HTMLElement} */ (document.getElementById("lesson"));
-const solved = new Set(kept());
+/** @type {Set<number>} */
+const solved = new Set(kept(SOLVED, []));
 /** @type {Lesson | null} */
 let before = null;
 
 document.addEventListener("told", (event) => {
   const lesson = event instanceof CustomEvent ? /** @type {Lesson | undefined} */ (event.detail.lesson) : undefined;
   if (!lesson) return;
+  const last = before ? lesson.number : kept(PLACE, 0);
+  before ??= lesson;
+  if (last > lesson.number) return go(last);
+  keep(PLACE, lesson.number);
   if (lesson.solved && !solved.has(lesson.number)) {
     solved.add(lesson.number);
-    keep();
+    keep(SOLVED, [...solved]);
   }
-  draw(lesson, lesson.solved && !before?.solved);
+  draw(lesson, lesson.solved && !before.solved);
   before = lesson;
 });
 
@@ -93,22 +99,29 @@ function go(lesson) {
 }
 
 /**
- * Return which lessons were solved in this browser.
- * @returns {number[]}
+ * Return what this browser has kept under a name.
+ * @template Kept
+ * @param {string} name
+ * @param {Kept} instead what is returned where it has kept nothing
+ * @returns {Kept}
  */
-function kept() {
+function kept(name, instead) {
   try {
-    const found = JSON.parse(localStorage.getItem(SOLVED) ?? "[]");
-    return Array.isArray(found) ? found : [];
+    return JSON.parse(localStorage.getItem(name) ?? "null") ?? instead;
   } catch {
-    return []; // a browser that keeps nothing
+    return instead; // a browser that keeps nothing
   }
 }
 
-function keep() {
+/**
+ * Keep something in this browser, if it does.
+ * @param {string} name
+ * @param {unknown} value
+ */
+function keep(name, value) {
   try {
-    localStorage.setItem(SOLVED, JSON.stringify([...solved]));
+    localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // then they are open again
+    // then it is asked for again
   }
 }
