@@ -14,7 +14,7 @@ from rich.text import Text
 
 from krypenv.game.game import Game
 from krypenv.ui.choices import MOST_LISTED, Choices
-from krypenv.ui.narrator.choice import group_of
+from krypenv.ui.narrator.options import group_of
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.screen import Screen
 from krypenv.ui.table import Table

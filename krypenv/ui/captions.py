@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from krypenv.game.game import Game
 from krypenv.pictures.scene import Said
-from krypenv.ui.narrator.came_to import rows_of
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.score_sheet import rows_of
 
 
 def said_of(game: Game, narrator: Narrator, before: Game | None = None, all_open: bool = False) -> Said:

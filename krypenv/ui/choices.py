@@ -9,8 +9,8 @@ from typing import NamedTuple
 from krypenv.cards import CARD_PATTERN, card_name, parse_card
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.ui.narrator.choice import GROUPS, group_of
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.options import GROUPS, group_of
 
 MOST_LISTED = 12  # choices shown at once
 _MOST_MOVES = 1000  # that are listed at all

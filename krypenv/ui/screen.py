@@ -15,8 +15,8 @@ from krypenv.advice.values import MOST_ADVISED, Values
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.ui.choices import MOST_LISTED, Choices
-from krypenv.ui.narrator.choice import GROUPS, group_of
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.options import GROUPS, group_of
 from krypenv.ui.rulebook import five_lines, in_full, shows
 from krypenv.ui.table import Table
 from krypenv.ui.table_text import NARROWEST, TableText
@@ -32,7 +32,7 @@ class Screen:
     Args:
         table: the table.
         console: where to write.
-        language: one of `krypenv.ui.narrator.words.LANGUAGES`.
+        language: one of `krypenv.ui.narrator.texts.LANGUAGES`.
         four_colours: write clubs green and diamonds blue.
     """
 

@@ -40,7 +40,7 @@ class Terminal:
         four_colours: write clubs green and diamonds blue.
         read: how to ask for a line; it raises EOFError where the input has ended.
         remark: what there is to say about a game that is over, in a sentence; nothing, if there is nothing.
-        language: one of `krypenv.ui.narrator.words.LANGUAGES`.
+        language: one of `krypenv.ui.narrator.texts.LANGUAGES`.
         ahead: the process that compiles what the game needs, if there is one.
         is_welcome: whether the person has just read the rules.
     """

@@ -8,9 +8,9 @@ from krypenv.engine import IllegalMove
 from krypenv.game.display import LastPlay, last_play
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.ui.narrator.choice import group_of
-from krypenv.ui.narrator.happened import what_is_taken
+from krypenv.ui.narrator.events import what_is_taken
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.options import group_of
 from krypenv.ui.narrator.words import starting
 
 MOST_MOVES = 200  # that are listed; of more, a person names the cards that a card takes

@@ -10,7 +10,7 @@ from support.games import gained
 from krypenv import Game
 from krypenv.cards import card_symbol
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.words import LANGUAGES
+from krypenv.ui.narrator.texts import LANGUAGES
 from krypenv.ui.study.guided import GUIDE, SEED, advise, guided_game, possible, told_advice
 from krypenv.ui.study.lessons import FOLDER, lessons_in
 

@@ -15,7 +15,7 @@ from support.playthroughs import GAMES
 from krypenv import Game, Rules
 from krypenv.game.moves import Move
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.words import LANGUAGES
+from krypenv.ui.narrator.texts import LANGUAGES
 
 FOLDER = TESTS / "narration"
 SHOWN_DEALS = 2  # at the beginning of a game; its last deal too

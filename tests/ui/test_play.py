@@ -15,7 +15,7 @@ from krypenv import Game, Rules
 from krypenv.ui import choices as choosing
 from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of, moves_with
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.words import LANGUAGES
+from krypenv.ui.narrator.texts import LANGUAGES
 from krypenv.ui.table import PERSON, Table
 
 pytestmark = pytest.mark.usefixtures("own_folder")

@@ -17,9 +17,9 @@ from krypenv import Game, Rules
 from krypenv.advice.estimates import plus_minus
 from krypenv.game.moves import Move
 from krypenv.ui.choices import choices_of
-from krypenv.ui.narrator.choice import group_of
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.words import CATALOGUES
+from krypenv.ui.narrator.options import group_of
+from krypenv.ui.narrator.texts import CATALOGUES
 from krypenv.ui.table import Table
 from krypenv.ui.terminal import COMMANDS, Terminal
 

@@ -64,7 +64,7 @@ def play_command(settings: PlaySettings) -> None:
     from rich.console import Console
 
     from krypenv.game.game import Game
-    from krypenv.ui.narrator.words import check_language, language_of
+    from krypenv.ui.narrator.texts import check_language, language_of
     from krypenv.ui.table import Table, check_players, dealt, named_in, next_of
     from krypenv.ui.terminal import Terminal
 
@@ -148,14 +148,15 @@ def _welcomed(console: Console, language: str, rules: Rules, seed: int | None) -
 def _luck_in(language: str, table: Table) -> str:
     """Write a sentence on the luck of the person's side in a finished game; empty unless all its deals are known."""
     from krypenv.training.evaluation.luck.game_luck import luck_of_game
-    from krypenv.ui.narrator.words import starting, text_in
+    from krypenv.ui.narrator.texts import say
+    from krypenv.ui.narrator.words import starting
 
     luck, rules = luck_of_game(table.game), table.game.rules
     if not luck.is_whole:
         return ""
     isalone = rules.num_teams == rules.players
-    name = starting(text_in(language, "you" if isalone else "your_side"))
-    whom = text_in(language, f"luck.whom.{'you' if isalone else 'side'}")
+    name = starting(say(language, "you" if isalone else "your_side"))
+    whom = say(language, f"luck.whom.{'you' if isalone else 'side'}")
     return luck.tell(rules.team_of(table.seat), name, whom, language)
 
 
@@ -166,7 +167,7 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, ask
     and a person can answer.
     """
     from krypenv.ui.narrator.narrator import Narrator
-    from krypenv.ui.narrator.words import text_in
+    from krypenv.ui.narrator.texts import say
 
     for path in latest():
         lock = contextlib.ExitStack()
@@ -181,7 +182,7 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, ask
             file = printable(str(path))
             if not (asks and sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
                 command = f"krypenv play --load {printable(as_argument(str(path)))}"
-                console.print(text_in(language, "unfinished.how", file=file, command=command), **_PLAIN)
+                console.print(say(language, "unfinished.how", file=file, command=command), **_PLAIN)
                 return None
             words, count = Narrator(game.rules, language=language), len(game.moves)
             console.print(

@@ -28,7 +28,7 @@ def rules_command(settings: RulesSettings) -> None:
     from rich.console import Console
 
     from krypenv.ui.narrator.narrator import Narrator
-    from krypenv.ui.narrator.words import language_of
+    from krypenv.ui.narrator.texts import language_of
     from krypenv.ui.rulebook import five_lines, in_full, shows
 
     rules = settings.game_rules()

@@ -137,7 +137,7 @@ def _study(settings: TableSettings, source: str, is_local: bool) -> None:
     from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.serving import Serving, address_of, bound, link, origin_of
     from krypenv.ui.browser.thinking import Thinker
-    from krypenv.ui.narrator.words import language_of
+    from krypenv.ui.narrator.texts import language_of
     from krypenv.ui.study.steps import StillPlayed, read_study
     from krypenv.ui.study.studies import Studies
 
@@ -198,7 +198,7 @@ class _Files:
         """Choose the game to play: that of --load, the latest unfinished one, or a new one."""
         from krypenv.ui.browser.hosted import Hosted
         from krypenv.ui.browser.keys import Keys
-        from krypenv.ui.narrator.words import language_of
+        from krypenv.ui.narrator.texts import language_of
         from krypenv.ui.table import dealt, next_of
 
         settings, players, unfinished = self._settings, self._players, None

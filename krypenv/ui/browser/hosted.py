@@ -10,10 +10,10 @@ from krypenv.game.moves import Move
 from krypenv.inputs.words import one_line, short_name
 from krypenv.ui.browser.requests import Request
 from krypenv.ui.browser.seats import names_of, people_of
-from krypenv.ui.browser.texts import CATALOGUES, say
 from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.words import check_language, starting
+from krypenv.ui.narrator.texts import CATALOGUES, check_language, say
+from krypenv.ui.narrator.words import starting
 from krypenv.ui.table import dealt, next_of
 from krypenv.ui.view import Story, refusal, view
 

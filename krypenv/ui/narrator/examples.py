@@ -14,9 +14,9 @@ from krypenv.cards import NUM_KINDS, card_name, card_of, parse_card, rank_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
+from krypenv.ui.narrator.events import tell_if
 from krypenv.ui.narrator.facts import hand_values, table_values
-from krypenv.ui.narrator.happened import tell_if
-from krypenv.ui.narrator.why_not import moves_of, why_card, why_not
+from krypenv.ui.narrator.refusals import moves_of, why_card, why_not
 from krypenv.ui.narrator.words import Words
 
 _MOST_TRIED = 400  # positions for an example

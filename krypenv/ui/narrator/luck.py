@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krypenv.ui.narrator.words import text_in
+from krypenv.ui.narrator.texts import say
 
 TIED = 0.05  # points; margins of more than two sides are fractions
 
@@ -35,8 +35,8 @@ def tell_luck(
     size, cards = f"{abs(margin):.1f}".removesuffix(".0"), round(abs(luck))
     is_tied, verb = abs(margin) < TIED, "gave" if luck > 0 else "cost"
     result = _result(margin, sides, is_over)
-    points = text_in(language, "luck.points", 1 if size == "1" else 2, size=size)
-    said = text_in(language, f"luck.{result}", name=name, size=size, points=points)
+    points = say(language, "luck.points", 1 if size == "1" else 2, size=size)
+    said = say(language, f"luck.{result}", name=name, size=size, points=points)
     if cards == 0:
         how = "even"
     elif is_tied or (margin > 0) != (luck > 0):
@@ -47,7 +47,7 @@ def tell_luck(
         how = verb
     else:
         how = "some"
-    return text_in(language, f"luck.{how}", cards, said=said, whom=whom, cards=cards)
+    return say(language, f"luck.{how}", cards, said=said, whom=whom, cards=cards)
 
 
 def _result(margin: float, sides: int, is_over: bool) -> str:

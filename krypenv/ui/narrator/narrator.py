@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.ui.narrator import came_to, choice, happened, what, why_not
+from krypenv.ui.narrator import events, options, refusals, rules_text, score_sheet
 from krypenv.ui.narrator.examples import examples_of
 from krypenv.ui.narrator.words import Words
 
@@ -25,65 +25,65 @@ class Narrator(Words):
     @property
     def title(self) -> str:
         """What the game is called."""
-        return what.title_of(self)
+        return rules_text.title_of(self)
 
     @property
     def table_title(self) -> str:
         """What the game is called, and for how many players."""
-        return what.table_title_of(self)
+        return rules_text.table_title_of(self)
 
     def lines(self) -> list[tuple[str, str]]:
         """Return what the game is in five lines, each with its heading."""
-        return [(part.heading, part.line) for part in what.sections(self)]
+        return [(part.heading, part.line) for part in rules_text.sections(self)]
 
     def in_full(self) -> list[tuple[str, list[str]]]:
         """Return what the game is, in paragraphs under five headings, with examples that were played."""
         examples = examples_of(self)
         return [
             (part.heading, [*filter(None, (part.line, part.more)), *examples.get(name, [])])
-            for name, part in zip(what.LINES, what.sections(self), strict=True)
+            for name, part in zip(rules_text.LINES, rules_text.sections(self), strict=True)
         ]
 
     # ------------------------------------------------------------------ plays
 
     def place(self, game: Game) -> str:
         """Return which deal of which game is being played, within a sentence."""
-        return happened.tell_place(self, game)
+        return events.tell_place(self, game)
 
     def deal(self, game: Game) -> str:
         """Return which deal begins, and who leads."""
-        return " ".join(happened.tell_deal(self, game))
+        return " ".join(events.tell_deal(self, game))
 
     def play(self, before: Game, game: Game) -> str:
         """Return what the last play of a game was and brought; `before` is the game before it."""
-        return " ".join(happened.tell_play(self, before, game))
+        return " ".join(events.tell_play(self, before, game))
 
     def announcement(self, game: Game) -> str:
         """Return what could sweep the table, where that must be said; empty if nothing."""
-        return happened.tell_announcement(self, game)
+        return events.tell_announcement(self, game)
 
     def choice(self, game: Game, move: Move) -> tuple[str, str]:
         """Return a move of the seat to act in a few words, and what it adds at once to its score, with a sign."""
-        return choice.tell_choice(self, game, move)
+        return options.tell_choice(self, game, move)
 
     def why(self, game: Game, move: Move) -> str:
         """Return why the seat to act can't make a move, or what that would do."""
-        return why_not.why(self, game, move)
+        return refusals.why(self, game, move)
 
     def why_card(self, game: Game, card: str) -> str:
         """Return why the seat to act can't play a card, or what that would do, or between what it must choose."""
-        return why_not.why_card(self, game, card)
+        return refusals.why_card(self, game, card)
 
     # ------------------------------------------------------------------ the end
 
-    def sheet(self, game: Game) -> came_to.Sheet:
+    def sheet(self, game: Game) -> score_sheet.Sheet:
         """Return every point of a game by its source and seat."""
-        return came_to.sheet_of(self, game)
+        return score_sheet.sheet_of(self, game)
 
     def sheet_lines(self, game: Game, width: int = 80) -> list[str]:
         """Return every point of a game by its source and seat, as lines of so many columns."""
-        return came_to.lines_of(self, self.sheet(game), width)
+        return score_sheet.lines_of(self, self.sheet(game), width)
 
     def result(self, game: Game) -> str:
         """Return who won a game that is over, or its session, and why."""
-        return " ".join(came_to.tell_result(self, game))
+        return " ".join(score_sheet.tell_result(self, game))

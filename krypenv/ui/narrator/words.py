@@ -1,41 +1,14 @@
-"""Languages, and the small words that sentences are made of: cards, lists, numbers, names of seats and sides."""
+"""The small words that sentences are made of: cards, lists, numbers, names of seats and sides."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krypenv.cards import RANK_NAMES, TEN, card_symbol, parse_card
-from krypenv.inputs.words import shown
 from krypenv.rules import Rules
-from krypenv.ui.narrator import english, swedish
 from krypenv.ui.narrator.facts import hand_values, split
-
-CATALOGUES = {"en": english.TEXTS, "sv": swedish.TEXTS}  # a language more is a file more, and its name here
-LANGUAGES = tuple(CATALOGUES)
-
-
-def language_of(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the language of a locale: that of the variables LC_ALL, LC_MESSAGES or LANG, or English."""
-    name = next(filter(None, (environment.get(key, "") for key in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return name[:2] if name[:2] in LANGUAGES and not name[2:3].isalpha() else "en"
-
-
-def check_language(language: str) -> str:
-    """Return a language, or raise ValueError if it has no catalogue."""
-    if language not in CATALOGUES:
-        raise ValueError(f"the languages are {', '.join(LANGUAGES)}, not {shown(language)}")
-    return language
-
-
-def text_in(language: str, key: str, count: int | None = None, **parts: Any) -> str:
-    """Return a text of a catalogue with its parts; of two forms, the first is for a count of one."""
-    text = CATALOGUES[language][key]
-    if "|" in text:
-        one, many = text.split("|")
-        text = one if count is not None and abs(count) == 1 else many
-    return text.format(count=count, **parts)
+from krypenv.ui.narrator.texts import CATALOGUES, check_language, say
 
 
 class Words:
@@ -45,7 +18,7 @@ class Words:
         rules: the rules of the game.
         names: what the seats are called, by default by their numbers.
         seat: who is spoken to; None for somebody who watches.
-        language: one of `LANGUAGES`.
+        language: one of `texts.LANGUAGES`.
         symbols: write suits as in 8♠, otherwise as in 8S.
     """
 
@@ -63,7 +36,7 @@ class Words:
 
     def say(self, key: str, count: int | None = None, **parts: Any) -> str:
         """Return a text of the catalogue with its parts; of two forms, the first is for a count of one."""
-        return text_in(self.language, key, count, **parts)
+        return say(self.language, key, count, **parts)
 
     def has(self, key: str) -> bool:
         """Return whether the catalogue has a text."""

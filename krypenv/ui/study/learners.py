@@ -16,8 +16,8 @@ from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Page, Pages
 from krypenv.ui.browser.requests import REQUESTS, Request, a_message, parse_message
 from krypenv.ui.browser.sockets import NOT_READ, welcome
-from krypenv.ui.browser.texts import say
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
+from krypenv.ui.narrator.texts import say
 
 if TYPE_CHECKING:
     from krypenv.ui.browser.hosted import Hosted

@@ -16,8 +16,8 @@ from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.seats import names_of, people_of
 from krypenv.ui.browser.sockets import NOT_READ, Gone, received, welcome
-from krypenv.ui.browser.texts import CATALOGUES, say
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
+from krypenv.ui.narrator.texts import CATALOGUES, say
 from krypenv.ui.study.visits import parse_visit
 
 if TYPE_CHECKING:

@@ -124,7 +124,7 @@ def tell_deal(words: Words, game: Game) -> list[str]:
     """Return which deal begins, whether it is the last, what is put aside, and who leads."""
     counts = {"number": game.deal_number, "deals": len(game.rules.deal_sizes())}
     is_session = game.rules.games != 1
-    told = [words.say("deal.game" if is_session else "deal", game=game.game_number, **counts)]
+    told = [words.say("deal.game" if is_session else "deal.begins", game=game.game_number, **counts)]
     told += [words.say("deal.last")] if counts["number"] == counts["deals"] > 1 else []
     if game.set_aside:
         told.append(words.say("deal.aside", cards=words.cards(game.set_aside)))

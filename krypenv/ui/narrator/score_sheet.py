@@ -12,7 +12,7 @@ from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.scoring import majority_points
 from krypenv.rules import Rules
 from krypenv.ui.narrator.facts import counting_cards
-from krypenv.ui.narrator.what import class_name
+from krypenv.ui.narrator.rules_text import class_name
 from krypenv.ui.narrator.words import Words, signed, starting
 
 _MAJORITIES = {"most_spades": "most_spades_points", "most_cards": "most_cards_points", "spades_above": "spades_above"}

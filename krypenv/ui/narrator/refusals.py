@@ -13,8 +13,8 @@ from krypenv.engine import IllegalMove
 from krypenv.families.bounds import FIRST_LONER
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
+from krypenv.ui.narrator.events import tell_if
 from krypenv.ui.narrator.facts import hand_values, kinds_worth, table_values
-from krypenv.ui.narrator.happened import tell_if
 from krypenv.ui.narrator.words import Words
 
 MOST_NAMED = 4  # captures that a sentence names
