@@ -83,6 +83,7 @@ def test_a_table_below_a_path_is_played_learned_and_studied(browser):
     with served(behind_a_proxy(app, prefix="/cards")) as address:
         with opened(browser, f"{address}cards/") as page:
             play_first(page)
+            page.locator("[data-focus=rules]").click()
             page.locator("[data-focus=learn]").click()
             page.locator("#lesson h2").first.wait_for()
         with opened(browser, f"{address}cards/study.html", has_rules=False) as page:

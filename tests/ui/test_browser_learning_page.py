@@ -25,6 +25,7 @@ def over(game):
 def test_lessons_are_played_one_after_another_and_then_a_deal_with_a_guide(browser):
     first, second = lessons_in("en")[:2]
     with table_at(hosted) as address, opened(browser, address) as page:
+        page.get_by_role("button", name="Rules").click()
         page.get_by_role("link", name="Learn").click()
         said, task = page.locator(".lesson .said"), page.locator(".lesson .task")
         expect(task).to_have_text(first.task)

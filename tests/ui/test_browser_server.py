@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from support.decisions import CHOICE
+from support.fuzzing import check_sentence
 from support.tables import KEYS, Failing, Kept, Waiting, hosted, page, serving
 
 from krypenv import Game, Move, Rules
@@ -219,6 +220,18 @@ def test_what_can_not_be_played_with_ends_the_table(table, reason):
         told = one.until(lambda told: told["type"] == "closed" or told["ended"])
         assert (told.get("say") or told["ended"]) == "The table can't begin. Why is said where it was started."
     assert [reason in each for each in reasons] == [True]
+
+
+def test_the_rules_of_any_game_are_told_to_every_page_and_odd_ones_refused():
+    with serving(hosted) as client:
+        for of, language in (("mini-low", "en"), ("mini-low", "sv")):
+            told = client.get("/rules", params={"of": of, "language": language}).json()
+            words = Narrator(Rules.parse(of), language=language)
+            assert told == {"title": words.table_title, "parts": [list(part) for part in words.in_full()]}
+        for of in ("poker", "mini-low players=99", "x" * 999):
+            answer = client.get("/rules", params={"of": of})
+            assert answer.status_code == 400
+            check_sentence(ValueError(answer.json()["say"]), of)
 
 
 def test_the_server_loads_no_engine_before_it_serves():

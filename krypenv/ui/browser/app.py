@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketClose
 
 from krypenv.ui.browser.pages import Pages
+from krypenv.ui.browser.rulebooks import serve_rules
 from krypenv.ui.browser.serving import is_loopback, origin_of
 
 STATIC = Path(__file__).parent / "static"
@@ -58,7 +59,7 @@ def app_of(
         if pages:
             await pages.end()
 
-    routes: list[BaseRoute] = []
+    routes: list[BaseRoute] = [Route("/rules", serve_rules)]
     if pages:
         routes.append(WebSocketRoute("/socket", pages.serve))
     else:

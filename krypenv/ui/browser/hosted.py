@@ -38,6 +38,7 @@ class Hosted:
         stand_ins: those for which an agent plays, as the person is gone: the one that gives hints.
         game: the game that is being played, one of a session perhaps.
         number: which game of this table it is, 1 for the first.
+        goal: what the game is about, in a sentence.
         edit: how often the game has changed, undo included; a request or an answer for another edit is stale.
         fault: why the game can't be saved, in a sentence; empty if it can.
 
@@ -54,6 +55,7 @@ class Hosted:
         self._keep = keep
         names = names_of(players, CATALOGUES[language]["player"])
         self._words = {seat: Narrator(game.rules, names, seat, language) for seat in (None, *range(game.rules.players))}
+        self.goal = self._words[None].lines()[0][1]
         while game.pending:
             game.pop()
         sign(game, players)
@@ -72,10 +74,6 @@ class Hosted:
     def texts(self) -> dict[str, str]:
         """The texts of the page, by their names."""
         return CATALOGUES[self.language]
-
-    def rules(self, seat: int | None) -> list[tuple[str, str]]:
-        """Return what the game is, in five lines with their headings."""
-        return self._words[seat].lines()
 
     @property
     def first_seat(self) -> int:

@@ -169,7 +169,7 @@ class Pages:
             raise Refused(_UNKNOWN_KEY) from None
 
     async def _listen(self, page: Page, hosted: Hosted) -> None:
-        page.tell(texts=hosted.texts, language=hosted.language, rules=hosted.rules(page.seat))
+        page.tell(texts=hosted.texts, language=hosted.language)
         self._pages.append(page)
         self._is_watched.set()
         hosted.stand_ins.discard(-1 if page.seat is None else page.seat)
@@ -241,6 +241,8 @@ class Pages:
             "game": hosted.number,
             "moves": len(hosted.game.moves),
             "view": hosted.view(seat),
+            "of": str(hosted.game.rules),
+            "goal": hosted.goal,
             "people": hosted.people,
             "here": sorted(self._here()),
             "stand_ins": sorted(hosted.stand_ins),

@@ -3,25 +3,39 @@
 import { byRank, lying } from "./cards.js";
 import { button, h, t } from "./dom.js";
 
-/** @import { Player, Table } from "./shapes.js" */
+/** @import { Player } from "./shapes.js" */
 
 const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog"));
 const MOST_BACKS = 30;
 const close = () => dialog.close();
 
 /**
- * Show the rules.
- * @param {Table} table
+ * Show the rules of a game, with examples.
+ * @param {string} of the rules, as text
  */
-export function showRules(table) {
-  open(table.told.view.title, [
-    h(
-      "dl",
-      {},
-      table.rules.map(([heading, line]) => [h("dt", {}, heading), h("dd", {}, line)]),
-    ),
-    button("close", t("close"), close, "main"),
+export async function showRules(of) {
+  const learn = h("a", { class: "button", "data-focus": "learn", href: `learn.html${location.hash}` }, t("learn"));
+  const told = h("div", { class: "rulebook", tabindex: 0, role: "region", "aria-label": t("rules") }, "…");
+  const onLearnPage = document.documentElement.dataset.socket === "learn";
+  open(t("rules"), [
+    told,
+    h("div", { class: "actions" }, button("close", t("close"), close, "main"), !onLearnPage && learn),
   ]);
+  const query = new URLSearchParams({ of, language: document.documentElement.lang });
+  try {
+    const { title, parts, say } = await (await fetch(`rules?${query}`)).json();
+    const heading = document.getElementById("dialog-title");
+    if (heading && title) heading.textContent = title;
+    const lines = parts ?? [["", [say]]];
+    told.replaceChildren(
+      ...lines.flatMap((/** @type {[string, string[]]} */ [about, paragraphs]) => [
+        h("h3", {}, about),
+        ...paragraphs.map((each) => h("p", {}, each)),
+      ]),
+    );
+  } catch {
+    told.replaceChildren(h("p", { role: "alert" }, t("lost")));
+  }
 }
 
 /**

@@ -82,8 +82,6 @@ function head(table) {
       {},
       paceControl(table),
       button("rules", t("rules"), acts.rules),
-      !document.documentElement.dataset.socket &&
-        h("a", { class: "button", "data-focus": "learn", href: `learn.html${location.hash}` }, t("learn")),
       told.leads && [
         button("again", t("again"), () => acts.deal("again")),
         button("new", t("new"), () => acts.deal("new")),
@@ -93,12 +91,12 @@ function head(table) {
 }
 
 /** @param {Table} table */
-function history({ told: { view }, rules }) {
+function history({ told: { view, goal } }) {
   return h(
     "aside",
     { class: "log", "aria-label": t("log") },
     h("h2", {}, t("log")),
-    rules[0] && h("p", { class: "goal" }, rules[0][1]),
+    h("p", { class: "goal" }, goal),
     h(
       "ol",
       { tabindex: 0 },

@@ -108,6 +108,8 @@
  * @property {number} game which game of this table
  * @property {number} moves how many moves of it have been made
  * @property {View} view
+ * @property {string} of the rules, as text
+ * @property {string} goal what the game is about
  * @property {number[]} people the seats of people
  * @property {number[]} here those whose page is open
  * @property {number[]} stand_ins those for which an agent plays
@@ -123,7 +125,6 @@
  * @property {boolean} undo whether moves may be taken back
  * @property {Record<string, string>} [texts]
  * @property {string} [language]
- * @property {[string, string][]} [rules]
  * @property {string} [say]
  * @property {Hint} [hint]
  */
@@ -143,7 +144,6 @@
  * The table as the page has it.
  * @typedef {object} Table
  * @property {Told} told the last message
- * @property {[string, string][]} rules
  * @property {Chosen} chosen
  * @property {string} say what the server or the page has to say to the person
  * @property {Hint | null} hint

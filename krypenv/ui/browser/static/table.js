@@ -35,7 +35,6 @@ function hear(message) {
   const before = table?.told ?? null;
   table ??= begun(message);
   table.told = message;
-  if (message.rules) table.rules = message.rules;
   const isSame = before?.edit === message.edit;
   if (!isSame || table.isLost) forget(table); // a server that was started again may have another game
   if (message.say !== undefined) {
@@ -61,7 +60,7 @@ function hear(message) {
  * @returns {Table}
  */
 function begun(told) {
-  return { told, rules: [], chosen: nothing(), say: "", hint: null, isThinkingOfHint: false, isLost: false, acts };
+  return { told, chosen: nothing(), say: "", hint: null, isThinkingOfHint: false, isLost: false, acts };
 }
 
 /**
@@ -83,7 +82,7 @@ function welcome(table) {
   const seen = `krypenv rules of ${table.told.view.title}`;
   if (kept(seen)) return;
   keep(seen, "yes");
-  if (kept(seen)) showRules(table);
+  if (kept(seen)) void showRules(table.told.of);
 }
 
 /**
@@ -149,7 +148,7 @@ const acts = {
   }),
   play: (move) => ask({ do: "play", move }),
   written: () => table && ask({ do: "play", move: written(table.told.view, table.chosen) }),
-  rules: () => table && showRules(table),
+  rules: () => table && void showRules(table.told.of),
   deal: (which) => {
     const view = table?.told.view;
     const isPlayed = view && !view.over && view.log.some((line) => line.seat !== null);
