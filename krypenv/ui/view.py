@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from krypenv.cards import parse_card
 from krypenv.engine import IllegalMove
 from krypenv.game.display import LastPlay, last_play
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
+from krypenv.rules import Rules
 from krypenv.ui.narrator.events import what_is_taken
+from krypenv.ui.narrator.facts import hand_values
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.options import group_of
 from krypenv.ui.narrator.words import starting
@@ -39,7 +42,7 @@ def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, A
         "deal": {"number": game.deal_number, "of": len(game.rules.deal_sizes())},
         "session": {"number": game.game_number, "of": game.rules.games},
         "turn": None if game.is_over else game.turn,
-        "hand": [] if seat is None else game.hand(seat),
+        "hand": [] if seat is None else sorted(game.hand(seat), key=lambda card: _worth(game.rules, card)),
         **_choices(game, words),
         "announcement": words.announcement(game),
         "log": list(story.log),
@@ -48,6 +51,11 @@ def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, A
         "session_over": game.session_over,
         **_end(game, words),
     }
+
+
+def _worth(rules: Rules, card: str) -> tuple[int, int]:
+    """Return the order of a card in a hand: by its value there."""
+    return max(hand_values(rules, parse_card(card)), default=0), parse_card(card)
 
 
 def _player(game: Game, words: Narrator, seat: int, swept: list[str]) -> dict[str, Any]:

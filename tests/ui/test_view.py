@@ -10,6 +10,7 @@ from support.games import FIELDS, RULES, rules_of
 from support.hidden import replayed, some_moves
 
 from krypenv import Game, Rules
+from krypenv.cards import parse_card
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.view import MOST_MOVES, Story, refusal, view
 
@@ -52,7 +53,7 @@ def test_a_view_shows_one_hand_and_every_move_of_whom_it_is_for(rules):
         views = {seat: json.loads(json.dumps(view(game, words))) for seat, words in narrators.items()}
         assert views[None]["hand"] == []
         for seat, seen in views.items():
-            assert seat is None or seen["hand"] == game.hand(seat)
+            assert seat is None or sorted(seen["hand"], key=parse_card) == game.hand(seat)
             assert seen["table"] == game.table
             assert [player["cards"] for player in seen["players"]] == [
                 len(game.hand(at)) for at in range(rules.players)
@@ -109,7 +110,15 @@ def test_a_sweep_pays_in_the_view():
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_family_has_a_view(name):
     rules = rules_of(FIELDS[name])
-    assert view(Game(rules, seed=1), Narrator(rules, seat=0, language="sv"))["hand"] == Game(rules, seed=1).hand(0)
+    hand = view(Game(rules, seed=1), Narrator(rules, seat=0, language="sv"))["hand"]
+    assert sorted(hand, key=parse_card) == Game(rules, seed=1).hand(0)
+
+
+def test_a_hand_is_sorted_by_what_its_cards_are_worth_there():
+    game = Game.from_position(
+        "rules: krypkasino; hand 0: AS 3D 2S TD; hand 1: 4C KD 2D 9C; table: 2H 6D; captured 1: rest; stock: -"
+    )
+    assert view(game, Narrator(game.rules, seat=0))["hand"] == ["3D", "AS", "2S", "TD"]
 
 
 @pytest.mark.parametrize("rules", SOME, ids=str)

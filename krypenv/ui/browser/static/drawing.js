@@ -2,6 +2,7 @@
 
 import { button, h, plain, refocus, t } from "./dom.js";
 import { lastPlay, middle } from "./felt.js";
+import { advice } from "./hint.js";
 import { paceControl, watching } from "./pace.js";
 import { bar, hand, status } from "./place.js";
 import { plaque } from "./plaques.js";
@@ -11,6 +12,8 @@ import { sheet } from "./sheet.js";
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
+const SMALLEST = 28; // pixels of a card's width
+const ASIDE = 32; // pixels of the line below the table
 const KEPT = 8; // what was read out last stays, so that what follows at once does not cut it off
 
 /**
@@ -23,24 +26,65 @@ export function draw(table, before = null) {
   const { view } = told;
   const active = document.activeElement;
   const log = document.querySelector(".log ol");
+  const [scrolled, isAtEnd] = log
+    ? [log.scrollTop, log.scrollTop + log.clientHeight > log.scrollHeight - 9]
+    : [0, true];
   const isNew = before !== null && before.game === told.game && told.moves > before.moves;
   page.removeAttribute("aria-busy");
   page.replaceChildren(head(table), h("main", {}, felt(table, isNew ? before.view : null), history(table)));
   document.title = `${view.turn !== null && view.turn === view.seat ? "● " : ""}${view.title}`;
   const lines = document.querySelector(".log ol");
-  if (lines) lines.scrollTop = log && !isNew ? log.scrollTop : lines.scrollHeight;
+  if (lines) lines.scrollTop = isAtEnd ? lines.scrollHeight : scrolled;
+  arrange();
   const isOfTurn = active?.matches('[data-focus^="hand"], [data-focus^="move"]');
   refocus(active, ...(isOfTurn ? ["hand 0"] : []), "next", "new");
   readOut(table, before);
 }
 
 /**
- * Draw only what lies on the table, so that the hand stays as it is.
+ * Draw only what lies on the table, so that the hand stays as it is while a card of it is dragged.
  * @param {Table} table
  */
 export function drawMiddle(table) {
   document.querySelector(".middle")?.replaceWith(middle(table, null));
+  document.querySelector(".choices")?.remove();
+  arrange();
 }
+
+/** Make the cards on the table as large as fits, and lay the choice above the chosen card. */
+function arrange() {
+  const laid = document.querySelector(".middle .table");
+  if (laid instanceof HTMLElement && laid.parentElement) fit(laid, laid.parentElement);
+  const card = document.querySelector(".hand .chosen .face");
+  const choices = document.querySelector(".choices");
+  if (!card || !(choices instanceof HTMLElement) || !choices.parentElement) return;
+  const at = card.getBoundingClientRect();
+  const within = choices.parentElement.getBoundingClientRect();
+  const left = at.left + at.width / 2 - choices.offsetWidth / 2 - within.left;
+  choices.style.left = `${Math.max(0, Math.min(left, within.width - choices.offsetWidth))}px`;
+}
+
+/**
+ * Give what lies on the table the width at which all of it fits into its middle, in rows of the same length.
+ * @param {HTMLElement} laid
+ * @param {HTMLElement} middle
+ */
+function fit(laid, middle) {
+  const gap = Number.parseFloat(getComputedStyle(laid).columnGap) || 0;
+  const count = laid.querySelectorAll(":scope > .card").length + 2 * laid.querySelectorAll(".build").length;
+  const height = middle.clientHeight - (middle.querySelector(".aside") ? ASIDE : 0);
+  let size = 0;
+  for (let columns = 1; columns <= count; columns += 1) {
+    const rows = Math.ceil(count / columns);
+    size = Math.max(size, Math.min(middle.clientWidth / columns - gap, (height / rows - gap) / 1.4));
+  }
+  laid.style.setProperty("--card", `min(var(--most), ${Math.max(SMALLEST, Math.floor(size) - 1)}px)`);
+  const each = (laid.querySelector(".card")?.clientWidth ?? SMALLEST) + gap;
+  const rows = Math.ceil(count / Math.max(1, Math.floor((middle.clientWidth + gap) / each)));
+  laid.style.maxWidth = `${Math.ceil(count / rows) * each + 1}px`;
+}
+
+addEventListener("resize", arrange);
 
 /**
  * Draw why the table is not there.
@@ -133,7 +177,8 @@ function felt(table, before) {
       ),
     view.over ? sheet(table) : middle(table, before),
     lastPlay(view, before !== null),
-    isPlaying && [h("div", { class: "own" }, plaque(table, own, before), hand(table, before)), bar(table)],
+    isPlaying && [h("div", { class: "own" }, hand(table, before), plaque(table, own, before)), bar(table)],
+    isPlaying && view.turn === view.seat && advice(table),
     !isPlaying && watching(table),
   );
 }

@@ -8,10 +8,11 @@ const WIDTH = 120;
 const HEIGHT = 18;
 
 /**
- * Return what an agent advises.
+ * Return what an agent advises, or a sign that it thinks of it; it does not stop anybody from playing.
  * @param {Table} table
  */
-export function advice({ hint, acts }) {
+export function advice({ hint, isThinkingOfHint, acts }) {
+  if (isThinkingOfHint) return h("div", { class: "hint" }, thinking());
   if (!hint) return null;
   const { rows } = hint;
   const isValued = rows.some((row) => row.margin !== null);
@@ -97,14 +98,7 @@ function decimal(points, isSigned = false) {
   return sign + said;
 }
 
-/**
- * Return a sign that an agent thinks of a hint; it does not stop anybody from playing.
- */
-export function thinkingOfHint() {
-  return h(
-    "p",
-    { class: "waiting", role: "status" },
-    h("progress", { "aria-label": t("thinking_of_hint") }),
-    ` ${t("thinking_of_hint")}`,
-  );
+function thinking() {
+  const said = t("thinking_of_hint");
+  return h("p", { class: "waiting", role: "status" }, h("progress", { "aria-label": said }), ` ${said}`);
 }

@@ -5,7 +5,6 @@ import { fitting, names, settled } from "./choosing.js";
 import { button, h, signed, t } from "./dom.js";
 import { dragging, targetAt } from "./dragging.js";
 import { news } from "./felt.js";
-import { advice, thinkingOfHint } from "./hint.js";
 
 /** @import { Card, Move, Table, View } from "./shapes.js" */
 
@@ -13,7 +12,7 @@ import { advice, thinkingOfHint } from "./hint.js";
 const KINDS = ["take", "build", "leave"];
 
 /**
- * Return the person's hand.
+ * Return the person's hand, with the moves of the chosen card above it.
  * @param {Table} table
  * @param {View | null} before the view before the last play, if that is new
  */
@@ -22,8 +21,13 @@ export function hand(table, before) {
   const isNew = news(view.hand, before?.hand);
   return h(
     "div",
-    { class: "hand", role: "group", "aria-label": t("hand"), "aria-description": t("keys"), onkeydown: walk },
-    view.hand.map((card, place) => handCard(table, card, place, isNew(card))),
+    { class: "place" },
+    h(
+      "div",
+      { class: "hand", role: "group", "aria-label": t("hand"), "aria-description": t("keys"), onkeydown: walk },
+      view.hand.map((card, place) => handCard(table, card, place, isNew(card))),
+    ),
+    table.chosen.card && view.turn === view.seat && choices(table, table.chosen.card),
   );
 }
 
@@ -47,7 +51,7 @@ function handCard({ told, chosen, acts }, card, place, isNew) {
       "aria-pressed": String(isChosen),
       "aria-disabled": String(!isTurn || !isLegal),
       "aria-label": spoken(card),
-      onclick: () => isTurn && acts.card(place),
+      onclick: (/** @type {MouseEvent} */ { detail }) => isTurn && acts.card(place, detail === 2),
       onpointerdown: (/** @type {PointerEvent} */ event) =>
         isTurn &&
         dragging(
@@ -76,11 +80,11 @@ function walk(event) {
 }
 
 /**
- * Return what is to be said to the person, and what may be chosen.
+ * Return what is to be said to the person, and what may be done besides playing.
  * @param {Table} table
  */
 export function bar(table) {
-  const { told, chosen, acts } = table;
+  const { told, acts } = table;
   const { view } = told;
   const isTurn = view.turn === view.seat;
   const alarm = table.isLost ? t("lost") : table.say || told.fault;
@@ -89,25 +93,33 @@ export function bar(table) {
   return h(
     "div",
     { class: "bar" },
-    said && h("p", { class: alarm ? "status alarm" : "status" }, said),
-    isTurn && (table.isThinkingOfHint ? thinkingOfHint() : advice(table)),
-    chosen.card && isTurn && choices(table, chosen.card),
+    h("p", { class: alarm ? "status alarm" : "status" }, said),
     h(
       "div",
       { class: "actions" },
       told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
-      isTurn && !table.hint && !table.isThinkingOfHint && button("hint", t("hint"), () => acts.ask("hint")),
+      !view.over && done("hint", t("hint"), isTurn && !table.isThinkingOfHint, acts.hint),
       told.people
         .filter((seat) => !told.here.includes(seat) && !told.stand_ins.includes(seat))
         .map((seat) => {
           const who = view.players[seat]?.name ?? "";
           return button(`stand in ${seat}`, t("stand_in", { agent: told.adviser, who }), () => acts.standIn(seat));
         }),
-      told.undo && hasMoved && button("undo", t("undo"), () => acts.ask("undo")),
+      told.undo && done("undo", t("undo"), hasMoved, () => acts.ask("undo")),
       view.over && !view.session_over && button("next", t("next"), () => acts.ask("next"), "main"),
     ),
   );
 }
+
+/**
+ * Return a button that keeps its place when it can't be pressed.
+ * @param {string} focus
+ * @param {string} text
+ * @param {boolean} isPossible
+ * @param {() => void} onclick
+ */
+const done = (focus, text, isPossible, onclick) =>
+  h("button", { "data-focus": focus, disabled: !isPossible, onclick }, text);
 
 /**
  * Return whose turn it is, and what the person may do.
@@ -154,7 +166,6 @@ function choices(table, card) {
         moves.filter((move) => move.kind === kind).map((move) => choice(table, move, move === only)),
       ),
     ),
-    h("p", { class: "note" }, t("at_once")),
   );
 }
 

@@ -30,16 +30,15 @@ export function plaque({ told, acts }, player, before) {
     h(
       "h2",
       {},
-      isTurn && h("span", { class: "mark", "aria-hidden": "true" }, "▶"),
-      player.name,
-      player.dealer && h("small", {}, t("dealer")),
+      h("span", { class: isTurn ? "mark" : "mark not", "aria-hidden": "true" }, "▶"),
+      h("span", {}, player.name),
+      h("small", { class: player.dealer ? "" : "not" }, t("dealer")),
       isAway && h("small", {}, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
     ),
     h("p", { class: "score" }, h("b", {}, plain(player.score)), ` ${t("score")}`),
     h(
       "p",
       { class: "numbers" },
-      `${t("in_hand", { count: player.cards })} · `,
       button(`pile ${player.seat}`, t("pile", { count: player.pile }), () =>
         acts.pile(player, player.seat === view.seat),
       ),
@@ -48,7 +47,7 @@ export function plaque({ told, acts }, player, before) {
     player.seat !== view.seat &&
       h(
         "span",
-        { class: "backs", "aria-hidden": "true" },
+        { class: "backs", role: "img", "aria-label": t("in_hand", { count: player.cards }) },
         Array.from({ length: player.cards }, () => h("i")),
       ),
     gain !== 0 && h("span", { class: gain > 0 ? "gain plus" : "gain minus", "aria-hidden": "true" }, signed(gain)),

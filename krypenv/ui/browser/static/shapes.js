@@ -157,7 +157,7 @@
 /**
  * What a person may do.
  * @typedef {object} Acts
- * @property {(place: number) => void} card
+ * @property {(place: number, isDouble?: boolean) => void} card
  * @property {(place: number) => void} pick
  * @property {(value: number) => void} build
  * @property {() => void} clear
@@ -166,7 +166,8 @@
  * @property {() => void} written plays what is picked
  * @property {() => void} rules
  * @property {(which: "new" | "again") => void} deal deals anew
- * @property {(what: "hint" | "undo" | "next" | "go" | "step") => void} ask
+ * @property {() => void} hint shows a hint, or puts it away
+ * @property {(what: "undo" | "next" | "go" | "step") => void} ask
  * @property {(seat: number) => void} standIn has an agent play for a person who is gone
  * @property {(pace: Pace) => void} pace
  * @property {(isOn: boolean) => void} pause

@@ -1,6 +1,6 @@
 // The page: its connection to the server, what the person does, and drawing what the server tells.
 
-import { chosenBy, fitting, nothing, settled, written } from "./choosing.js";
+import { chosenBy, fitting, nothing, written } from "./choosing.js";
 import { connect } from "./connection.js";
 import { askIfSure, showPile, showRules } from "./dialogs.js";
 import { setTexts } from "./dom.js";
@@ -155,10 +155,12 @@ const acts = {
     if (isPlayed) askIfSure(() => ask({ do: which }));
     else ask({ do: which });
   },
-  ask: doing((table, what) => {
-    if (what === "hint") table.isThinkingOfHint = true;
-    ask({ do: what });
+  hint: doing((table) => {
+    table.isThinkingOfHint = !table.hint;
+    if (table.hint) table.hint = null;
+    else ask({ do: "hint" });
   }),
+  ask: doing((_, what) => ask({ do: what })),
   standIn: (seat) => ask({ do: "stand_in", seat }),
   pace: (pace) => {
     keep(PACE, pace);
@@ -171,24 +173,20 @@ const acts = {
 };
 
 /**
- * Choose a card of the hand; once more plays it, if it is clear what it takes.
+ * Raise a card of the hand, or lower it; a double click plays it where it has one move only.
  * @param {Table} table
  * @param {number} place
  */
-function chooseCard(table, place) {
+function chooseCard(table, place, isDouble = false) {
   const { view } = table.told;
   const card = view.hand[place];
   if (card === undefined) return;
-  if (table.chosen.place === place) {
-    const move = settled(view, table.chosen, fitting(view, table.chosen));
-    if (move) return ask({ do: "play", move: move.move });
-    table.chosen = nothing();
-    return;
-  }
-  const chosen = { ...nothing(), card, place };
-  const isIllegal = fitting(view, chosen)?.length === 0;
-  table.say = isIllegal ? (view.whys[card] ?? "") : "";
-  table.chosen = isIllegal ? nothing() : chosen;
+  const isRaised = table.chosen.place === place && !isDouble;
+  const chosen = isRaised ? nothing() : { ...nothing(), card, place };
+  const moves = isRaised ? null : fitting(view, chosen);
+  if (isDouble && moves?.length === 1 && moves[0]) return ask({ do: "play", move: moves[0].move });
+  table.say = moves?.length === 0 ? (view.whys[card] ?? "") : "";
+  table.chosen = moves?.length === 0 ? nothing() : chosen;
 }
 
 /**
