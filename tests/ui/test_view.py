@@ -118,7 +118,7 @@ def test_a_hand_is_sorted_by_what_its_cards_are_worth_there():
     game = Game.from_position(
         "rules: krypkasino; hand 0: AS 3D 2S TD; hand 1: 4C KD 2D 9C; table: 2H 6D; captured 1: rest; stock: -"
     )
-    assert view(game, Narrator(game.rules, seat=0))["hand"] == ["3D", "AS", "2S", "TD"]
+    assert view(game, Narrator(game.rules, seat=0))["hand"] == ["2S", "3D", "TD", "AS"]
 
 
 @pytest.mark.parametrize("rules", SOME, ids=str)
