@@ -1,11 +1,11 @@
 """The champion: `guided` with the package's network for the rules, or `search` where no network was trained for them.
 
 This module only chooses: the model by the rules (`SHIPPED`), the numbers of worlds and proposals, and the weight of the
-prior. A decision passes six files:
+prior. `act` itself, in `search/sampler.py`, checks the observations and shares the rows among
+threads; below it a decision passes six files:
 
 1. `neural/guided.py`: the algorithm, as three hooks of the loop: `begin_guided` (policy of the root, proposals),
-   `draw_proposal` (worlds) and `play_out_moves` (values of moves). `act` itself, in `search/sampler.py`, checks the
-   observations and shares the rows among threads.
+   `draw_proposal` (worlds) and `play_out_moves` (values of moves).
 2. `search/sampling.py`: the loop over worlds (`decide_row`). It lists the moves, adds their values to totals, prunes
    moves, and writes the action of the best one.
 3. `search/worlds.py`: the information set of the observation (`set_root`), and worlds sampled from it (`next_world`).
@@ -85,7 +85,7 @@ def make_champion(rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads:
     is `Search` between two sides, and `Rollout` among more.
 
     Args:
-        worlds: worlds sampled for a decision; 0 for the network alone.
+        worlds: worlds played out for a decision; 0 for the network alone. Of proposals there are 4 or 8 times as many.
         threads: threads that share the games of a call, 0 for all processors.
 
     Raises ValueError if `worlds` is 0 and there is no network for these rules.

@@ -235,7 +235,7 @@ class OracleDeck(_Oracle):
     ) -> None:
         self.name = name_of("oracle-deck", type(self), locals())
         super().__init__(rules, seed, plies, method, value)
-        self._workspaces["model"]["deals"] = deals
+        self._workspaces["leaf_model"]["deals"] = deals
 
 
 class OracleCards(_Oracle):

@@ -76,7 +76,7 @@ TALLY = np.dtype(  # by move of the root
     [
         ("values", np.float64, (MOST_MOVES,)),  # margins in one world
         ("totals", np.float64, (MOST_MOVES,)),  # their sums over the worlds; minus infinity for pruned moves
-        ("behind", np.float64, (MOST_MOVES,)),  # the network's logit, less that of the best action
+        ("logit_gap", np.float64, (MOST_MOVES,)),  # the network's logit, less that of the best action
     ],
     align=True,
 )
@@ -88,7 +88,7 @@ WORKSPACE = np.dtype(
         ("lines", LINES),  # the lines of play that the solver searches
         ("judging", JUDGING),  # the judgement of moves before any search
         ("tally", TALLY),  # the margins of the root's moves
-        ("model", MODEL),  # the parameters of leaf values
+        ("leaf_model", MODEL),  # the parameters of leaf values
     ],
     align=True,
 )
@@ -100,7 +100,7 @@ def make_workspaces(threads: int = 1, model: np.ndarray | None = None) -> np.nda
     Memory is touched only as it is used.
     """
     workspaces = records(WORKSPACE, threads)
-    workspaces["model"] = make_model("sweep") if model is None else model
+    workspaces["leaf_model"] = make_model("sweep") if model is None else model
     lines = workspaces["lines"]
     reset_listing(workspaces["listing"])
     lines["hand_keys"], lines["table_keys"], lines["last_keys"] = zobrist_keys()

@@ -64,7 +64,7 @@ def _list_maximal(compiled: np.record, game: np.record, card: int, start: int, l
     if compiled.chooses_value:
         count = captures_of(compiled, card, table, scratch)
     else:
-        count = _known_captures(compiled, np.int64(hand_value_of(compiled, card)), table, listing)
+        count = _cached_captures(compiled, np.int64(hand_value_of(compiled, card)), table, listing)
     if count == 0:
         write_move(listing.moves, start, card, np.int64(0), np.int64(0), np.int64(0))
         return start + 1
@@ -87,7 +87,7 @@ def known_sweeps(compiled: np.record, ranks: int, listing: np.record) -> int:
 
 
 @kernel
-def _known_captures(compiled: np.record, value: int, ranks: int, listing: np.record) -> int:
+def _cached_captures(compiled: np.record, value: int, ranks: int, listing: np.record) -> int:
     """Find the maximal captures of a value with a cache; write them to `scratch.captures`, and return their number."""
     query = ranks | value << NIBBLE * NUM_RANKS
     entry = listing.known[np.int64(np.uint64(query) * _GOLDEN >> _HASH_SHIFT)]

@@ -83,7 +83,7 @@ def list_optional(compiled: np.record, game: np.record, card: int, start: int, l
     if is_pending:
         end = write_captures(compiled, game, card, end, listing)
     elif compiled.group_values[support(game.table_ranks)] & choice != 0:
-        end = _known_captures(compiled, game, card, end, listing)
+        end = _cached_optional(compiled, game, card, end, listing)
     for at in range(first, end):
         moves[at].cost -= price
         if moves[at].ranks == game.table_ranks:
@@ -92,7 +92,7 @@ def list_optional(compiled: np.record, game: np.record, card: int, start: int, l
 
 
 @kernel
-def _known_captures(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
+def _cached_optional(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
     """Write the captures of a card that are not cut, with a cache; costs leave out the card and a sweep."""
     moves, own = listing.moves, card if copies_count(compiled) else NUM_KINDS
     query = listing.table_key + mix(np.uint64(compiled.hand_choice[card]) + np.uint64(own) * _GOLDEN)

@@ -29,8 +29,8 @@ from krypenv.state import GAME, is_legal
 from krypenv.worlds.determinize import copy_public
 from krypenv.worlds.hidden import give
 
-# The others need not play like the network: its policy is sharpened or flattened, as explains a seat's plays better,
-# and mixed with random play. Fitted to the plays of tactician, search, network and champion between two players.
+# The others need not play like the network, so a likelihood is the mean of a sharpened and a flattened policy's, each
+# mixed with random play. Fitted to the plays of tactician, search, network and champion between two players.
 SHARP, DULL = 0.3, 3.0  # divide the logits
 MIX = 0.05  # probability of a uniformly random legal card
 MOST_PLAYS = 40  # of the other seats in a deal, that count: the last ones
@@ -68,7 +68,7 @@ def reconstruct_plays(
         count += 1
     if count == 0 or not rewind(compiled, seen, plays, count, belief, workspace):
         return
-    if not replay(compiled, plays, count, NO_SEAT, belief, scratch):
+    if not replay(compiled, plays, count, NO_SEAT, belief, scratch):  # only to see how the sums grow in the deal
         return
     keep_sums(compiled, belief.start, belief.ahead)
     viewer = workspace.worlds.root.seat
@@ -202,7 +202,7 @@ def make_play(compiled: np.record, game: np.record, move: np.record, scratch: np
 
 @kernel
 def keep_sums(compiled: np.record, start: np.record, end: np.record) -> None:
-    """Take from the sums at the start of a deal what they grew by in a replay, so that the next one ends with them."""
+    """Subtract a replay's growth from the sums at the start of the deal, so that the second replay ends at today's."""
     for seat in range(compiled.players):
         start.points[seat] += start.points[seat] - end.points[seat]
         start.sweeps[seat] += start.sweeps[seat] - end.sweeps[seat]

@@ -2,9 +2,9 @@
 
 1. The network's policy at the root leaves out actions of very low probability; what it prefers is a prior for the rest
    (`begin_guided`).
-2. Proposals are deals of the unseen cards, drawn uniformly. The importance weight of each is the likelihood of what the
-   others have played in this deal, by the network's policy with these hands (`belief`; Rebstock, Solinas, Buro and
-   Sturtevant 2019). Systematic resampling (Kitagawa 1996) turns weights into how often each world counts.
+2. Proposals assign the unseen cards to hands and stock, uniformly. The importance weight of each is the likelihood of
+   what the others have played in the current deal, by the network's policy with these hands (`belief`; Rebstock,
+   Solinas, Buro and Sturtevant 2019). Systematic resampling (Kitagawa 1996) turns weights into multiplicities.
 3. In each world every open move is made, and the network plays on at every seat to the end of the deal (`playouts`);
    the tactician does where captures are optional or majorities count.
 4. Means and elimination are those of `search`. Where nothing is hidden, the one world is solved as by `search`.
@@ -50,7 +50,7 @@ from krypenv.worlds.hidden import give
 LEAST_LOGIT = -6.2
 PLAYOUTS = ("auto", "network", "tactician")
 PRIOR, OTHER_PRIOR = 1.0, 0.2  # points for each unit of a logit, in games like Krypkasino and in others
-PLAYED_OUT = 2.0  # margins at the end of a playout spread more than searched ones, so fewer actions are pruned
+PLAYOUT_RACE = 2.0  # margins at the end of a playout spread more than searched ones, so fewer actions are pruned
 
 
 class GuidedPlan(NamedTuple):
@@ -78,26 +78,26 @@ class GuidedPlan(NamedTuple):
 @kernel
 def begin_guided(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> None:
     """Prune actions of very low policy probability, and weight proposals for worlds."""
-    worlds, tally, repeats = workspace.worlds, workspace.tally, plan.playouts[0].repeats
+    worlds, tally, caches = workspace.worlds, workspace.tally, plan.playouts[0].caches
     plan.beliefs[0].count = 0
     if worlds.is_open:
-        tally.behind[:end] = 0.0
+        tally.logit_gap[:end] = 0.0
         take_one_world(job, plan, end, workspace)
         return
     if job.first == 0:
         score_moves(job, plan, end, workspace)
         for at in range(end):
-            if tally.behind[at] < LEAST_LOGIT:
+            if tally.logit_gap[at] < LEAST_LOGIT:
                 tally.totals[at] = -np.inf
-    repeats.decision, repeats.seat = repeats.decision + 1, worlds.root.seat
-    repeats.has_values = plan.plays_network and end <= MOST_VALUES and does_repeat(job.compiled[0], plan, worlds.root)
+    caches.decision, caches.seat = caches.decision + 1, worlds.root.seat
+    caches.has_values = plan.plays_network and end <= MOST_VALUES and does_repeat(job.compiled[0], plan, worlds.root)
     if len(plan.plays) > 0:
         weigh_proposals(job, plan, workspace)
 
 
 @kernel
 def score_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> None:
-    """Write the logits of the first `end` moves, less that of the best action, to `.behind`.
+    """Write the logits of the first `end` moves, less that of the best action, to `tally.logit_gap`.
 
     The logit of a move is the best one of the actions that lead to it.
     """
@@ -110,7 +110,7 @@ def score_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> N
         for place in range(count):
             if leads_to(compiled, root, network_scratch.legal[place], listing.moves[at]):
                 logit = max(logit, np.float64(network_scratch.logits[place]))
-        tally.behind[at] = logit - np.float64(network_scratch.logits[best])
+        tally.logit_gap[at] = logit - np.float64(network_scratch.logits[best])
 
 
 # ---------------------------------------------------------------------- values of moves in a world
@@ -120,7 +120,8 @@ def score_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> N
 def does_repeat(compiled: np.record, plan: GuidedPlan, game: np.record) -> bool:
     """Check whether the values of moves in a world depend on the hidden hand alone, and not on the stock.
 
-    They do with two players, if playouts end with this deal and the next one puts no cards on the table.
+    They do with two players, if playouts end with this deal, and the next one puts no cards on the table and is not the
+    last one, which playouts solve.
     """
     number = game.deal_number
     lays = number < compiled.num_deals and compiled.laid[number + 1] > compiled.laid[number]
@@ -147,13 +148,13 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -
     if workspace.worlds.is_open:
         solve_world(job, plan.solver, end, workspace)
         return
-    compiled, network_scratch, repeats = job.compiled[0], plan.playouts[0].network, plan.playouts[0].repeats
+    compiled, network_scratch, caches = job.compiled[0], plan.playouts[0].network, plan.playouts[0].caches
     listing, worlds, tally = workspace.listing, workspace.worlds, workspace.tally
     ahead, side = worlds.ahead, worlds.root.seat % compiled.teams
     last_deal = worlds.root.deal_number + plan.deals - 1
-    slot = slot_of_hand(worlds.game, 1 - worlds.root.seat, repeats) if repeats.has_values else 0
-    hand = repeats.hands[slot]
-    if repeats.has_values and hand.is_valued:
+    slot = slot_of_hand(worlds.game, 1 - worlds.root.seat, caches) if caches.has_values else 0
+    hand = caches.hands[slot]
+    if caches.has_values and hand.is_valued:
         for at in range(end):
             tally.values[at] = hand.values[at]
         return
@@ -163,16 +164,18 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -
         worlds.ahead = worlds.game
         carry_out(compiled, ahead, listing.moves[at], listing.scratch)
         if plan.plays_network:
-            play_out_network(compiled, plan.weights, ahead, last_deal, path_of(at, repeats), plan.playouts[0])
+            play_out_network(compiled, plan.weights, ahead, last_deal, path_of(at, caches), plan.playouts[0])
         else:
             play_out(compiled, ahead, last_deal, plan.style, end, workspace)
         if solves_last(compiled, ahead):
             key = mix(worlds.seed + np.uint64(at + 1))
             margin = solve_open_deal(compiled, ahead, side, end, key, workspace)
         else:
-            margin = leaf_value(compiled, workspace.model, plan.weights, plan.value_unit, ahead, side, network_scratch)
-        tally.values[at] = margin + plan.prior * tally.behind[at]
-    if repeats.has_values:
+            margin = leaf_value(
+                compiled, workspace.leaf_model, plan.weights, plan.value_unit, ahead, side, network_scratch
+            )
+        tally.values[at] = margin + plan.prior * tally.logit_gap[at]
+    if caches.has_values:
         hand.is_valued = True
         for at in range(end):
             hand.values[at] = tally.values[at]
@@ -203,11 +206,11 @@ def weigh_proposals(job: Job, plan: GuidedPlan, workspace: np.record) -> None:
 @kernel
 def weigh_world(compiled: np.record, plan: GuidedPlan, worlds: np.record) -> float:
     """Compute the log likelihood of the other seats' plays with their hands in `worlds.game`; each hand is cached."""
-    repeats, total = plan.playouts[0].repeats, 0.0
+    caches, total = plan.playouts[0].caches, 0.0
     belief, network_scratch = plan.beliefs[0], plan.playouts[0].network
     for place in range(1, compiled.players):
         seat = (worlds.root.seat + place) % compiled.players
-        hand = repeats.hands[slot_of_hand(worlds.game, seat, repeats)]
+        hand = caches.hands[slot_of_hand(worlds.game, seat, caches)]
         if not hand.is_weighed:
             hand.log = log_likelihood(compiled, plan.weights, seat, worlds.game, belief, network_scratch)
             hand.is_weighed = True
@@ -223,7 +226,7 @@ def weigh_hands(
     workspace, players = workspaces[0], compiled[0].players
     worlds = workspace.worlds
     set_root(compiled[0], seen, workspace)
-    plan.playouts[0].repeats.decision += 1
+    plan.playouts[0].caches.decision += 1
     reconstruct_plays(compiled[0], seen, plan.plays[0], plan.beliefs[0], workspace)
     for at in range(len(out)):
         worlds.game = worlds.root
@@ -236,7 +239,7 @@ def weigh_hands(
 
 @kernel
 def draw_proposal(job: Job, plan: GuidedPlan, workspace: np.record) -> int:
-    """Draw the next world that counts into `worlds.game`; return its multiplicity, 0 after the last world."""
+    """Deal the next resampled world anew into `worlds.game`; return its multiplicity, 0 after the last world."""
     worlds, belief, shares = workspace.worlds, plan.beliefs[0], plan.shares[0]
     share = 1
     if belief.count > 0:
@@ -330,7 +333,7 @@ class Guided(Examiner):
         if prior is None:
             prior = PRIOR if is_known else OTHER_PRIOR
         plays_network = playouts == "network" or (playouts == "auto" and is_known)
-        race = RACE if is_known else PLAYED_OUT * solver.race
+        race = RACE if is_known else PLAYOUT_RACE * solver.race
         self._plan = GuidedPlan(
             deals, float(prior), value_unit, proposals, solver, race, plays_network, tactical_style(rules), weights,
             make_playout_scratch(self._threads), handle(records(BELIEF, self._threads)), logs,

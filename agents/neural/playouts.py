@@ -43,7 +43,7 @@ CHOICE = np.dtype(
     ],
     align=True,
 )
-REPEATS = np.dtype(
+CACHES = np.dtype(
     [
         ("decision", np.int64),  # its number
         ("seat", np.int64),  # the seat to act there
@@ -55,7 +55,7 @@ REPEATS = np.dtype(
 )
 
 
-PLAYOUT_SCRATCH = np.dtype([("network", NETWORK_SCRATCH), ("repeats", REPEATS)], align=True)
+PLAYOUT_SCRATCH = np.dtype([("network", NETWORK_SCRATCH), ("caches", CACHES)], align=True)
 
 
 def make_playout_scratch(threads: int = 1) -> np.ndarray:
@@ -66,8 +66,8 @@ def make_playout_scratch(threads: int = 1) -> np.ndarray:
 
 
 @kernel
-def slot_of_hand(game: np.record, seat: int, repeats: np.record) -> int:
-    """Find the slot of a seat's hand in `repeats.hands`, which is emptied if the hand is new in this decision."""
+def slot_of_hand(game: np.record, seat: int, caches: np.record) -> int:
+    """Find the slot of a seat's hand in `caches.hands`, which is emptied if the hand is new in this decision."""
     once, twice = np.int64(game.hand_kinds[seat]), np.int64(0)
     left = once
     while left != 0:
@@ -75,18 +75,18 @@ def slot_of_hand(game: np.record, seat: int, repeats: np.record) -> int:
         left ^= bit
         if game.hands[seat, bit_index(bit)] > 1:
             twice |= bit
-    key = mix(mix(np.uint64(once) + mix(np.uint64(repeats.decision))) + np.uint64(twice | np.int64(seat) << NUM_KINDS))
+    key = mix(mix(np.uint64(once) + mix(np.uint64(caches.decision))) + np.uint64(twice | np.int64(seat) << NUM_KINDS))
     slot = np.int64(key & _SLOT_MASK)
-    hand = repeats.hands[slot]
+    hand = caches.hands[slot]
     if hand.key != key:
         hand.key, hand.is_weighed, hand.is_valued = key, False, False
     return int(slot)
 
 
 @kernel
-def path_of(move: int, repeats: np.record) -> np.uint64:
+def path_of(move: int, caches: np.record) -> np.uint64:
     """Hash a move of the decision, by its number, to the start of a path."""
-    return mix(np.uint64(np.int64(repeats.decision) << 20 | move))
+    return mix(np.uint64(np.int64(caches.decision) << 20 | move))
 
 
 @kernel
@@ -98,7 +98,7 @@ def play_out_network(
     `path` hashes the actions since a decision. Until the next deal they determine the observation of the deciding seat,
     so the network is evaluated once for each path.
     """
-    network_scratch, repeats, deal = playouts.network, playouts.repeats, game.deal_number
+    network_scratch, caches, deal = playouts.network, playouts.caches, game.deal_number
     scratch = network_scratch.action_scratch.workspace.listing.scratch
     while not game.over and game.deal_number <= last_deal:
         count = list_actions(game, network_scratch.legal)
@@ -106,8 +106,8 @@ def play_out_network(
             path = NO_PATH
         action = network_scratch.legal[0]
         if count > 1:
-            is_cached = path != NO_PATH and game.seat == repeats.seat
-            choice = repeats.choices[np.int64(path & _SLOT_MASK)]
+            is_cached = path != NO_PATH and game.seat == caches.seat
+            choice = caches.choices[np.int64(path & _SLOT_MASK)]
             if is_cached and choice.path == path:
                 action = choice.action
             else:

@@ -71,7 +71,7 @@ def grow_rows(job: Job, plan: TreePlan, workspaces: np.ndarray, part: int, parts
             else:
                 play_out(compiled, game, last_deal, plan.style, 0, workspace)
             for side in range(compiled.teams):
-                worlds.margins[side] = final_margin(compiled, workspace.model, game, side)
+                worlds.margins[side] = final_margin(compiled, workspace.leaf_model, game, side)
             for at in range(length):
                 entry = tree[path[at]]
                 entry.visits += 1.0

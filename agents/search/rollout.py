@@ -99,7 +99,7 @@ def roll_out(job: Job, plan: PlayoutPlan, end: int, workspace: np.record) -> Non
             worlds.ahead = worlds.game
             carry_out(compiled, worlds.ahead, listing.moves[at], listing.scratch)
             play_out(compiled, worlds.ahead, last_deal, plan.style, end, workspace)
-            tally.values[at] = final_margin(compiled, workspace.model, worlds.ahead, side)
+            tally.values[at] = final_margin(compiled, workspace.leaf_model, worlds.ahead, side)
 
 
 roll_out_rows = make_decide_rows(make_decide_row(roll_out))

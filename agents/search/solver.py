@@ -32,7 +32,7 @@ _TABLE_MASK = np.uint64(TABLE_SIZE - 1)
 @kernel
 def value_of(compiled: np.record, game: np.record, side: int, outcome: int, start: int, workspace: np.record) -> float:
     """Compute a side's leaf value: its margin so far and what it can expect to come."""
-    listing, lines, model = workspace.listing, workspace.lines, workspace.model
+    listing, lines, model = workspace.listing, workspace.lines, workspace.leaf_model
     if not compiled.is_main and model.deals == 0 and outcome != GAME_OVER:
         return _value_of_any(compiled, game, side, outcome, start, workspace)
     if outcome == PLAYING or (outcome == DEAL_OVER and model.deals > 0):
@@ -54,7 +54,7 @@ def _value_of_any(
     If a line is cut in the middle of a deal, the seat to act still makes the move of the largest immediate gain. For a
     low goal that is to take nothing, if it may.
     """
-    listing, model = workspace.listing, workspace.model
+    listing, model = workspace.listing, workspace.leaf_model
     margin = margin_of(compiled, game, side)
     if not model.counts_sweep:
         return margin
