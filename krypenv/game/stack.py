@@ -14,7 +14,7 @@ from krypenv.kernels.scoring import score_of, tie_break_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.state import is_legal
-from krypenv.worlds.invariants import fault_of_course
+from krypenv.worlds.invariants import fault_before_legality
 
 ILLEGAL, PENDING, PLAYED, DEAL_AWAITED, GAME_ENDED = range(5)  # what an action leads to, in `follow`
 
@@ -51,7 +51,7 @@ def deal_stack(compiled: np.ndarray, stack: np.ndarray, shuffles: int, deck: np.
 @kernel
 def resume_stack(compiled: np.ndarray, stack: np.ndarray, twin: np.ndarray, scratch: np.ndarray) -> int:
     """Check the first state and find what is legal there; return the fault, or SOUND. `twin` is (1,) of `GAME`."""
-    fault = fault_of_course(compiled[0], stack[0], twin, scratch[0])
+    fault = fault_before_legality(compiled[0], stack[0], twin, scratch[0])
     if fault == SOUND:
         prepare(compiled[0], stack[0], scratch[0])
     return fault

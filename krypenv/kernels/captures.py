@@ -85,7 +85,7 @@ borrow_scratch = Spaces(SCRATCH).borrow
 def find_sweep_values(compiled: np.record, ranks: int, total: int, scratch: np.record) -> int:
     """Find the hand values, as bits, that can take a whole table of these ranks and this sum (R9).
 
-    A value whose search comes to its limit counts as one that can't (`is_union`).
+    If the search of a value gives up, the value counts as unable to sweep (`is_union`).
     """
     if ranks == 0:
         return 0
@@ -288,10 +288,10 @@ def bound_captures(count: int, taken: int, scratch: np.record) -> None:
 def find_legal_takes(game: np.record, count: int, scratch: np.record) -> int:
     """Find the kinds, as bits, that the pending card may take next, given its captures by `captures_of` (R7).
 
-    A kind is legal unless all captures still possible have the same number of copies of it. A capture with c cards of a
-    rank has any c of them that contain those taken: of one kind at least `c - (table cards of the other kinds)` and at
-    most `c - (taken cards of the other kinds)` copies. No bit means that a single capture is left: the play is
-    complete.
+    A kind is legal unless all captures still possible have the same number of copies of it; such a kind is taken when
+    the play is completed. A capture with c cards of a rank has any c of them that contain those taken: of one kind at
+    least `c - (table cards of the other kinds)` and at most `c - (taken cards of the other kinds)` copies. No bit means
+    that a single capture is left: the play is complete.
     """
     takes = np.int64(0)
     if count == 0 or (count == 1 and takes_whole_ranks(scratch.captures[0], game.table_ranks)):

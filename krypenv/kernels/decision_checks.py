@@ -53,7 +53,7 @@ def describe_fault(rules: Rules | str, what: str, fault: int) -> str:
 def fault_of(compiled: np.record, seen: np.ndarray) -> int:
     """Check that kernels can read an observation, (>= compiled.entries,) int8, safely; return its fault or SOUND.
 
-    The sums are bytes, because loops over bytes are fast; they are right unless some byte is found to be too large.
+    The sums are bytes, because loops over bytes are fast. One overflows only where a count above 3 is reported anyway.
     """
     bits, misplaced = np.int8(0), np.int8(0)  # set if a count is not 0 to 3, and if a card can't be set aside
     signs = np.int8(0)  # negative if there is more of a kind than there may be

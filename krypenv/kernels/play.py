@@ -164,7 +164,7 @@ def act_any(compiled: np.record, game: np.record, action: int, scratch: np.recor
 
 @kernel
 def offer_takes(compiled: np.record, game: np.record, scratch: np.record) -> int:
-    """Write what the pending card may take next; return the number of its captures if they are maximal, else 0 (R7)."""
+    """Write what the pending card may take next; return its number of maximal captures, 0 for optional ones (R7)."""
     game.legal_plays = 0
     if compiled.optional:
         offer_optional(compiled, game, scratch)

@@ -211,7 +211,9 @@ def list_groups(compiled: np.record, value: int, table: int, scratch: np.record)
         left ^= bit
         rank = bit_index(bit)
         for at in range(compiled.group_start[value, rank], compiled.group_start[value, rank + 1]):
-            scratch.groups[count] = compiled.groups[at]  # a later hit overwrites a miss; there is room for one more
+            scratch.groups[count] = compiled.groups[
+                at
+            ]  # if it doesn't fit, the next one overwrites it; there is room for one more
             count += fits(compiled.groups[at], table)
     return count
 
@@ -241,7 +243,7 @@ def start_unions(compiled: np.record, value: int, begun: int, most: int, repeats
             first, end = compiled.group_start[value, rank], compiled.group_start[value, rank + 1]
             for number in range(end - first):
                 group = compiled.groups[first + number if repeats else end - 1 - number]
-                walk.groups[count] = group  # a later hit overwrites a miss; there is room for one more
+                walk.groups[count] = group  # if it doesn't fit, the next one overwrites it; there is room for one more
                 count += fits(group, walk.left)
     walk.count = count
 

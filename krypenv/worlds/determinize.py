@@ -174,7 +174,7 @@ def _build_rows(
             fault = _build_world(compiled[0], game, seen, world_scratch, scratch[0])
             if fault != LEGAL or not compiled[0].building or game.pending == NO_CARD:
                 break
-            fresh.rng[DEALS] = game.rng[DEALS]  # who has begun a play can also end it (B5): not every deal lets it
+            fresh.rng[DEALS] = game.rng[DEALS]  # deal anew until the begun play can be completed (B5)
         if fault != SOUND:
             return row, fault
         game = state[place]

@@ -23,7 +23,7 @@ _SEEN, _HAND_SIZE, _DEALER = (LAYOUT[name].start for name in ("seen", "hand_size
 
 @kernel
 def viewer_of(compiled: np.record, seen: np.ndarray) -> int:
-    """Find the seat that sees an observation, if the last seat is the dealer."""
+    """Find the seat of the observer, where seats are numbered so that the dealer is the last."""
     for place in range(compiled.players):
         if seen[_DEALER + place]:
             return compiled.players - 1 - place
@@ -45,7 +45,7 @@ def deal_hidden(
 ) -> bool:
     """Deal the unseen cards to the other hands and the stock; return whether there is a deal that is consistent.
 
-    Cards that the other hands hold already count as seen, and are not among the cards that they still need.
+    The caller may have given cards to the other hands before; these count as seen, and don't count in the hand sizes.
     Unless `whole` is set, the stock is left in no particular order, which is faster.
     Scratch, (104,) int64 each: `pool` holds the unseen cards, and `owner` the seat of each, NO_SEAT for the stock.
     """

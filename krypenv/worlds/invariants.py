@@ -110,7 +110,7 @@ def find_broken(compiled: np.ndarray, state: np.ndarray, twin: np.ndarray, scrat
 @kernel
 def fault_of_state(compiled: np.record, game: np.record, twin: np.ndarray, scratch: np.record) -> int:
     """Find an invariant that a game breaks, or SOUND. `twin` is scratch, (1,) of `GAME`."""
-    fault = fault_of_course(compiled, game, twin, scratch)
+    fault = fault_before_legality(compiled, game, twin, scratch)
     if fault == SOUND and not game.over:
         twin[0] = game
         prepare(compiled, twin[0], scratch)
@@ -126,8 +126,8 @@ def fault_of_state(compiled: np.record, game: np.record, twin: np.ndarray, scrat
 
 
 @kernel
-def fault_of_course(compiled: np.record, game: np.record, twin: np.ndarray, scratch: np.record) -> int:
-    """Find an invariant that a game breaks, but for what is legal, or SOUND. `twin` is scratch, (1,) of `GAME`."""
+def fault_before_legality(compiled: np.record, game: np.record, twin: np.ndarray, scratch: np.record) -> int:
+    """Find a fault as `fault_of_state`, but leave the legal actions unchecked. `twin` is scratch, (1,) of `GAME`."""
     fault = _fault_of_numbers(compiled, game)
     if fault == SOUND:
         fault = _fault_of_cards(compiled, game, twin[0])

@@ -134,7 +134,7 @@ class TrainingRun:
         Raises FloatingPointError if the learner diverges.
         """
         if not self.curve:
-            self.save()
+            self.save()  # so that a run that is stopped while it compiles can be resumed
         compile_kernels(self.settings, console)
         self.play(console)
 
