@@ -10,7 +10,7 @@ from krypenv.game.display import LastPlay, last_play
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
-from krypenv.ui.narrator.events import what_is_taken
+from krypenv.ui.narrator.events import tell_sweep, what_is_taken
 from krypenv.ui.narrator.facts import hand_values
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.options import group_of
@@ -182,7 +182,7 @@ class Story:
             told.push(move)
             text = self._words.play(before, told)
             self.log.append({"deal": before.deal_number, "seat": before.turn, "text": text})
-            self.last = _last(before, told, text)
+            self.last = _last(self._words, before, told, text)
             self.swept[before.turn] += [move.card] * bool(move.sweep)
             self._tell_deal(told, before.deal_number)
         self._moves = moves
@@ -192,7 +192,7 @@ class Story:
             self.log.append({"deal": game.deal_number, "seat": None, "text": self._words.deal(game)})
 
 
-def _last(before: Game, game: Game, text: str) -> dict[str, Any]:
+def _last(words: Narrator, before: Game, game: Game, text: str) -> dict[str, Any]:
     play = last_play(game)
     assert play
     return {
@@ -206,6 +206,8 @@ def _last(before: Game, game: Game, text: str) -> dict[str, Any]:
         ],
         "build": play.build or None,
         "sweep": play.sweep,
+        "sums": words.sums(play.card, play.takes) if play.takes and not play.build else "",
+        "event": tell_sweep(words, before, game, play),
         "gains": [new - old for new, old in zip(game.scores(), before.scores(), strict=True)],
         "text": text,
     }

@@ -111,6 +111,7 @@ def sitting(address, key="", path="socket", origin=None):
 @contextlib.contextmanager
 def opened(browser, address, width=1280, height=800, has_rules=True, **more):
     """A page at an address, where the rules have been read; it may log no error."""
+    more = {"reduced_motion": "reduce"} | more  # nothing waits for cards that fly
     context = browser.new_context(viewport={"width": width, "height": height}, **more)
     page, faults = context.new_page(), []
     page.set_default_timeout(30_000)

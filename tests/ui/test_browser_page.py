@@ -146,7 +146,7 @@ BOXES = """parts => [...document.querySelectorAll(parts)]
 
 @pytest.mark.parametrize("size", [(390, 844), (844, 390), (683, 384), (1366, 768), (2560, 1440)])
 def test_choosing_moves_nothing_and_the_choice_is_at_the_card(browser, size):
-    with table_at(of_position(CHOICE)) as address, opened(browser, address, *size, reduced_motion="reduce") as page:
+    with table_at(of_position(CHOICE)) as address, opened(browser, address, *size) as page:
         page.mouse.move(0, 0)
         before, raised = page.evaluate(BOXES, STAYING), card(page, "8 of spades")
         for part in (".table", ".hand", ".bar"):
@@ -205,7 +205,8 @@ def test_a_finger_drags_a_card(browser):
 
 
 def test_an_illegal_card_says_why(browser):
-    with table_at(of_position(FORCED), pause=1.0) as address, opened(browser, address) as page:
+    moving = {"reduced_motion": "no-preference"}
+    with table_at(of_position(FORCED)) as address, opened(browser, address, **moving) as page:
         illegal = card(page, "9 of diamonds")
         assert illegal.get_attribute("aria-disabled") == "true"
         illegal.click(force=True)
@@ -214,6 +215,12 @@ def test_an_illegal_card_says_why(browser):
         expect(page.locator(".move")).to_contain_text("sweep")
         page.locator(".move").click()
         expect(page.locator(".gain.plus")).to_have_count(1)
+        expect(page.locator(".flying")).to_have_count(3)  # to the pile
+        expect(page.locator(".event.sums")).to_have_text("8♠ = 6♦+2♥")
+        expect(page.locator(".event.sweep")).to_have_text("Sweep! Five points from Greedy to you.")
+        expect(page.locator(".log")).not_to_contain_text("Greedy played")
+        expect(page.locator(".flying, .event")).to_have_count(0)
+        expect(page.locator(".log")).to_contain_text("Greedy played")
 
 
 def test_builds_are_taken_and_made(browser):
@@ -334,7 +341,7 @@ def test_a_phone_shows_all_without_scrolling_sideways(browser):
 
 
 def test_dark_and_light_and_no_motion(browser):
-    with table_at(lambda: hosted("krypkasino")) as address, opened(browser, address, reduced_motion="reduce") as page:
+    with table_at(lambda: hosted("krypkasino")) as address, opened(browser, address) as page:
         backgrounds = set()
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)

@@ -103,7 +103,9 @@ def test_a_sweep_pays_in_the_view():
     with pytest.raises(ValueError, match="'9' is no move"):
         refusal(game, words, "9")
     game.push(move["move"])
-    assert view(game, words)["last"]["gains"] == [6, -5]
+    last = view(game, words)["last"]
+    assert (last["gains"], last["sums"]) == ([6, -5], "8♠ = 6♦+2♥")
+    assert last["event"] == "Sweep! Five points from Champion to you."
     assert view(game, Narrator(game.rules, ["du", "champion"], 1, "sv"))["last"]["text"].startswith("Du spelade 8♠")
 
 

@@ -96,6 +96,22 @@ def _laid(words: Words, before: Game, game: Game, play: LastPlay, tense: str) ->
     return [told, words.says("play.owner", play.seat)] if is_new and tense == "play" else [told]
 
 
+def tell_sweep(words: Words, before: Game, game: Game, play: LastPlay) -> str:
+    """Return that a play is a sweep, and the points that it moves from seat to seat; empty if none counts."""
+    seat, rules = play.seat, words.rules
+    points = rules.sweep_points * (game.counted_sweeps(seat) - before.counted_sweeps(seat))
+    if not play.sweep or not points:
+        return ""
+
+    def whom(seat: int) -> str:
+        return words.say("luck.whom.you") if seat == words.seat else starting(words.who(seat))
+
+    key = "event.pays" if rules.sweep_payer == "seat_before" else "event.gains"
+    made = starting(words.say("sweep" if play.sweep == 1 else "double_sweep"))
+    said = starting(words.say("event.points", points, number=words.number(points)))
+    return words.say(key, made=made, points=said, payer=whom((seat - 1) % rules.players), who=whom(seat))
+
+
 def tell_rest(words: Words, before: Game, game: Game) -> list[str]:
     """Return who gets what was left at the end of a game by its last play."""
     play = last_play(game)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from krypenv.cards import RANK_NAMES, TEN, card_symbol, parse_card
+from krypenv.cards import RANK_NAMES, TEN, card_symbol, parse_card, rank_of
 from krypenv.rules import Rules
 from krypenv.ui.narrator.facts import hand_values, split
 from krypenv.ui.narrator.texts import CATALOGUES, check_language, say
@@ -56,6 +56,14 @@ class Words:
         """Return what a card takes, as in 3♥+5♦ 8♣: what adds up to its value belongs together."""
         groups = split(self.rules, takes, hand_values(self.rules, parse_card(card)))
         return " ".join("+".join(map(self.card, group)) for group in groups)
+
+    def sums(self, card: str, takes: Sequence[str]) -> str:
+        """Return a card and what adds up to its value, as in 8♠ = 8♣ = 5♦+3♥ and, where its rank does not tell the
+        value, K♠ (13) = 7♦+6♥.
+        """
+        values = hand_values(self.rules, parse_card(card))
+        value = f" ({values[0]})" if len(values) == 1 and str(values[0]) != self.rank(rank_of(parse_card(card))) else ""
+        return " = ".join([self.card(card) + value, *self.taken(card, takes).split()])
 
     def rank(self, rank: int) -> str:
         """Return a rank as cards have it, as in 8 or Q."""

@@ -2,6 +2,7 @@
 
 import { button, h, plain, refocus, t } from "./dom.js";
 import { lastPlay, middle } from "./felt.js";
+import { fly, whereTheyLie } from "./flying.js";
 import { advice } from "./hint.js";
 import { paceControl, watching } from "./pace.js";
 import { bar, hand, status } from "./place.js";
@@ -30,12 +31,14 @@ export function draw(table, before = null) {
     ? [log.scrollTop, log.scrollTop + log.clientHeight > log.scrollHeight - 9]
     : [0, true];
   const isNew = before !== null && before.game === told.game && told.moves > before.moves;
+  const lay = isNew && told.moves === before.moves + 1 ? whereTheyLie() : null;
   page.removeAttribute("aria-busy");
   page.replaceChildren(head(table), h("main", {}, felt(table, isNew ? before.view : null), history(table)));
   document.title = `${view.turn !== null && view.turn === view.seat ? "● " : ""}${view.title}`;
   const lines = document.querySelector(".log ol");
   if (lines) lines.scrollTop = isAtEnd ? lines.scrollHeight : scrolled;
   arrange();
+  if (lay && before) fly(table, before.view, lay);
   const isOfTurn = active?.matches('[data-focus^="hand"], [data-focus^="move"]');
   refocus(active, ...(isOfTurn ? ["hand 0"] : []), "next", "new");
   readOut(table, before);

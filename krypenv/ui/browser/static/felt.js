@@ -60,13 +60,14 @@ export function news(cards, before) {
  */
 function tableCard({ chosen, acts }, card, at, isGlowing, isNew) {
   const kind = isNew ? "new" : "";
-  if (!chosen.card) return lying(card, kind);
+  if (!chosen.card) return lying(card, kind, `table ${card}`);
   const isPicked = chosen.picked.has(at);
   return h(
     "button",
     {
       class: `card ${kind}${isGlowing ? " glow" : ""}${isPicked ? " picked" : ""}`,
       "data-focus": `table ${at}`,
+      "data-card": `table ${card}`,
       "aria-pressed": String(isPicked),
       "aria-label": spoken(card),
       onclick: () => acts.pick(at),
@@ -94,10 +95,11 @@ function buildPile({ told, chosen, acts }, build, isGlowing) {
     ),
     h("em", {}, label),
   ];
-  if (!chosen.card) return h("span", { class: kind, role: "img", "aria-label": aloud }, inner);
+  const named = { class: kind, "data-card": `build ${value}`, "aria-label": aloud };
+  if (!chosen.card) return h("span", { ...named, role: "img" }, inner);
   const onclick = () => acts.build(value);
   const pressed = { "data-focus": `build ${value}`, "aria-pressed": String(isPicked) };
-  return h("button", { class: kind, "aria-label": aloud, ...pressed, onclick }, inner);
+  return h("button", { ...named, ...pressed, onclick }, inner);
 }
 
 /**

@@ -47,6 +47,7 @@ function handCard({ told, chosen, acts }, card, place, isNew) {
     {
       class: `card${isNew ? " new" : ""}${isChosen ? " chosen" : ""}${isLegal ? "" : " illegal"}`,
       "data-focus": `hand ${place}`,
+      "data-card": `hand ${card}`,
       tabindex: isChosen || (chosen.card === null && place === 0) ? 0 : -1,
       "aria-pressed": String(isChosen),
       "aria-disabled": String(!isTurn || !isLegal),

@@ -45,6 +45,8 @@
  * @property {number | null} build
  * @property {number} sweep
  * @property {number[]} gains by seat
+ * @property {string} sums what adds up to the card
+ * @property {string} event that it is a sweep, and who pays whom
  * @property {string} text
  */
 

@@ -5,20 +5,25 @@ import { connect } from "./connection.js";
 import { askIfSure, showPile, showRules } from "./dialogs.js";
 import { setTexts } from "./dom.js";
 import { draw, drawEnd, drawMiddle } from "./drawing.js";
+import { hurry, shown } from "./flying.js";
 import { whenReleased } from "./pressed.js";
 
 /** @import { Acts, Pace, Table, Target, Told } from "./shapes.js" */
 
 const PACE = "krypenv pace"; // under which this browser keeps how fast agents are to play
 
+const MOST_WAITING = 2; // messages
+
 /** @type {Table | null} */
 let table = null;
+/** @type {Told[]} */
+const waiting = [];
 
 // ---------------------------------------------------------------------- the connection
 
 const send = connect(
   document.documentElement.dataset.socket ?? "socket",
-  (message) => whenReleased(() => hear(message)),
+  hearInTurn,
   () => {
     if (!table) return;
     table.isLost = true;
@@ -26,6 +31,20 @@ const send = connect(
   },
   drawEnd,
 );
+
+/**
+ * Hear a message once the play before it has been shown, or sooner where several wait.
+ * @param {Told} message
+ */
+async function hearInTurn(message) {
+  waiting.push(message);
+  if (waiting.length > 1) return;
+  while (waiting[0]) {
+    if (waiting.length <= MOST_WAITING) await shown();
+    const next = waiting.shift();
+    if (next) whenReleased(() => hear(next));
+  }
+}
 
 /** @param {Told} message */
 function hear(message) {
@@ -146,7 +165,10 @@ const acts = {
   clear: doing((table) => {
     table.chosen = nothing();
   }),
-  play: (move) => ask({ do: "play", move }),
+  play: (move) => {
+    hurry();
+    ask({ do: "play", move });
+  },
   written: () => table && ask({ do: "play", move: written(table.told.view, table.chosen) }),
   rules: () => table && void showRules(table.told.of),
   deal: (which) => {
