@@ -365,6 +365,6 @@ class Guided(Examiner):
 
     def _value_worlds(self, job: Job, margins: npt.NDArray[np.float64], leanings: npt.NDArray[np.float64]) -> bool:
         agrees = super()._value_worlds(job, margins, leanings)
-        leanings[:] = self._plan.prior * self._workspaces["tally"]["behind"][0, : len(leanings)]
+        leanings[:] = self._plan.prior * self._workspaces["tally"]["logit_gap"][0, : len(leanings)]
         margins -= leanings
         return agrees

@@ -258,7 +258,7 @@ def test_the_chance_of_the_next_sweep_is_its_share_of_all_hands_that_the_leader_
                 assert sum(gains) == pytest.approx(0)
                 for side, gain in enumerate(gains):
                     number = reference.deal_number
-                    chance, gained = _expect(solver.compiled, solver.workspaces["model"], solver.after, number, side)
+                    chance, gained = _expect(solver.compiled, solver.workspaces["leaf_model"], solver.after, number, side)
                     assert chance == pytest.approx(share)
                     assert gained == pytest.approx(share * gain)
                     assert _expect(solver.compiled, make_model("margin"), solver.after, number, side)[1] == 0
@@ -301,7 +301,7 @@ def test_a_known_deck_is_played_on_by_what_costs_least(text: str) -> None:
             if is_last_play(reference) and reference.stock:
                 ((twin, _),) = futures(reference)
                 for deals in (1, 2, 99):
-                    solver.workspaces["model"]["deals"] = deals
+                    solver.workspaces["leaf_model"]["deals"] = deals
                     margins = played_on(twin, 0, deals)
                     assert solver.value(game, 0) in margins
                     unique += len(margins) == 1
