@@ -10,7 +10,7 @@ from support.tables import Kept, hosted, page, serving
 from krypenv import Game, Rules
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.seats import PERSON
-from krypenv.ui.study.steps import any_move
+from krypenv.ui.study.steps import any_move, at_step
 
 
 def test_what_is_opened_may_begin_with_a_byte_order_mark(visitor):
@@ -66,16 +66,28 @@ def test_a_position_amid_a_deal_says_which_and_not_who_leads(visitor):
     assert visitor.open(LAST.replace("2S 3C", "3C"))["steps"][0]["told"] == "Deal 4 of 4."
 
 
-def test_moves_are_played_on_lines_only_and_must_be_legal():
-    game = played()
+def test_a_line_leaves_a_game_that_is_over_and_comes_back_to_it():
+    game = played("mini-double")
+    at = next(at for at in range(2, len(game.moves)) if len(at_step(game, at).legal_moves()) > 1)
+    other = next(move for move in at_step(game, at).legal_moves() if move != game.moves[at])
     with studying(game.copy) as client, visit(client) as one:
-        one.open()
-        one.send(do="move", at=0, move=str(game.moves[0]))
-        assert one.read("say")["say"].startswith("Moves can be played from a position only")
-        one.open(LAST)
-        for move in ("KS", "2Sx6H", "?"):
-            one.send(do="move", at=0, move=move)
-            assert one.read("say")["say"].endswith(".")
+        study = one.open()
+        assert not study["line"]
+        one.send(do="move", at=at, move=str(other))
+        line = one.read("study")
+        assert (line["line"], line["left"], line["at"], line["names"]) == (True, at, at + 1, study["names"])
+        assert line["steps"][:at] == study["steps"][:at]
+        assert {one.read("decision")["at"] for _ in range(at + 2)} == set(range(at + 2))
+        one.send(do="return")
+        assert one.read("study")["steps"] == study["steps"]
+        assert one.open_line(line["record"], line["moves"])["steps"] == line["steps"]
+
+
+def test_moves_of_a_line_must_be_legal(visitor):
+    visitor.open(LAST)
+    for move in ("KS", "2Sx6H", "?"):
+        visitor.send(do="move", at=0, move=move)
+        assert visitor.read("say")["say"].endswith(".")
 
 
 # ---------------------------------------------------------------------- beside a table

@@ -23,7 +23,7 @@ from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.thinking import Thinker
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.study.challenge import play_again
-from krypenv.ui.study.steps import LARGEST, margins_of, record_for_pages
+from krypenv.ui.study.steps import LARGEST, at_step, margins_of, record_for_pages
 
 CLOSED = "This game is not over, so its hands stay closed. Play it to its end first."
 BUILDS = "mini-mulle"
@@ -158,6 +158,27 @@ def test_without_a_table_who_has_no_link_studies_nothing():
             assert one.open()
 
 
+def test_the_games_of_the_table_are_listed_with_result_and_luck_and_opened():
+    with serving(hosted, studied=ANALYST) as client, page(client) as one, visit(client) as two:
+        results = []
+        for _ in range(2):
+            while not one.my_turn()["view"]["over"]:
+                one.play(lambda moves: moves[len(results) * (len(moves) - 1)]["move"])
+            results.append(one.told["view"]["result"])
+            told = one.told["compared"]
+            one.ask("again")
+            one.until(lambda told: told["game"] == len(results) + 1)
+        assert told.startswith("The same cards as in game 1: ")
+        assert two.refused().startswith("This game is not over")
+        one.ask("new")
+        one.until(lambda told: told["game"] == 4)
+        two.send(do="open", game=1)
+        assert two.read("study")["result"] == results[0]
+        games = two.read("games")["games"]
+    assert [(each["number"], each["compared"]) for each in games] == [(1, ""), (2, told)]
+    assert all(re.match("You (won|lost|tied)", each["told"]) for each in games)
+
+
 # ---------------------------------------------------------------------- values and luck
 
 
@@ -229,7 +250,7 @@ def test_a_study_without_an_end_holds_up_no_table_and_ends_with_its_page():
 # ---------------------------------------------------------------------- the challenge
 
 
-def test_the_challenge_plays_the_same_cards_and_tells_the_first_differences():
+def test_the_challenge_plays_the_same_cards_and_tells_the_first_difference():
     game = played("mini-double", players=(PERSON, "greedy"))
     with studying(game.copy) as client, visit(client) as one:
         assert one.open()["challenge"]
@@ -240,32 +261,10 @@ def test_the_challenge_plays_the_same_cards_and_tells_the_first_differences():
     other = Game.replay(found["record"])
     assert other.deck == game.deck
     assert found["margins"] == [margins_of(game)[0], margins_of(other)[0]]
-    assert [each["deal"] for each in found["deals"]] == list(range(1, len(game.rules.deal_sizes()) + 1))
-    assert found["deals"][-1]["margins"] == found["margins"]
-    mine, theirs = by_deal(game), by_deal(other)
-    for each in found["deals"]:
-        differs = [
-            (one, two) for one, two in zip(mine[each["deal"]], theirs[each["deal"]], strict=True) if one[2] != two[2]
-        ]
-        if not differs:
-            assert each["difference"] is None
-            continue
-        (before, after) = differs[0]
-        told = each["difference"]
-        assert told["same"] == (before[:2] == after[:2])
-        assert sorted(told["mine"]["table"]) == sorted(before[1])
-        assert told["mine"]["hand"] == before[0]
-        assert sorted(told["theirs"]["table"]) == sorted(after[1])
-
-
-def by_deal(game):
-    """What seat 0 held, saw and played, by deal."""
-    twin, found = game.rewound(), {}
-    for move in game.moves:
-        if twin.turn == 0:
-            found.setdefault(twin.deal_number, []).append((twin.hand(0), twin.table, move))
-        twin.push(move)
-    return found
+    at = next(at for at, (one, two) in enumerate(zip(game.moves, other.moves, strict=False)) if one != two)
+    words = Narrator(game.rules, ["", "greedy"], 0)
+    texts = [words.choice(at_step(game, at), each.moves[at])[0] for each in (game, other)]
+    assert found["difference"] == {"at": at, "mine": texts[0], "theirs": texts[1]}
 
 
 def test_opponents_answer_as_they_did_until_the_games_differ():

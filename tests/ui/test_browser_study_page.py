@@ -11,6 +11,7 @@ from support.studies import ANALYST, LAST, played
 from support.tables import hosted
 
 from krypenv import Game, Rules
+from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.ui.study.lessons import lessons_in
 
 pytestmark = pytest.mark.browser
@@ -59,6 +60,36 @@ def test_moves_of_a_position_are_played_and_played_otherwise(study):
     expect(study.locator(".values .played")).to_have_count(1)
     study.locator(".values tr:not(.played) .link").first.click()
     expect(study.locator(".place")).to_contain_text("Seat 1 is to play.")
+
+
+def test_better_moves_than_mistakes_are_found_where_the_values_are_hidden(browser):
+    game = played("mini-low", seed=2)
+    analysis = analyze(game, ANALYST.agent)
+    first = next(play for play in analysis.plays if play.seat == 0 and play.mark in ("?", "??"))
+    with study_at(game.copy) as address, opened(browser, address, has_rules=False) as page:
+        expect(page.locator(".summary")).to_contain_text("You: beginner")  # all moves are valued
+        page.get_by_role("button", name="Find the better move").click()
+        expect(page.locator(".place")).to_contain_text(f"Move {first.number} of")
+        expect(page.locator(".values")).to_contain_text("What is better?")
+        assert page.locator(".values table").count() == page.locator(".open-hands .card").count() == 0
+        worse = next(move for move in first.moves if move.behind.mean > 1 and move != first.played)
+        page.locator(f"[data-focus='move {worse.move}']").click()
+        expect(page.locator(".values")).to_contain_text("Try again.")
+        page.locator(f"[data-focus='move {first.best.move}']").click()
+        expect(page.locator(".values")).to_contain_text("is the best move.")
+        expect(page.locator(".values tbody tr").first).to_be_visible()
+
+
+def test_an_alternative_is_played_in_a_game_that_is_over_and_the_list_of_moves_leads_back(browser):
+    game = played("mini-double", seed=8)
+    with study_at(game.copy) as address, opened(browser, address, has_rules=False) as page:
+        page.locator(".moves button").nth(4).click()
+        expect(page.locator(".place")).to_contain_text(f"Move 5 of {len(game.moves)}")
+        page.locator(".values tr:not(.played) .link").first.click()
+        expect(page.locator(".left")).to_contain_text("This line leaves the game at move 5.")
+        page.get_by_role("button", name="Back to the game").click()
+        expect(page.locator(".place")).to_contain_text(f"Move 5 of {len(game.moves)}")
+        check_fits(page)
 
 
 def test_the_page_comes_back_as_it_was_when_the_connection_was_lost(browser):

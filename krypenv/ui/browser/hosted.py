@@ -14,6 +14,7 @@ from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import CATALOGUES, check_language, say
 from krypenv.ui.narrator.words import starting
+from krypenv.ui.study.steps import margins_of
 from krypenv.ui.table import dealt, next_of
 from krypenv.ui.view import Story, refusal, view
 
@@ -53,6 +54,7 @@ class Hosted:
         self.stand_ins: set[int] = set()
         self.game, self.number, self.fault, self.language = game, 1, "", check_language(language)
         self._keep = keep
+        self._past: dict[int, Game] = {}
         names = names_of(players, CATALOGUES[language]["player"])
         self._words = {seat: Narrator(game.rules, names, seat, language) for seat in (None, *range(game.rules.players))}
         self.goal = self._words[None].lines()[0][1]
@@ -116,6 +118,22 @@ class Hosted:
         rows = [{**each._asdict(), "text": words.choice(self.game, Move.parse(each.move))[0]} for each in advice.moves]
         return {**told, "legend": words.say("hint.legend"), "rows": rows,
                 "columns": [words.say("hint.margin"), words.say("hint.sweeps")]}  # fmt: skip
+
+    @property
+    def finished(self) -> dict[int, Game]:
+        """The games of this table that are over, by their numbers."""
+        return self._past | ({self.number: self.game} if self.game.is_over else {})
+
+    def compared(self, number: int, seat: int | None) -> str:
+        """Compare a game that is over with an earlier one of the same cards, in a sentence; empty if there is none."""
+        games = self.finished
+        game = games[number]
+        first = next((each for each, other in games.items() if each < number and other.deck == game.deck), None)
+        if seat is None or first is None:
+            return ""
+        points = margins_of(game)[seat] - margins_of(games[first])[seat]
+        key = "better" if points > 0 else "worse" if points < 0 else "level"
+        return self.say(f"again_{key}", number=first, points=f"{abs(points):.1f}".removesuffix(".0"))
 
     # ------------------------------------------------------------------ what people and agents do
 
@@ -191,6 +209,7 @@ class Hosted:
         return ""
 
     def _begin(self, game: Game, is_new: bool) -> None:
+        self._past = self.finished
         sign(game, self.players)
         game.comments.clear()
         self.game, self.number = game, self.number + 1

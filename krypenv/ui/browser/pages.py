@@ -254,6 +254,7 @@ class Pages:
             "ready": self._is_ready,
             "fault": self._failed or hosted.fault,
             "ended": self._ended,
+            "compared": hosted.compared(hosted.number, seat) if hosted.game.is_over else "",
             "stuck": bool(self._failed),
             "undo": seat in hosted.people and len(hosted.people) == 1,
         }

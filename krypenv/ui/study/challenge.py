@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from krypenv.game.game import Game
-from krypenv.game.moves import Move
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.study.steps import PERSON, by_rank, margins_of
+from krypenv.ui.study.steps import PERSON, at_step, margins_of, shared_moves
 
 Decide = Callable[[str, int, Game], Awaitable[str]]  # an agent's move, by its name, its seat and the game
 Tell = Callable[[int], Awaitable[None]]  # is told the number of moves made
@@ -49,61 +48,15 @@ async def play_again(game: Game, seat: int, players: Sequence[str], agent: str, 
 
 
 def compared(game: Game, other: Game, seat: int, words: Narrator) -> dict[str, Any]:
-    """Return two games of the same cards beside each other, as JSON has it: margins, deal by deal, and differences.
+    """Return how two games of the same cards compare, as JSON has it.
 
-    `margins` are those of the seat's side, at the end and after each deal, of the first game and of the other one.
-    A deal has the first decision of the seat in which they differ, if there is one: on the same table, or on tables
-    that differ since an earlier deal.
+    `margins` are those of the seat's side at the end, of the first game and of the other one; `difference` is the first
+    move in which they differ, None if there is none.
     """
-    mine, theirs = _decisions(game, seat), _decisions(other, seat)
-    ends = _ends(game, seat), _ends(other, seat)
-    deals = []
-    for deal in range(1, max(ends[0]) + 1):
-        pairs = zip(mine.get(deal, []), theirs.get(deal, []), strict=False)
-        found = next(((one, two) for one, two in pairs if one[1] != two[1]), None)
-        deals.append(
-            {
-                "deal": deal,
-                "margins": [end.get(deal) for end in ends],
-                "difference": found and _told(words, *found),
-            }
-        )
-    return {"margins": [margins_of(each)[seat] for each in (game, other)], "deals": deals}
-
-
-def _decisions(game: Game, seat: int) -> dict[int, list[tuple[Game, Move]]]:
-    """Return the decisions of a seat by deal: the game before each, and the move."""
-    twin, found = game.rewound(), {}  # type: tuple[Game, dict[int, list[tuple[Game, Move]]]]
-    for move in game.moves:
-        if twin.turn == seat:
-            found.setdefault(twin.deal_number, []).append((twin.copy(), move))
-        twin.push(move)
-    return found
-
-
-def _ends(game: Game, seat: int) -> dict[int, float]:
-    """Return the margin of a seat's side after each deal."""
-    twin, ends = game.rewound(), {}
-    for move in game.moves:
-        deal = twin.deal_number
-        twin.push(move)
-        ends[deal] = margins_of(twin)[seat]
-    return ends
-
-
-def _told(words: Narrator, mine: tuple[Game, Move], theirs: tuple[Game, Move]) -> dict[str, Any]:
-    sides = [
-        {
-            "at": len(game.moves),
-            "table": by_rank(game.table),
-            "hand": game.hand(game.turn),
-            "text": words.choice(game, move)[0],
-        }
-        for game, move in (mine, theirs)
-    ]
-    is_same = all(_lies(mine[0], seat) == _lies(theirs[0], seat) for seat in range(words.rules.players))
-    return {"same": is_same, "mine": sides[0], "theirs": sides[1]}
-
-
-def _lies(game: Game, seat: int) -> tuple[list[str], list[str], list[tuple[int, list[str], int, bool]]]:
-    return game.hand(seat), game.table, game.builds
+    at = shared_moves(game, other)
+    before, made = at_step(game, at), [each.moves[at : at + 1] for each in (game, other)]
+    mine, theirs = ["".join(words.choice(before, move)[0] for move in moves) for moves in made]
+    return {
+        "margins": [margins_of(each)[seat] for each in (game, other)],
+        "difference": {"at": at, "mine": mine, "theirs": theirs} if mine else None,
+    }

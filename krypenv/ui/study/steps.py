@@ -57,6 +57,12 @@ def at_step(game: Game, at: int) -> Game:
     return twin
 
 
+def shared_moves(game: Game, other: Game) -> int:
+    """Return how many moves two games of the same cards share from the beginning on."""
+    pairs = zip(game.moves, other.moves, strict=False)
+    return next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(game.moves), len(other.moves)))
+
+
 def seen_in(game: Game) -> set[Any]:
     """Return what everybody has seen of a game before each of its moves, and sees now: positions without the hands."""
     twin, found = game.rewound(), set()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 40  # characters of what a record calls a player
 MOST_VISITS = 8  # pages that study at once, each with a process of 200 MB
 MOST_KEPT = 8  # games whose analyses are kept
+MOST_LISTED = 20  # games of a table that are listed
 
 
 class Analyst(NamedTuple):
@@ -51,7 +52,8 @@ class _Subject(NamedTuple):
     seat: int | None  # for whom it is told
     words: Narrator
     found: dict[int, dict[str, Any]]  # the analyses of moves so far, by how many were made before each
-    is_line: bool = False  # whether it is played on from a position
+    opened: Game  # the game or the position that was opened
+    is_line: bool = False  # whether other moves are played than those of a game that is over
 
 
 class Studies:
@@ -117,8 +119,8 @@ class Studies:
             "table": self._pages is not None,
         }
 
-    def subject(self, record: str | None, seat: int | None) -> _Subject:
-        """Return what a page may study: a record, a position, or the game that it finds here.
+    def subject(self, record: str | None, seat: int | None, number: int | None = None) -> _Subject:
+        """Return what a page may study: a record, a position, or a game of this table, by default the last one.
 
         Raises Refused for anything else.
         """
@@ -130,8 +132,8 @@ class Studies:
                 game = read_study(record)
             elif self._load:
                 game = self._load()
-            elif hosted and hosted.game.is_over:
-                game = hosted.game.copy()
+            elif hosted and (number or hosted.number) in hosted.finished:
+                game = hosted.finished[number or hosted.number].copy()
             else:
                 raise Refused(self.say("study_not_over" if hosted else "study_none"))
         except StillPlayed:
@@ -143,17 +145,25 @@ class Studies:
         players = hosted.players if hosted and is_own else seats_in(game)
         if not is_own or seat not in people_of(players):
             seat = person_of(players)
-        return self._told_to(game, players, seat)
+        found = self._kept(game.record()) if game.is_over else {}
+        return _Subject(game, players, seat, self._words(game, players, seat), found, game, not game.is_over)
 
-    def _told_to(self, game: Game, players: list[str], seat: int | None) -> _Subject:
+    def games(self, seat: int | None) -> list[tuple[Game, Narrator, dict[str, Any]]]:
+        """List the games of this table that are over, each with what a page is told of it."""
+        hosted, found = self._pages.hosted if self._pages else None, []
+        if hosted:
+            for number, game in list(hosted.finished.items())[-MOST_LISTED:]:
+                words = self._words(game, hosted.players, seat)
+                told = {"number": number, "told": words.result(game), "compared": hosted.compared(number, seat)}
+                found.append((game, words, told))
+        return found
+
+    def _words(self, game: Game, players: list[str], seat: int | None) -> Narrator:
         from krypenv.ui.narrator.narrator import Narrator
 
         names = names_of(players, CATALOGUES[self._language]["player"]) if players else ()
         names = [one_line(name, LONGEST_NAME) for name in names]
-        words = Narrator(game.rules, names, seat, self._language)
-        if not game.is_over:
-            return _Subject(game, players, seat, words, {}, is_line=True)
-        return _Subject(game, players, seat, words, self._kept(game.record()))
+        return Narrator(game.rules, names, seat, self._language)
 
     def check_closed(self, game: Game) -> None:
         """Raise Refused for a game that is being played at the table, or for a position that was seen there.
@@ -171,10 +181,8 @@ class Studies:
 
     def played_on(self, subject: _Subject, at: int, moves: Sequence[str]) -> _Subject:
         """Return a line in which some moves follow after others; raises Refused for illegal ones."""
-        from krypenv.ui.study.steps import at_step
+        from krypenv.ui.study.steps import at_step, shared_moves
 
-        if not subject.is_line:
-            raise Refused(self.say("study_no_line"))
         game = at_step(subject.game, at)
         try:
             for move in moves:
@@ -182,7 +190,16 @@ class Studies:
         except ValueError as error:
             raise Refused(f"{one_line(str(error))}.") from None
         self.check_closed(game)
-        return subject._replace(game=game, found={each: its for each, its in subject.found.items() if each <= at})
+        same = shared_moves(game, subject.game)
+        found = {each: its for each, its in subject.found.items() if each <= same}
+        return subject._replace(game=game, found=found, is_line=True)
+
+    def back(self, subject: _Subject) -> _Subject:
+        """Return what was opened, after a line that left it."""
+        opened = subject.opened
+        self.check_closed(opened)
+        found = self._kept(opened.record()) if opened.is_over else {}
+        return subject._replace(game=opened, found=found, is_line=not opened.is_over)
 
     def _kept(self, record: str) -> dict[int, dict[str, Any]]:
         found = self._found.pop(record, {})
@@ -235,7 +252,10 @@ class _Visit:
 
     async def _do(self, do: str, **its: Any) -> None:
         if do == "open":
-            await self._open(its.get("record"), its.get("moves", ()))
+            await self._open(its.get("record"), its.get("moves", ()), its.get("game"))
+        elif do == "return":
+            if self._subject:
+                await self._show(await asyncio.to_thread(self._all.back, self._subject))
         elif do == "move":
             if self._subject:
                 await self._show(await asyncio.to_thread(self._all.played_on, self._subject, its["at"], [its["move"]]))
@@ -257,31 +277,31 @@ class _Visit:
                 self._all.report(f"{name}: {one_line(str(error))}")
                 await self._tell(type="failed", say=self._all.say("agent_failed", who=name))
 
-    async def _open(self, record: str | None, moves: Sequence[str]) -> None:
-        subject = await asyncio.to_thread(self._all.subject, record, self._seat)
+    async def _open(self, record: str | None, moves: Sequence[str], number: int | None) -> None:
+        subject = await asyncio.to_thread(self._all.subject, record, self._seat, number)
         if moves:
             subject = await asyncio.to_thread(self._all.played_on, subject, 0, moves)
         await self._show(subject)
 
     async def _show(self, subject: _Subject) -> None:
         from krypenv.ui.study.challenge import can_challenge
-        from krypenv.ui.study.steps import record_for_pages, study_of
+        from krypenv.ui.study.steps import record_for_pages, shared_moves, study_of
 
-        game, words = subject.game, subject.words
+        game, words, opened = subject.game, subject.words, subject.opened
         study = await asyncio.to_thread(study_of, game, words, subject.is_line)
         self.stop()
         self._subject, self._at = subject, len(game.moves) if subject.is_line else 0
-        told = {"record": record_for_pages(game), "challenge": False}
+        told: dict[str, Any] = {"record": record_for_pages(opened) if opened.is_over else opened.rewound().position()}
+        told["challenge"] = not subject.is_line and can_challenge(subject.seat, subject.players)
+        told["left"] = shared_moves(game, opened) if subject.is_line and opened.is_over else None
         if subject.is_line:
-            told |= {"record": game.rewound().position(), "moves": [str(move) for move in game.moves]}
-        else:
-            told |= {"challenge": can_challenge(subject.seat, subject.players)}
+            told["moves"] = [str(move) for move in game.moves]
         await self._tell(type="study", by=self._all.analyst.name, at=self._at, **told, **study)
         self._working = self._start(self._value_moves(subject))
 
     async def _value_moves(self, subject: _Subject) -> None:
         """Value all moves, the one that the page shows first, and measure luck at last; tell each as it comes."""
-        from krypenv.ui.study.steps import any_move, decision_of, told_side
+        from krypenv.ui.study.steps import any_move, decision_of
 
         analyst, work = self._all.analyst, self._thinker.work
         before, moves = await asyncio.to_thread(_positions, subject.game)
@@ -300,10 +320,21 @@ class _Visit:
                 await self._tell(type="decision", **decision_of(before[at], subject.words, subject.found[at], played))
         if subject.is_line:
             return
-        seat = subject.seat or 0
-        name, whom = told_side(subject.words, seat)
-        luck = await work(analyst.luck, subject.game, seat, name, whom, subject.words.language)
-        await self._tell(type="luck", side=subject.words.rules.team_of(seat), **luck)
+        luck = await self._luck(subject.game, subject.words)
+        await self._tell(type="luck", side=subject.words.own_side or 0, **luck)
+        games = await asyncio.to_thread(self._all.games, self._seat)
+        for game, words, told in games:
+            told["told"] = (await self._luck(game, words))["told"] or told["told"]
+        await self._tell(type="games", games=[told for _, _, told in games])
+
+    async def _luck(self, game: Game, words: Narrator) -> dict[str, Any]:
+        """Measure the luck of the side for whom a game is told, of the first one if nobody plays."""
+        from krypenv.ui.study.steps import told_side
+
+        name, whom = told_side(words, words.seat or 0)
+        luck = self._all.analyst.luck
+        found: dict[str, Any] = await self._thinker.work(luck, game, words.seat or 0, name, whom, words.language)
+        return found
 
     async def _play_again(self, subject: _Subject) -> None:
         from krypenv.ui.study.challenge import can_challenge, compared, play_again

@@ -12,10 +12,12 @@ LONGEST = 2 * LARGEST + 20_000  # characters of a message: a game in JSON, where
 MOST_MOVES = 1000  # of a line
 _A_PLACE = schema.whole(0, 100_000)
 VISITS = {
-    "open": a_message({}, {"record": str, "moves": schema.a_list(schema.Line, 0, MOST_MOVES)}),
+    "open": a_message(
+        {}, {"record": str, "moves": schema.a_list(schema.Line, 0, MOST_MOVES), "game": schema.whole(1, 100_000)}
+    ),
     "look": a_message({"at": _A_PLACE}),
     "move": a_message({"at": _A_PLACE, "move": schema.Line}),
-    "challenge": a_message({}),
+    **dict.fromkeys(("return", "challenge"), a_message({})),
 }
 
 

@@ -122,6 +122,7 @@
  * @property {number | null} thinking the seat of the agent to act
  * @property {boolean} ready whether the agents can play
  * @property {string} fault
+ * @property {string} compared how the game came off against an earlier one of the same cards; empty if there is none
  * @property {string} ended why the table has ended
  * @property {boolean} stuck whether an agent can't go on
  * @property {boolean} undo whether moves may be taken back

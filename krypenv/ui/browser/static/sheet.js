@@ -16,6 +16,7 @@ export function sheet({ told, acts }) {
     "div",
     { class: "sheet" },
     h("h2", {}, view.result),
+    told.compared && h("p", {}, told.compared),
     h(
       "div",
       { class: "wide", tabindex: 0, role: "region", "aria-label": t("sheet") },

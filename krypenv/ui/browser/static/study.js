@@ -4,12 +4,12 @@ import { connect } from "./connection.js";
 import { setTexts, t } from "./dom.js";
 import { whenReleased } from "./pressed.js";
 import { drawStudy, drawStudyEnd, readAloud } from "./study_drawing.js";
+import { mistakes, verdictOfTry } from "./study_summary.js";
 
 /** @typedef {import("./study_types.js").State} State */
 
 const LARGEST = 65536; // characters of a record or a position
 const DROPPED = "krypenv dropped record"; // what another page hands over
-const MISTAKES = ["?", "??"];
 
 /** @type {State} */
 const state = {
@@ -20,12 +20,18 @@ const state = {
   luck: null,
   challenge: null,
   playing: null,
+  games: [],
+  finding: null,
   say: "",
   go,
   jump,
   play: (move) => ask({ do: "move", at: state.at, move }),
   dare: () => ask({ do: "challenge" }),
   take: (record) => ask({ do: "open", record }),
+  openGame: (game) => ask({ do: "open", game }),
+  back: () => ask({ do: "return" }),
+  find,
+  attempt,
   read: (file) => void read(file),
 };
 let isDrawn = true;
@@ -50,7 +56,7 @@ function hear(message) {
     begin();
   } else if (type === "study") {
     const isSame = told.record === state.study?.record && !told.line;
-    const at = isSame ? state.at : told.at;
+    const at = isSame ? (state.study?.left ?? state.at) : told.at;
     if (told.line && state.study?.line) readAloud(told.steps[at]?.told ?? "");
     Object.assign(state, {
       study: told,
@@ -59,10 +65,12 @@ function hear(message) {
       luck: null,
       challenge: null,
       playing: null,
+      finding: null,
       say: "",
     });
   } else if (type === "decision") state.decisions.set(told.at, told);
   else if (type === "luck") state.luck = told;
+  else if (type === "games") state.games = told.games;
   else if (type === "playing") state.playing = told;
   else if (type === "challenge") Object.assign(state, { challenge: told, playing: null });
   else {
@@ -107,9 +115,24 @@ function go(at) {
 
 /** @param {number} step */
 function jump(step) {
-  const places = [...state.decisions.values()].filter((each) => MISTAKES.includes(each.mark)).map((each) => each.at);
-  const ahead = places.filter((at) => (at - state.at) * step > 0);
+  const ahead = mistakes(state).filter((at) => (at - state.at) * step > 0);
   if (ahead.length) go(step > 0 ? Math.min(...ahead) : Math.max(...ahead));
+}
+
+/** Look for better moves than the person's mistakes, whose values are hidden; or no more. */
+function find() {
+  state.finding = state.finding ? null : new Map();
+  const first = mistakes(state)[0];
+  if (state.finding && first !== undefined) go(first);
+  draw();
+}
+
+/** Try a move in place of a mistake, or show the values with "". @param {string} move */
+function attempt(move) {
+  const tried = state.finding?.get(state.at) ?? [];
+  state.finding?.set(state.at, [...tried, move]);
+  readAloud(verdictOfTry(state));
+  draw();
 }
 
 document.addEventListener("keydown", (event) => {

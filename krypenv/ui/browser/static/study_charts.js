@@ -1,10 +1,7 @@
 // The figures beside a game that is studied: the curve of the margins, luck, and the challenge.
 
-import { short } from "./cards.js";
-import { h, s, t } from "./dom.js";
+import { button, h, s, t } from "./dom.js";
 
-/** @typedef {import("./study_types.js").Choice} Choice */
-/** @typedef {import("./study_types.js").Difference} Difference */
 /** @typedef {import("./study_types.js").State} State */
 /** @typedef {import("./study_types.js").Study} Study */
 
@@ -85,13 +82,7 @@ export function curve(state, study) {
         h("span", {}, sample(side), ` ${study.names.filter((_, seat) => study.sides[seat] === side).join(", ")} `),
       ),
     ),
-    h(
-      "p",
-      { class: "small" },
-      t("study_curve_note"),
-      " ",
-      !study.line && state.decisions.size >= last && !marks.length && t("study_no_mistakes"),
-    ),
+    h("p", { class: "small" }, t("study_curve_note")),
   );
 }
 
@@ -118,6 +109,13 @@ function ticks(low, high) {
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, at) => (first + at) * step);
 }
 
+let isOpen = false; // whether the luck of each deal is shown
+
+/** @param {Event} event */
+function toggled({ target }) {
+  if (target instanceof HTMLDetailsElement) isOpen = target.open;
+}
+
 /** Return how much of each deal was its cards. @param {State} state @param {Study} study */
 export function luckPart({ luck }, study) {
   if (!luck) return null;
@@ -138,27 +136,34 @@ export function luckPart({ luck }, study) {
     h("p", {}, luck.told),
     rows.length > 0 &&
       h(
-        "table",
-        {},
-        h("caption", { class: "unseen" }, `${t("study_luck")}: ${who}`),
+        "details",
+        { open: isOpen, ontoggle: (/** @type {Event} */ event) => toggled(event) },
+        h("summary", {}, t("study_luck_deals")),
         h(
-          "thead",
+          "table",
           {},
+          h("caption", { class: "unseen" }, `${t("study_luck")}: ${who}`),
           h(
-            "tr",
+            "thead",
             {},
-            ["study_deal", "study_margin", "study_cards", "study_play"].map((key) => h("th", { scope: "col" }, t(key))),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          [...rows, sum].map((row) =>
             h(
               "tr",
-              { class: row === sum ? "sum" : "" },
-              h("th", { scope: "row" }, row.label),
-              [row.margin, row.cards, row.margin - row.cards].map((each) => h("td", {}, points(each, 1))),
+              {},
+              ["study_deal", "study_margin", "study_cards", "study_play"].map((key) =>
+                h("th", { scope: "col" }, t(key)),
+              ),
+            ),
+          ),
+          h(
+            "tbody",
+            {},
+            [...rows, sum].map((row) =>
+              h(
+                "tr",
+                { class: row === sum ? "sum" : "" },
+                h("th", { scope: "row" }, row.label),
+                [row.margin, row.cards, row.margin - row.cards].map((each) => h("td", {}, points(each, 1))),
+              ),
             ),
           ),
         ),
@@ -180,84 +185,22 @@ export function challengePart(state, study) {
       h("progress", { max: playing.of, value: playing.made, "aria-label": t("challenge_title", { who: study.by }) }),
     );
   if (!challenge)
-    return h(
-      "section",
-      {},
-      h("button", { class: "main", "data-focus": "challenge", onclick: state.dare }, t("challenge", { who: study.by })),
-    );
-  const title = t("challenge_title", { who: challenge.by });
-  const heads = [
-    t("study_deal"),
-    t("challenge_you"),
-    challenge.by,
-    t("challenge_differs"),
-    t("challenge_you"),
-    challenge.by,
-  ];
+    return h("section", {}, button("challenge", t("challenge", { who: study.by }), state.dare, "main pill"));
+  const { by, margins, difference } = challenge;
+  const [mine, theirs] = margins.map((margin) => points(margin, 0));
   return h(
     "section",
-    { class: "challenge" },
-    h("h2", {}, title),
-    h(
-      "div",
-      { class: "wide", tabindex: 0, role: "region", "aria-label": title },
-      h(
-        "table",
-        {},
-        h(
-          "thead",
+    {},
+    h("h2", {}, t("challenge_title", { who: by })),
+    h("p", {}, t("challenge_result", { who: by, mine: mine ?? "", theirs: theirs ?? "" })),
+    difference
+      ? h(
+          "p",
           {},
-          h(
-            "tr",
-            {},
-            heads.map((label, at) => h("th", { scope: "col", class: at > 2 ? "words" : "" }, label)),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          challenge.deals.map((each) =>
-            h(
-              "tr",
-              {},
-              h("th", { scope: "row" }, each.deal),
-              each.margins.map((margin) => h("td", {}, margin === null ? "" : points(margin, 0))),
-              difference(state, each.difference),
-            ),
-          ),
-        ),
-        h(
-          "tfoot",
-          {},
-          h(
-            "tr",
-            { class: "sum" },
-            h("th", { scope: "row" }, t("challenge_end")),
-            challenge.margins.map((margin) => h("td", {}, points(margin, 0))),
-            h("td", { colspan: 3 }),
-          ),
-        ),
-      ),
-    ),
+          button("difference", t("challenge_at", { number: difference.at + 1 }), () => state.go(difference.at), "link"),
+          ` ${t("challenge_differs", { who: by, mine: difference.mine, theirs: difference.theirs })}`,
+        )
+      : h("p", {}, t("challenge_equal")),
     h("p", { class: "small" }, t("challenge_note")),
   );
-}
-
-/** Return where two games first differ in a deal, as cells. @param {State} state @param {Difference | null} found */
-function difference(state, found) {
-  if (!found) return h("td", { class: "words", colspan: 3 }, t("challenge_equal"));
-  const { mine, theirs, same } = found;
-  /** @param {Choice} choice */
-  const lay = (choice) => t("challenge_on", { cards: choice.table.map(short).join(" ") || "–" });
-  const look = h(
-    "button",
-    { class: "link", "data-focus": `difference ${mine.at}`, onclick: () => state.go(mine.at) },
-    t("study_at_short", { number: mine.at + 1 }),
-  );
-  return [
-    h("td", { class: "words" }, look, h("br"), same ? `${t("challenge_same")}, ${lay(mine)}` : t("challenge_other")),
-    [mine, theirs].map((choice) =>
-      h("td", { class: "words" }, !same && [h("span", { class: "small" }, lay(choice)), h("br")], choice.text),
-    ),
-  ];
 }

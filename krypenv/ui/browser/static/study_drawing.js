@@ -1,8 +1,9 @@
 // The page on which a game is studied, as it stands: the hands, the table, and what the moves were worth.
 
 import { face, lying, short } from "./cards.js";
-import { h, refocus, t } from "./dom.js";
+import { button, h, refocus, t } from "./dom.js";
 import { challengePart, curve, luckPart, points } from "./study_charts.js";
+import { games, isHidden, mistakes, moveList, puzzle, summary, verdictOfTry } from "./study_summary.js";
 
 /** @typedef {import("./study_types.js").Decision} Decision */
 /** @typedef {import("./study_types.js").State} State */
@@ -13,12 +14,14 @@ import { challengePart, curve, luckPart, points } from "./study_charts.js";
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
 const MOST = 8; // values that are shown
+let shown = -1; // the move that the list of moves was scrolled to
 const MARKS = /** @type {Record<string, string>} */ ({ "?!": "study_mark1", "?": "study_mark2", "??": "study_mark3" });
 
 /** Draw the page. @param {State} state */
 export function drawStudy(state) {
   const { study } = state;
   const active = document.activeElement;
+  const scrolled = page.querySelector(".moves")?.scrollTop ?? 0;
   if (!input.isConnected) document.body.append(input);
   page.removeAttribute("aria-busy");
   page.replaceChildren(
@@ -27,14 +30,32 @@ export function drawStudy(state) {
       ? h(
           "main",
           { class: "studying" },
+          summary(state, study),
           board(state, study),
-          figures(state, study),
-          challengePart(state, study),
-          h("section", {}, opening(state)),
+          h(
+            "aside",
+            { class: "figures" },
+            moveList(state, study),
+            (study.over || study.steps.length > 3) && curve(state, study),
+          ),
+          h(
+            "section",
+            { class: "figures more" },
+            luckPart(state, study),
+            challengePart(state, study),
+            games(state),
+            h("section", {}, opening(state)),
+          ),
         )
       : empty(state),
   );
   document.title = `${t("study_title")}${study ? ` · ${study.title}` : ""}`;
+  const moves = page.querySelector(".moves");
+  const here = moves?.querySelector("[aria-current]");
+  if (moves && shown !== state.at && here instanceof HTMLElement)
+    moves.scrollTop = here.offsetTop - moves.clientHeight / 2;
+  else if (moves) moves.scrollTop = scrolled;
+  shown = state.at;
   refocus(active);
 }
 
@@ -136,7 +157,7 @@ function board(state, study) {
     h(
       "div",
       { class: "open-hands" },
-      others.map((seat) => openHand(study, step, seat)),
+      others.map((seat) => openHand(study, step, seat, isHidden(state))),
     ),
     lie(step),
     openHand(study, step, first),
@@ -144,6 +165,7 @@ function board(state, study) {
       "div",
       { class: "bar" },
       state.say && h("p", { class: "status alarm" }, state.say),
+      study.line && h("p", { class: "left" }, ...wayBack(state, study)),
       h("p", { class: "status" }, step.told),
       step.note && h("p", { class: "note" }, `${t("study_note")}: ${step.note}`),
       steps(state, study),
@@ -152,8 +174,14 @@ function board(state, study) {
   );
 }
 
+/** Return what a line of play is, and the way back to the game that it leaves. @param {State} state @param {Study} study */
+const wayBack = (state, { left }) =>
+  left === null
+    ? [t("study_line")]
+    : [t("study_left", { number: left + 1 }), " ", button("return", t("study_return"), state.back, "link")];
+
 /** @param {Study} study @param {Step} step @param {number} seat */
-function openHand(study, step, seat) {
+function openHand(study, step, seat, isClosed = false) {
   const isTurn = step.turn === seat;
   let isFound = false;
   return h(
@@ -169,6 +197,7 @@ function openHand(study, step, seat) {
         "aria-label": `${study.names[seat]}: ${t("in_hand", { count: step.hands[seat]?.length ?? 0 })}`,
       },
       step.hands[seat]?.map((card) => {
+        if (isClosed) return h("span", { class: "backs" }, h("i"));
         const isPlayed = isTurn && !isFound && card === step.move?.card;
         isFound ||= isPlayed;
         return lying(card, isPlayed ? "glow played" : "");
@@ -218,24 +247,22 @@ function steps(state, study) {
   const end = study.over ? t("study_end") : t("turn", { who: study.names[step.turn ?? 0] ?? "" });
   const place = state.at < last ? t("study_at", { number: state.at + 1, of: last }) : end;
   /** @param {string} name @param {string} sign @param {() => void} what @param {boolean} isOff */
-  const button = (name, sign, what, isOff) =>
+  const stepper = (name, sign, what, isOff) =>
     h(
       "button",
       { "data-focus": name, "aria-label": t(name), title: t(name), "aria-disabled": String(isOff), onclick: what },
       sign,
     );
-  const marked = [...state.decisions.values()]
-    .filter((each) => each.mark === "?" || each.mark === "??")
-    .map((each) => each.at);
+  const marked = mistakes(state);
   return h(
     "div",
     { class: "steps", "aria-description": t("study_keys") },
-    button("study_first", "|◀", () => state.go(0), state.at === 0),
-    button("study_back", "◀", () => state.go(state.at - 1), state.at === 0),
-    button("study_on", "▶", () => state.go(state.at + 1), state.at === last),
-    button("study_last", "▶|", () => state.go(last), state.at === last),
-    button("study_before", "◀ ??", () => state.jump(-1), !marked.some((at) => at < state.at)),
-    button("study_next", "?? ▶", () => state.jump(1), !marked.some((at) => at > state.at)),
+    stepper("study_first", "|◀", () => state.go(0), state.at === 0),
+    stepper("study_back", "◀", () => state.go(state.at - 1), state.at === 0),
+    stepper("study_on", "▶", () => state.go(state.at + 1), state.at === last),
+    stepper("study_last", "▶|", () => state.go(last), state.at === last),
+    stepper("study_before", "◀ ??", () => state.jump(-1), !marked.some((at) => at < state.at)),
+    stepper("study_next", "?? ▶", () => state.jump(1), !marked.some((at) => at > state.at)),
     h("span", { class: "place" }, `${place} · ${t("deal", { number: step.deal, of: study.deals })}`),
   );
 }
@@ -247,6 +274,7 @@ function values(state, study, step) {
   if (step.turn === null || (!step.move && !study.line)) return null;
   const who = study.names[step.turn] ?? "";
   const decision = state.decisions.get(state.at);
+  if (decision && isHidden(state)) return puzzle(state, decision);
   const made =
     step.move && h("p", { class: "made" }, h("b", {}, `${who}: ${step.move.text}`), " ", decision && verdict(decision));
   const others = state.at === study.steps.length - 1 && legal(state, study, decision);
@@ -254,6 +282,14 @@ function values(state, study, step) {
   return h(
     "div",
     { class: "values", tabindex: 0, role: "region", "aria-label": t("study_values") },
+    state.finding?.has(state.at) &&
+      h(
+        "p",
+        {},
+        h("b", {}, `${verdictOfTry(state)} `),
+        mistakes(state).some((at) => at > state.at) &&
+          button("find next", t("study_next"), () => state.jump(1), "main pill"),
+      ),
     made,
     h(
       "table",
@@ -276,7 +312,7 @@ function values(state, study, step) {
         {},
         decision.moves
           .filter((value, at) => at < MOST || value.played)
-          .map((value) => valueRow(state, study, value, decision)),
+          .map((value) => valueRow(state, value, decision)),
       ),
     ),
     others,
@@ -313,8 +349,8 @@ function verdict(decision) {
   return name ? [h("strong", { class: "verdict" }, `${t(name)} ${decision.mark}`), " ", said] : said;
 }
 
-/** @param {State} state @param {Study} study @param {Value} value @param {Decision} decision */
-function valueRow(state, study, value, decision) {
+/** @param {State} state @param {Value} value @param {Decision} decision */
+function valueRow(state, value, decision) {
   const margins = decision.moves.map((each) => each.margin);
   const [low, high] = [Math.min(...margins), Math.max(...margins)];
   const share = high > low ? (value.margin - low) / (high - low) : 1;
@@ -325,19 +361,16 @@ function valueRow(state, study, value, decision) {
     h(
       "th",
       { scope: "row" },
-      value.played && "▶ ",
-      study.line
-        ? h(
-            "button",
-            {
-              class: "link",
-              "data-focus": `move ${value.move}`,
-              title: t("study_play_on"),
-              onclick: () => (value.played ? state.go(state.at + 1) : state.play(value.move)),
-            },
-            value.text,
-          )
-        : value.text,
+      h(
+        "button",
+        {
+          class: "link",
+          "data-focus": `move ${value.move}`,
+          title: t("study_play_on"),
+          onclick: () => (value.played ? state.go(state.at + 1) : state.play(value.move)),
+        },
+        value.text,
+      ),
       value.played && h("em", {}, ` ${t("study_played")}`),
     ),
     h("td", {}, `${points(value.margin, 1)}${half}`),
@@ -347,20 +380,5 @@ function valueRow(state, study, value, decision) {
       h("meter", { min: 0, max: 1, value: (0.08 + 0.92 * share).toFixed(3) }),
     ),
     h("td", {}, `${Math.round(100 * value.sets_up)}%`),
-  );
-}
-
-// ---------------------------------------------------------------------- figures
-
-/** @param {State} state @param {Study} study */
-function figures(state, study) {
-  const of = study.steps.length - (study.over ? 1 : 0);
-  return h(
-    "aside",
-    { class: "figures" },
-    state.decisions.size < of && h("p", { class: "small" }, t("study_progress", { done: state.decisions.size, of })),
-    study.line && h("p", { class: "small" }, t("study_line")),
-    (study.over || study.steps.length > 3) && curve(state, study),
-    luckPart(state, study),
   );
 }

@@ -33,14 +33,14 @@
  * @property {boolean} over
  * @property {{ move: string, text: string }[] | null} legal moves at the end of a line; null where they are too many
  * @property {string[]} [moves] of a line
+ * @property {number | null} left the move at which a line leaves the game; null if it is one of a position
  * @property {boolean} challenge whether there may be a challenge
  */
 /** @typedef {{ move: string, text: string, played: boolean, margin: number, half: number | null, behind: number, sets_up: number, risks: number }} Value */
 /** @typedef {{ at: number, seat: number, margin: number, regret: number, mark: string, moves: Value[], more: boolean }} Decision */
 /** @typedef {{ side: number, told: string, deals: { deal: number, margins: number[], luck: number[] }[] }} Luck */
-/** @typedef {{ at: number, table: string[], hand: string[], text: string }} Choice */
-/** @typedef {{ same: boolean, mine: Choice, theirs: Choice }} Difference */
-/** @typedef {{ by: string, margins: number[], deals: { deal: number, margins: number[], difference: Difference | null }[] }} Challenge */
+/** @typedef {{ by: string, margins: number[], difference: { at: number, mine: string, theirs: string } | null }} Challenge */
+/** @typedef {{ number: number, told: string, compared: string }} Played a game of the table that is over */
 /**
  * @typedef {object} State what a page knows and shows
  * @property {boolean} hasTable whether there is a table to go back to
@@ -50,12 +50,18 @@
  * @property {Luck | null} luck
  * @property {Challenge | null} challenge
  * @property {{ made: number, of: number } | null} playing how far the challenge is
+ * @property {Played[]} games
+ * @property {Map<number, string[]> | null} finding moves that were tried in place of mistakes; null if none is looked for
  * @property {string} say
  * @property {(at: number) => void} go
  * @property {(move: string) => void} play a move of a line
  * @property {(step: number) => void} jump to the next mistake, or with -1 to the previous one
  * @property {() => void} dare begin the challenge
  * @property {(record: string) => void} take the text of a record or a position
+ * @property {(game: number) => void} openGame of the table
+ * @property {() => void} back to the game that a line has left
+ * @property {() => void} find better moves, or no more
+ * @property {(move: string) => void} attempt a move in place of a mistake; "" shows the values
  * @property {(file: File) => void} read
  */
 

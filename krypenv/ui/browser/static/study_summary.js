@@ -1,0 +1,166 @@
+// How a game was played: the summary, the list of moves, the search for better moves, and the games of the table.
+
+import { button, h, t } from "./dom.js";
+
+/** @typedef {import("./study_types.js").Decision} Decision */
+/** @typedef {import("./study_types.js").State} State */
+/** @typedef {import("./study_types.js").Study} Study */
+
+const BEST = 0.05; // points behind the best move up to which a move is as good
+const GOOD = 1; // points from which a move is marked
+// Points given away by a move up to which play has a rating. Champion and search give away 0.2, the tactician 1, greedy 2.
+const RATINGS = /** @type {const} */ ([
+  [0.35, "study_rating4"],
+  [0.75, "study_rating3"],
+  [1.4, "study_rating2"],
+  [Infinity, "study_rating1"],
+]);
+
+/** @param {Decision} decision */
+const hasChoice = (decision) => decision.moves.length > 1 || decision.more;
+
+/** Return the mistakes, of the person alone where better moves are looked for. @param {State} state @returns {number[]} */
+export function mistakes({ decisions, finding, study }) {
+  const isAnybody = !finding || study?.seat === null;
+  return [...decisions.values()]
+    .filter(({ mark, seat }) => (mark === "?" || mark === "??") && (isAnybody || seat === study?.seat))
+    .map((each) => each.at)
+    .sort((one, two) => one - two);
+}
+
+/** Return how each seat played, in figures and a word. @param {State} state @param {Study} study */
+export function summary(state, study) {
+  const of = study.steps.length - (study.over ? 1 : 0);
+  const done = state.decisions.size;
+  const isDone = done >= of;
+  const all = [...state.decisions.values()];
+  const own = mistakes({ ...state, finding: new Map() }).length;
+  return h(
+    "section",
+    { class: "summary" },
+    h("h2", {}, t("study_summary")),
+    study.names.map((name, seat) => {
+      const made = all.filter((each) => each.seat === seat);
+      const chosen = made.filter(hasChoice);
+      const best = chosen.filter((each) => each.regret < BEST).length / Math.max(1, chosen.length);
+      const given = chosen.reduce((sum, each) => sum + each.regret, 0) / Math.max(1, chosen.length);
+      const rating = isDone && RATINGS.find(([most]) => given <= most)?.[1];
+      const count = (/** @type {string} */ mark) => made.filter((each) => each.mark === mark).length;
+      const figures = { blunders: count("??"), mistakes: count("?"), best: Math.round(100 * best) };
+      return h("p", {}, h("b", {}, rating ? `${name}: ${t(rating)}` : name), " · ", t("study_figures", figures));
+    }),
+    isDone
+      ? h("p", { class: "small" }, t("study_rating_note"))
+      : h(
+          "p",
+          { class: "progress", role: "status" },
+          h("progress", { max: of, value: done, "aria-hidden": "true" }),
+          ` ${t("study_progress", { done, of })}`,
+        ),
+    own > 0 &&
+      h("p", {}, button("find", t(state.finding ? "find_stop" : "find", { count: own }), state.find, "main pill")),
+  );
+}
+
+/** Return all moves with their marks. @param {State} state @param {Study} study */
+export function moveList(state, study) {
+  return h(
+    "section",
+    {},
+    h("h2", {}, t("study_moves")),
+    h(
+      "ol",
+      { class: "moves", tabindex: 0, "aria-label": t("study_moves") },
+      study.steps.map((step, at) => [
+        step.deal !== study.steps[at - 1]?.deal &&
+          h("li", { class: "deal" }, t("deal", { number: step.deal, of: study.deals })),
+        step.move &&
+          h(
+            "li",
+            { "aria-current": at === state.at ? "step" : null },
+            button(`step ${at}`, `${study.names[step.turn ?? 0]}: ${step.move.text}`, () => state.go(at)),
+            h("strong", {}, state.decisions.get(at)?.mark ?? ""),
+          ),
+      ]),
+    ),
+  );
+}
+
+/** Return whether the values of the move that is shown are hidden, so that a better one is found. @param {State} state */
+export function isHidden(state) {
+  const { at, decisions, finding } = state;
+  const tried = finding?.get(at) ?? [];
+  const behind = (/** @type {string} */ move) =>
+    decisions.get(at)?.moves.find((each) => each.move === move)?.behind ?? 0;
+  return finding !== null && mistakes(state).includes(at) && !tried.some((move) => behind(move) < GOOD);
+}
+
+/** Return what is said of the move that was tried last. @param {State} state */
+export function verdictOfTry({ at, decisions, finding }) {
+  const decision = decisions.get(at);
+  const last = finding?.get(at)?.at(-1);
+  const value = decision?.moves.find((each) => each.move === last);
+  if (!decision || !value) return "";
+  const points = value.behind.toFixed(1);
+  if (value.behind < BEST) return t("find_best", { text: value.text });
+  const key = value.behind < GOOD ? "find_found" : value.behind < decision.regret ? "find_closer" : "find_worse";
+  return t(key, { text: value.text, points });
+}
+
+/** Return the moves among which a better one is to be found. @param {State} state @param {Decision} decision */
+export function puzzle(state, decision) {
+  const tried = state.finding?.get(state.at) ?? [];
+  const played = decision.moves.find((each) => each.played);
+  const others = decision.moves.filter((each) => !each.played).sort((one, two) => one.text.localeCompare(two.text));
+  return h(
+    "div",
+    { class: "values" },
+    h("p", {}, h("b", {}, t("find_task", { text: played?.text ?? "", points: decision.regret.toFixed(1) }))),
+    h("p", { class: "status", role: "status" }, verdictOfTry(state)),
+    h(
+      "div",
+      { class: "choices" },
+      others.map(({ move, text }) =>
+        h(
+          "button",
+          {
+            class: "move",
+            "data-focus": `move ${move}`,
+            "aria-disabled": String(tried.includes(move)),
+            onclick: () => state.attempt(move),
+          },
+          text,
+        ),
+      ),
+    ),
+    h(
+      "p",
+      {},
+      button("find show", t("find_show"), () => state.attempt(""), "move"),
+    ),
+  );
+}
+
+/** Return the games of the table that are over. @param {State} state */
+export function games({ games, openGame }) {
+  return (
+    games.length > 0 &&
+    h(
+      "section",
+      {},
+      h("h2", {}, t("study_games")),
+      h(
+        "ul",
+        { class: "games" },
+        games.map(({ number, told, compared }) =>
+          h(
+            "li",
+            {},
+            button(`game ${number}`, t("games", { number }), () => openGame(number), "link"),
+            ` ${told} ${compared}`,
+          ),
+        ),
+      ),
+    )
+  );
+}
