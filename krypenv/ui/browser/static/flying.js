@@ -61,7 +61,7 @@ export function fly({ told }, before, lay) {
     if (isTaken) capture([...lying, { face: face(last.card), box: played }], seat, step);
     slide(lay, played, step);
   }
-  tell(isTaken ? last.sums : "", "sums", step * 0.6, step * 3);
+  tell(isTaken && !isStill.matches ? last.sums : "", "sums", step * 0.6, step * 3);
   tell(last.event, "sweep", step, READ);
   const after = last.event ? READ * 0.8 : step * (isTaken ? 4 : 1);
   if (!isStill.matches) until = performance.now() + after;

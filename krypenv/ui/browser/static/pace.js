@@ -44,7 +44,7 @@ export function watching(table) {
   const isGoing = !view.over && told.leads;
   return h(
     "div",
-    { class: "bar" },
+    { class: "bar prompt" },
     h("p", { class: alarm ? "status alarm" : "status" }, alarm || (view.over ? t("watching") : status(table))),
     told.leads &&
       h(

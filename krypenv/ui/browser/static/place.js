@@ -93,7 +93,7 @@ export function bar(table) {
   const hasMoved = view.log.some((line) => line.seat === view.seat);
   return h(
     "div",
-    { class: "bar" },
+    { class: "bar prompt" },
     h("p", { class: alarm ? "status alarm" : "status" }, said),
     h(
       "div",

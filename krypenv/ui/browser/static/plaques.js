@@ -30,9 +30,9 @@ export function plaque({ told, acts }, player, before) {
     h(
       "h2",
       {},
-      h("span", { class: isTurn ? "mark" : "mark not", "aria-hidden": "true" }, "▶"),
+      h("span", { class: "mark", "aria-hidden": "true" }, isTurn && "▶"),
       h("span", {}, player.name),
-      h("small", { class: player.dealer ? "" : "not" }, t("dealer")),
+      player.dealer && h("small", { class: "dealer" }, t("dealer")),
       isAway && h("small", {}, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
     ),
     h("p", { class: "score" }, h("b", {}, plain(player.score)), ` ${t("score")}`),
