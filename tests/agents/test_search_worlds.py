@@ -258,7 +258,9 @@ def test_the_chance_of_the_next_sweep_is_its_share_of_all_hands_that_the_leader_
                 assert sum(gains) == pytest.approx(0)
                 for side, gain in enumerate(gains):
                     number = reference.deal_number
-                    chance, gained = _expect(solver.compiled, solver.workspaces["leaf_model"], solver.after, number, side)
+                    chance, gained = _expect(
+                        solver.compiled, solver.workspaces["leaf_model"], solver.after, number, side
+                    )
                     assert chance == pytest.approx(share)
                     assert gained == pytest.approx(share * gain)
                     assert _expect(solver.compiled, make_model("margin"), solver.after, number, side)[1] == 0

@@ -166,7 +166,7 @@ function felt(table, before) {
   const isPlaying = view.seat !== null && own !== undefined;
   return h(
     "section",
-    { class: isPlaying ? "felt" : "felt watching" },
+    { class: `felt${isPlaying ? "" : " watching"}${view.over ? " over" : ""}` },
     h(
       "div",
       { class: "others" },

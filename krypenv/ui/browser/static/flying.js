@@ -64,7 +64,7 @@ export function fly({ told }, before, lay) {
   tell(isTaken && !isStill.matches ? last.sums : "", "sums", step * 0.6, step * 3);
   tell(last.event, "sweep", step, READ);
   const after = last.event ? READ * 0.8 : step * (isTaken ? 4 : 1);
-  if (!isStill.matches) until = performance.now() + after;
+  if (!isStill.matches || last.event) until = performance.now() + after;
   if (view.over || view.deal.number === before.deal.number) return;
   for (const hand of document.querySelectorAll(".hand")) {
     if (hand instanceof HTMLElement) hand.style.setProperty("--after", `${after + step}ms`);
