@@ -117,7 +117,7 @@ def _named(words: str, choices: Choices, game: Game, narrator: Narrator) -> Move
     plain = words
     for key, sign in (("choose.play", " "), ("choose.take", "x")):
         plain = re.sub(rf"\b(?:{narrator.say(key).replace(' ', '|')})\b", sign, plain, flags=re.IGNORECASE)
-    plain = plain.strip().lower()
+    plain = narrator.in_letters(plain.strip().lower())
     tokens = list(_TOKEN.finditer(plain))
     cards = [card_name(parse_card(each["card"])) for each in tokens if each["card"]]
     builds = [int(each["build"]) for each in tokens if each["build"]]

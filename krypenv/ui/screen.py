@@ -21,7 +21,7 @@ from krypenv.ui.rulebook import five_lines, in_full, shows
 from krypenv.ui.table import Table
 from krypenv.ui.table_text import NARROWEST, TableText
 
-_CARD = re.compile(r"(?<![0-9A-Za-z])(?:10|[2-9TJQKA])(?:[♣♦♥♠]|[CDHS](?![0-9A-Za-z]))")
+_CARD = re.compile(r"(?<![0-9A-Za-z])(?:10|Kn|[2-9TJQKADE])(?:[♣♦♥♠]|[CDHS](?![0-9A-Za-z]))")  # in any language
 _INDENT = " " * 6  # before a choice; its number stands there
 _POINTS = 8  # columns at the right of the choices
 
@@ -94,9 +94,8 @@ class Screen:
         self.write(Text("\n") + said + Text("\n") if said else "")
 
     def announced(self, game: Game) -> Text:
-        """Return what must be announced and what that means; empty if nothing."""
-        said = self.narrator.announcement(game)
-        return self.inked(said, "bold") + Text(f" {self.narrator.say('board.sweep')}", "dim") if said else Text()
+        """Return what must be announced, or the sweep that must be made; empty if nothing."""
+        return self.inked(self.narrator.announcement(game), "bold")
 
     def drawn(self, game: Game, width: int) -> RenderableType:
         """Return the hands that may be seen and the table, in so many columns."""
@@ -155,7 +154,7 @@ class Screen:
         return lines
 
     def _moves(self, game: Game, moves: Sequence[Move], first: int, width: int) -> list[Text]:
-        """Return moves by groups, each with the points that it brings at once."""
+        """Return moves by groups, each with what it is worth at once."""
         told = [self.narrator.choice(game, move) for move in moves]
         titles = {group: self.narrator.say(f"group.{group}") for group in GROUPS}
         most = width - len(_INDENT) - _POINTS
@@ -174,8 +173,13 @@ class Screen:
 
     # ------------------------------------------------------------------ advice
 
-    def advice(self, game: Game, agent: str, values: Values) -> None:
-        """Write the move that an agent prefers, the best others by its values, and what they are worth."""
+    def advice(self, game: Game, values: Values) -> None:
+        """Write the move that an agent prefers, and what it is good for."""
+        best = values.values[values.preferred]
+        self.tell(self.narrator.advice(game, Move.parse(best.move), best.sets_up))
+
+    def values(self, game: Game, agent: str, values: Values) -> None:
+        """Write what the best moves are worth by an agent's values, the one that it prefers first."""
         say, best = self.narrator.say, list(values.values)
         best.insert(0, best.pop(values.preferred))
         rows = [(say("hint.head", agent=agent), say("hint.margin"), say("hint.sweeps"))]

@@ -50,8 +50,6 @@ class Table:
         self._agents = {
             at: seated(spec, game.rules, seed_at(seed, at)) for at, spec in enumerate(self.players) if at != seat
         }
-        self._helper: Agent | None = None
-        self._valued: tuple[bytes, Values] | None = None  # a record, and the values of the moves after it
         self._sign(game)
 
     def _sign(self, game: Game) -> None:
@@ -96,23 +94,9 @@ class Table:
             self.game.pop()
         return True
 
-    def hint(self, spec: str) -> Move:
-        """Return what an agent would do in the person's place."""
-        return move_of(self._ask(spec), self.game)
-
-    def values(self, spec: str) -> Values | None:
-        """Return what the person's moves are worth by an agent; None if it does not value moves."""
-        helper, record = self._ask(spec), self.record()
-        if not gives_values(helper):
-            return None
-        if self._valued is None or self._valued[0] != record:
-            self._valued = record, values_of(self.game, helper, SWEEP_WORLDS, self._seed)
-        return self._valued[1]
-
-    def _ask(self, spec: str) -> Agent:
-        if self._helper is None:
-            self._helper = seated(spec, self.game.rules, seed_at(self._seed, self.seat))
-        return self._helper
+    def hint(self, spec: str) -> Values | Move:
+        """Return what the person's moves are worth by an agent, or its move if it values none."""
+        return hint_of(self.game, spec)
 
     def next_game(self) -> None:
         """Begin the session's next game."""
@@ -123,6 +107,18 @@ class Table:
     def record(self) -> bytes:
         """Return the game's record, as files have it."""
         return self.game.record().encode()
+
+
+def hint_of(game: Game, spec: str) -> Values | Move:
+    """Return what the moves of the seat to act are worth by an agent, or its move if it values none.
+
+    The agent is made anew with a fixed seed, so that a position has one hint, whoever asks for it and how often.
+    """
+    seed = seed_at(0, -1)  # of no table and no seat
+    helper = seated(spec, game.rules, seed)
+    if gives_values(helper):
+        return values_of(game, helper, SWEEP_WORLDS, seed)
+    return move_of(helper, game)
 
 
 def dealt(rules: Rules, seed: int | None = None) -> Game:

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from krypenv.cards import CLUBS, DIAMONDS, HEARTS, SPADES, parse_card, suit_of
+from krypenv.cards import CLUBS, DIAMONDS, HEARTS, SPADES, SUIT_NAMES, SUIT_SYMBOLS
 from krypenv.game.display import seat_counts
 from krypenv.game.game import Game
 from krypenv.ui.narrator.narrator import Narrator
@@ -19,7 +19,7 @@ _PAPER = "on grey93"
 _LABEL, _WIDEST = 13, 6  # columns of a label before cards, and of a card
 _TWO_COLOURS = {CLUBS: "grey7", DIAMONDS: "red3", HEARTS: "red3", SPADES: "grey7"}
 _FOUR_COLOURS = {CLUBS: "dark_green", DIAMONDS: "blue3", HEARTS: "red3", SPADES: "grey7"}
-_COUNTS = {"cards": "cards_won", "spades": "spades_won", "for mulles": "for_mulles"}  # labels of counts
+_MAJORITIES = ("cards", "spades")  # counts beside the score
 
 
 class TableText:
@@ -36,8 +36,8 @@ class TableText:
         self._colours = _FOUR_COLOURS if four_colours else _TWO_COLOURS
 
     def ink(self, card: str) -> str:
-        """Return the style in which a card is written."""
-        return f"bold {self._colours[suit_of(parse_card(card))]} {_PAPER}"
+        """Return the style in which a card is written, by its suit, in any language."""
+        return f"bold {self._colours[f'{SUIT_NAMES}{SUIT_SYMBOLS}'.index(card[-1]) % len(SUIT_NAMES)]} {_PAPER}"
 
     def table(self, game: Game, width: int) -> Group:
         """Return the seats, the hand of the seat at the bottom, and the table, in so many columns."""
@@ -83,13 +83,10 @@ class TableText:
         return Text.assemble((name, "bold" if is_next else ""), f" ({', '.join(roles)})" if roles else "")
 
     def _counts(self, game: Game, seat: int) -> str:
-        """Return the counts of a seat, as in "score 3, points 3, sweeps 0"."""
-        by_name = seat_counts(game, seat)
-        names = "score", *list(by_name)[:-1]
-        counts = [self._say(_COUNTS.get(name, name), count=by_name[name]) for name in names]
-        if "for mulles" in by_name:  # as in "mulles 1 for 13"
-            counts[-2:] = [" ".join(counts[-2:])]
-        return ", ".join(counts)
+        """Return the score of a seat and what counts for majorities, as in "6 points, 5 given by a sweep: 1"."""
+        counts = seat_counts(game, seat)
+        majorities = [self._say(f"{name}_won", count=counts[name]) for name in _MAJORITIES if name in counts]
+        return "; ".join([self._narrator.account(game, seat), *majorities])
 
     def _seat(self, game: Game, seat: int, longest: int) -> Table:
         """Return a seat's name, its hand's size, and its counts: beside names of so many columns, or below for 0."""

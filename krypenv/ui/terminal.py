@@ -205,12 +205,13 @@ class Terminal:
 
     def _obey(self, command: str, rest: str) -> None:
         """Do what a command says that changes nothing in the game."""
+        is_full = bool(rest) and self._text("word.full").startswith(rest.lower())
         if command == "hint":
-            self._hint()
+            self._hint(is_full)
         elif command == "table":
             self._show()
         elif command == "rules":
-            self._screen.rules(is_full=bool(rest) and self._text("word.full").startswith(rest.lower()))
+            self._screen.rules(is_full)
         elif command == HELP:
             self._screen.help(self._commands)
         elif command == "save":
@@ -221,20 +222,20 @@ class Terminal:
     def _show(self) -> None:
         self._screen.position(self._table.game)
 
-    def _hint(self) -> None:
+    def _hint(self, is_full: bool) -> None:
         name = short_name(self._helper)
         try:
             with self._waiting(HINT, agent=name):
-                values = self._table.values(self._helper)
-                move = self._table.hint(self._helper) if values is None else None
+                hint = self._table.hint(self._helper)
         except ValueError as error:  # no such agent, or none for these rules
             self._screen.write(f"{error}.")
             return
-        if values:
-            self._screen.advice(self._table.game, name, values)
-        elif move:
-            said, _ = self._screen.narrator.choice(self._table.game, move)
-            self._say("hint.alone", agent=name, move=said)
+        if isinstance(hint, Move):
+            self._screen.tell(self._screen.narrator.advice(self._table.game, hint, by=name))
+            return
+        self._screen.advice(self._table.game, hint)
+        if is_full:
+            self._screen.values(self._table.game, name, hint)
 
     @contextlib.contextmanager
     def _waiting(self, part: str, **parts: Any) -> Iterator[None]:

@@ -70,8 +70,7 @@ def _player(game: Game, words: Narrator, seat: int, swept: list[str]) -> dict[st
         "pile": game.pile_counts(seat)[0],
         "swept": swept,
         "taken": game.captured(seat) if game.is_over else None,
-        "points": game.points(seat),
-        "sweeps": game.sweeps(seat),
+        "account": words.account(game, seat),
         "score": game.scores()[seat],
         "total": game.totals[seat],
     }
@@ -113,7 +112,7 @@ def _choices(game: Game, words: Narrator) -> dict[str, Any]:
 
 
 def _move(game: Game, words: Narrator, move: Move) -> dict[str, Any]:
-    """Return a legal move: as records write it, what it takes, what it gains at once, and a sentence about it."""
+    """Return a legal move: as records write it, what it takes, what it is worth at once, and a sentence about it."""
     twin, seat = game.copy(), game.turn
     twin.push(move)
     play = LastPlay(seat, move.card, move.takes, move.sweep, False, move.build or 0, move.builds)
@@ -127,7 +126,7 @@ def _move(game: Game, words: Narrator, move: Move) -> dict[str, Any]:
         "build": move.build,
         "sweep": move.sweep,
         "what": what_is_taken(words, game, play) if group == "take" else "",
-        "gain": twin.scores()[seat] - game.scores()[seat],
+        "gain": words.worth(twin.scores()[seat] - game.scores()[seat]),
         "text": words.why(game, move),
     }
 
@@ -208,7 +207,7 @@ def _last(words: Narrator, before: Game, game: Game, text: str) -> dict[str, Any
         "sweep": play.sweep,
         "sums": words.sums(play.card, play.takes) if play.takes and not play.build else "",
         "event": tell_sweep(words, before, game, play),
-        "gains": [new - old for new, old in zip(game.scores(), before.scores(), strict=True)],
+        "gains": [words.worth(new - old) for new, old in zip(game.scores(), before.scores(), strict=True)],
         "text": text,
     }
 

@@ -44,9 +44,9 @@ class Waiting(Here):
         await self._wait(game)
         return str(game.legal_moves()[-1])
 
-    async def advise(self, spec, seat, game):
+    async def advise(self, spec, game):
         await self._wait(game)
-        return await super().advise(spec, seat, game)
+        return await super().advise(spec, game)
 
     def go(self):
         """Let them decide and advise, and wait until they have."""

@@ -64,7 +64,7 @@ def test_every_lesson_is_solved_by_its_moves_and_answers_wrong_ones(language):
 def test_an_illegal_move_is_answered_by_why(one):
     go(one, 7)
     one.ask("play", move="9D")
-    assert one.read()["say"] == "You must sweep: your 8♣ takes the whole table."
+    assert one.read()["say"] == "You must sweep: play 8♣."
     one.ask("play", move="KC")
     assert "not in your hand" in one.read()["say"]
     assert one.told["lesson"]["solved"] is False
@@ -96,7 +96,7 @@ def test_the_guided_deal_has_a_sentence_before_each_decision(monkeypatch):
                 break
             told = one.until(lambda told: "thinking" not in told["lesson"]["said"])
             decisions += 1
-            assert "A good move: " in told["lesson"]["said"] or "There is one move" in told["lesson"]["said"]
+            assert "Best: " in told["lesson"]["said"] or "There is one move" in told["lesson"]["said"]
             one.play()
         assert decisions == len(guided.guided_game().hand(0))
         told = one.my_turn()["lesson"]

@@ -77,7 +77,7 @@ async def test_each_agent_of_a_table_has_a_seed_from_which_no_deck_follows(monke
     for seat in range(4):
         await thinker.decide("random", seat, Game(rules, seed=7))
     assert len(set(terminal)) == 4
-    assert len(set(seeds)) == 4, "one for each seat"
+    assert len(set(seeds)) == 5, "one for each seat, and one for hints"
     assert all(Game(rules, seed=seed).deck != Game(rules, seed=7).deck for seed in seeds)
 
 

@@ -112,16 +112,17 @@ def test_choices_stand_in_their_groups_with_what_they_bring_at_once(text):
         if not choices.moves:
             continue
         said = shown(Table(game, game.turn, ["random"]), [], width=120)
-        rows = re.findall(r"^(Take|Build|Leave)\b|^ +(\d+)  (\S+) .* ([+-]?\d+)$", said, re.MULTILINE)
+        rows = re.findall(r"^(Take|Build|Creep)\b|^ +(\d+)  (\S+) .* ([+-]?\d+)$", said, re.MULTILINE)
         group, found = "", []
         for title, number, card, points in rows:
-            group = title.lower() or group
+            group = {"Creep": "leave"}.get(title, title.lower()) or group
             found += [(int(number), group, card, int(points))] if number else []
         wanted = []
         for number, move in enumerate(choices.moves, 1):
             twin = game.copy()
             twin.push(move)
-            gain = twin.scores()[game.turn] - game.scores()[game.turn]
+            points = twin.scores()[game.turn] - game.scores()[game.turn]
+            gain = points if game.rules.goal == "high" else -points
             wanted.append((number, group_of(move), Narrator(game.rules).card(move.card), gain))
         assert found == wanted
         seen |= {group for _, group, _, _ in found}
@@ -154,9 +155,9 @@ def test_a_move_is_understood_however_it_is_written(position, lines, move):
 @pytest.mark.parametrize(
     ("position", "lines", "sentence"),
     [
-        (MUST_SWEEP, ("9d",), "You must sweep: your 8♠ takes the whole table."),
+        (MUST_SWEEP, ("9d",), "You must sweep: play 8♠."),
         (MUST_SWEEP, ("7c",), "7♣ is not in your hand. You hold 9♦ 8♠."),
-        (MUST_SWEEP, ("why 1",), "8♠ would take 6♦+2♥: a sweep. You +6, random -5."),
+        (MUST_SWEEP, ("why 1",), "8♠ would take 6♦+2♥: a sweep. It costs you 6 points and takes 5 points off random."),
         (MUST_SWEEP, ("why 2",), "There is only one choice, not 2."),
         (MUST_SWEEP, ("why",), "Name a card of yours"),
         (MUST_SWEEP, ("why me",), "Type a number, a card as in 8s, or ? for help."),
@@ -171,7 +172,7 @@ def test_a_move_is_understood_however_it_is_written(position, lines, move):
         *((MANY_WAYS, (f"why {line}",), "10♣ would take 2♠+3♠+5♠.") for line in WHOLE),
         (MANY_WAYS, ("9c", "why 5s 4h"), "9♣ would take 4♥+5♠."),
         (MANY_WAYS, ("9c", "why take 4s and 5h"), "5♥ is not on the table."),
-        (MANY_WAYS, ("9c", "why -"), "9♣ would stay on the table."),
+        (MANY_WAYS, ("9c", "why -"), "9♣ would creep."),
         (MANY_WAYS, ("9c", "why 5s"), "9♣ can't take 5♠: it doesn't make 9."),
     ],
     ids=lambda each: str(each)[-40:],
@@ -190,7 +191,7 @@ def test_cards_are_written_one_way_also_where_there_are_letters_only():
     text = out.read()
     assert re.search("^  Table +[26][DH]", text, re.MULTILINE)
     for sentence in (
-        "your 8S takes the whole table",
+        "You must sweep: play 8S.",
         "8S takes 6D+2H: a sweep",
         "7C is not in your hand",
         "You played 8S",
@@ -250,10 +251,10 @@ def test_the_words_of_the_person_s_language_are_understood():
 
 
 @pytest.mark.parametrize("text", ["krypkasino players=2", "mulle-glimne players=2"])
-def test_a_hint_is_the_best_moves_with_margin_interval_and_the_next_sweep(text):
+def test_a_hint_is_a_sentence_and_in_full_the_best_moves_with_their_values(text):
     table = Table(Game(Rules.parse(text), seed=3), 0, ["random"])
-    said = shown(table, ["hint", "hint"], helper="champion(worlds=20)")
-    values, narrator = table.values("champion(worlds=20)"), Narrator(table.game.rules, seat=0)
+    said = shown(table, ["hint", "hint full", "hint full"], helper="champion(worlds=20)")
+    values, narrator = table.hint("champion(worlds=20)"), Narrator(table.game.rules, table.names, 0)
     best = list(values.values)
     wanted = [best.pop(values.preferred), *best][:3]
     found = re.findall(r"^  (\S.*\S) +([+-]\d+\.\d ± \d+\.\d) +(\d+%)$", said, re.MULTILINE)
@@ -262,6 +263,8 @@ def test_a_hint_is_the_best_moves_with_margin_interval_and_the_next_sweep(text):
         for value in wanted
     ]
     assert [(words.strip(), *figures) for words, *figures in found] == told * 2, "the same when it is asked again"
+    first = wanted[0]
+    assert flat(said).count(narrator.advice(table.game, Move.parse(first.move), first.sets_up)) == 3
     assert ("its network has learned" in flat(said)) == bool(values.preferred)
     assert not table.game.moves
 
@@ -269,10 +272,9 @@ def test_a_hint_is_the_best_moves_with_margin_interval_and_the_next_sweep(text):
 def test_an_agent_that_values_no_moves_shows_its_own():
     table = Table(Game(Rules.preset(), seed=3), 0, ["random"])
     said = shown(table, ["hint", "h"])
-    told = re.findall(r"greedy advises: (.*)$", said, re.MULTILINE)
-    narrator = Narrator(table.game.rules, seat=0)
-    assert len(told) == 2
-    assert set(told) <= {narrator.choice(table.game, move)[0] for move in table.game.legal_moves()}
+    narrator = Narrator(table.game.rules, table.names, 0)
+    hints = [narrator.advice(table.game, move, by="greedy") for move in table.game.legal_moves()]
+    assert sum(flat(said).count(hint) for hint in hints) == 2
     assert not table.game.moves
 
 

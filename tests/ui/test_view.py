@@ -66,7 +66,8 @@ def test_a_view_shows_one_hand_and_every_move_of_whom_it_is_for(rules):
             for each in moves:
                 twin = game.copy()
                 twin.push(each["move"])
-                assert each["gain"] == twin.scores()[game.turn] - game.scores()[game.turn]
+                points = twin.scores()[game.turn] - game.scores()[game.turn]
+                assert each["gain"] == (points if rules.goal == "high" else -points)
                 kind = "build" if each["build"] else "take" if each["takes"] or each["builds"] else "leave"
                 assert each["kind"] == kind
         assert set(views[game.turn]["whys"]) == set(game.hand(game.turn))
@@ -97,14 +98,14 @@ def test_a_sweep_pays_in_the_view():
     words = Narrator(game.rules, ["", "champion"], 0)
     seen = view(game, words)
     [move] = [each for each in seen["moves"] if each["takes"]]
-    assert (move["takes"], move["sweep"], move["gain"], move["what"]) == (["6D", "2H"], 1, 6, "6♦+2♥")
-    assert refusal(game, words, "9D") == "You must sweep: your 8♠ takes the whole table."
+    assert (move["takes"], move["sweep"], move["gain"], move["what"]) == (["6D", "2H"], 1, -6, "6♦+2♥")
+    assert refusal(game, words, "9D") == "You must sweep: play 8♠."
     assert refusal(game, words, "8Sx6D2H") == ""
     with pytest.raises(ValueError, match="'9' is no move"):
         refusal(game, words, "9")
     game.push(move["move"])
     last = view(game, words)["last"]
-    assert (last["gains"], last["sums"]) == ([6, -5], "8♠ = 6♦+2♥")
+    assert (last["gains"], last["sums"]) == ([-6, 5], "8♠ = 6♦+2♥")
     assert last["event"] == "Sweep! Five points from Champion to you."
     assert view(game, Narrator(game.rules, ["du", "champion"], 1, "sv"))["last"]["text"].startswith("Du spelade 8♠")
 

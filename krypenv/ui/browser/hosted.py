@@ -112,7 +112,10 @@ class Hosted:
     def hint(self, seat: int, advice: Advice) -> dict[str, Any]:
         """Return what the agent that gives hints advises a seat, in words and numbers."""
         words = self._words[seat]
-        told = {"by": self.helper, "head": words.say("hint.head", agent=self.helper), "remark": ""}
+        best = advice.moves[0]
+        by = self.helper if best.margin is None else ""
+        said = words.advice(self.game, Move.parse(best.move), best.sweeps or 0, by)
+        told = {"by": self.helper, "said": said, "head": words.say("hint.head", agent=self.helper), "remark": ""}
         if advice.is_leaning:
             told["remark"] = words.say("hint.prefers", agent=self.helper)
         rows = [{**each._asdict(), "text": words.choice(self.game, Move.parse(each.move))[0]} for each in advice.moves]
@@ -133,7 +136,7 @@ class Hosted:
             return ""
         points = margins_of(game)[seat] - margins_of(games[first])[seat]
         key = "better" if points > 0 else "worse" if points < 0 else "level"
-        return self.say(f"again_{key}", number=first, points=f"{abs(points):.1f}".removesuffix(".0"))
+        return self.say(f"again.{key}", number=first, points=f"{abs(points):.1f}".removesuffix(".0"))
 
     # ------------------------------------------------------------------ what people and agents do
 

@@ -297,7 +297,7 @@ class Pages:
         while page.asked:
             (edit, game), page.asked = page.asked, None
             try:
-                advice = await self._thinker.advise(hosted.adviser, game.turn, game)
+                advice = await self._thinker.advise(hosted.adviser, game)
             except AgentFailed as error:
                 page.tell(say=self._told_of(hosted.helper, error, hosted))
                 continue

@@ -77,9 +77,9 @@ class Thinker:
         """Have an agent value moves once, which compiles; what goes wrong is told to who asks for a hint."""
         await self._call(_prepare_advice, spec, rules, self._seed, seat)
 
-    async def advise(self, spec: Spec, seat: int, game: Game) -> Advice:
+    async def advise(self, spec: Spec, game: Game) -> Advice:
         """Return what an agent advises the seat to act; raises AgentFailed with the reason if it can't."""
-        is_done, said = await self._call(_advise, spec, self._seed, seat, game)
+        is_done, said = await self._call(_advise, spec, game)
         if not is_done:
             raise AgentFailed(said)
         assert isinstance(said, Advice)
@@ -162,21 +162,20 @@ def _decide(spec: Spec, seed: int, seat: int, game: Game) -> tuple[bool, str]:
         return False, describe_error(error)
 
 
-def _advise(spec: Spec, seed: int, seat: int, game: Game) -> tuple[bool, Advice | str]:
+def _advise(spec: Spec, game: Game) -> tuple[bool, Advice | str]:
     """Return what an agent advises in a game, or why it can't."""
-    from krypenv.advice.values import MOST_ADVISED, gives_values, values_of
-    from krypenv.game.base_agent import move_of
-    from krypenv.ui.table import SWEEP_WORLDS
+    from krypenv.advice.values import MOST_ADVISED
+    from krypenv.game.moves import Move
+    from krypenv.ui.table import hint_of
 
     try:
-        agent = _agent(spec, game.rules, seed, seat)
-        if not gives_values(agent):
-            return True, Advice((Advised(str(move_of(agent, game))),))
-        values = values_of(game, agent, SWEEP_WORLDS, seed)
-        best = list(values.values)
-        best.insert(0, best.pop(values.preferred))
+        hint = hint_of(game, spec)
+        if isinstance(hint, Move):
+            return True, Advice((Advised(str(hint)),))
+        best = list(hint.values)
+        best.insert(0, best.pop(hint.preferred))
         moves = (Advised(each.move, each.margin.mean, each.margin.half, each.sets_up) for each in best[:MOST_ADVISED])
-        return True, Advice(tuple(moves), values.preferred > 0)
+        return True, Advice(tuple(moves), hint.preferred > 0)
     except Exception as error:
         return False, describe_error(error)
 

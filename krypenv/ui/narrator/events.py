@@ -1,4 +1,4 @@
-"""What happened: a play as one seat sees it, what it brought, a new deal, and what must be announced."""
+"""Events of a game as one seat sees them: a play and the points it brings, a new deal, and what is announced."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from krypenv.cards import parse_card
 from krypenv.game.display import LastPlay, announced, last_play
 from krypenv.game.game import Game
-from krypenv.ui.narrator.words import Words, signed, starting
+from krypenv.ui.narrator.words import Words, starting
 
 
 def tell_play(words: Words, before: Game, game: Game) -> list[str]:
@@ -40,11 +40,22 @@ def _told(words: Words, before: Game, game: Game, tense: str) -> list[str]:
 
 
 def tell_gains(words: Words, before: list[int], after: list[int]) -> str:
-    """Return how the seats' scores have changed, empty if they have not."""
+    """Tell in a sentence how the seats' scores have changed; empty if they have not."""
+    return starting(f"{gains_clause(words, before, after)}.") if before != after else ""
+
+
+def gains_clause(words: Words, before: list[int], after: list[int]) -> str:
+    """Tell within a sentence how the seats' scores have changed: whom a play costs points, and whom it brings some."""
+    goal = words.rules.goal
     changes = [(seat, new - old) for seat, (old, new) in enumerate(zip(before, after, strict=True)) if new != old]
     changes.sort(key=lambda change: change[0] != words.seat)
-    said = ", ".join(words.say("play.gain", who=words.who(seat), points=signed(points)) for seat, points in changes)
-    return starting(f"{said}.") if said else ""
+    parts = [
+        words.say(
+            f"gain.{'more' if points > 0 else 'less'}.{goal}", who=words.whom(seat), points=words.points(abs(points))
+        )
+        for seat, points in changes
+    ]
+    return words.say("gain", list=words.listed(parts) or words.say(f"gain.none.{goal}"))
 
 
 def _played(words: Words, before: Game, game: Game, play: LastPlay, tense: str) -> list[str]:
@@ -108,7 +119,7 @@ def tell_sweep(words: Words, before: Game, game: Game, play: LastPlay) -> str:
 
     key = "event.pays" if rules.sweep_payer == "seat_before" else "event.gains"
     made = starting(words.say("sweep" if play.sweep == 1 else "double_sweep"))
-    said = starting(words.say("event.points", points, number=words.number(points)))
+    said = starting(words.say("points.count", points, points=words.number(points)))
     return words.say(key, made=made, points=said, payer=whom((seat - 1) % rules.players), who=whom(seat))
 
 
@@ -148,7 +159,7 @@ def tell_deal(words: Words, game: Game) -> list[str]:
 
 
 def tell_announcement(words: Words, game: Game) -> str:
-    """Return what must be announced now: the ranks that could sweep the table; empty if nothing."""
+    """Tell which ranks could sweep the table, where that must be said; empty if none."""
     _, ranks = announced(game)
     said = words.listed([words.say(f"rank.{rank}") for rank in ranks], "or")
-    return words.say("announce.sweep", ranks=said) if ranks else ""
+    return starting(words.say("announce.sweep", ranks=said)) if ranks else ""

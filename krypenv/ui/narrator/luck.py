@@ -35,7 +35,7 @@ def tell_luck(
     size, cards = f"{abs(margin):.1f}".removesuffix(".0"), round(abs(luck))
     is_tied, verb = abs(margin) < TIED, "gave" if luck > 0 else "cost"
     result = _result(margin, sides, is_over)
-    points = say(language, "luck.points", 1 if size == "1" else 2, size=size)
+    points = say(language, "points.count", 1 if size == "1" else 2, points=size)
     said = say(language, f"luck.{result}", name=name, size=size, points=points)
     if cards == 0:
         how = "even"

@@ -17,7 +17,7 @@ class Narrator(Words):
     >>> from krypenv import Game, Rules
     >>> game = Game.from_position("rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest")
     >>> Narrator(game.rules, seat=0).why(game, Move("9D"))
-    'You must sweep: your 8♠ takes the whole table.'
+    'You must sweep: play 8♠.'
     """
 
     # ------------------------------------------------------------------ the game
@@ -59,12 +59,17 @@ class Narrator(Words):
         return " ".join(events.tell_play(self, before, game))
 
     def announcement(self, game: Game) -> str:
-        """Return what could sweep the table, where that must be said; empty if nothing."""
-        return events.tell_announcement(self, game)
+        """Tell the seat to act that it must sweep, and everybody what could sweep the table; empty if nothing."""
+        said = events.tell_announcement(self, game)
+        return (refusals.must_sweep(self, game) if said and game.turn == self.seat else "") or said
 
     def choice(self, game: Game, move: Move) -> tuple[str, str]:
-        """Return a move of the seat to act in a few words, and what it adds at once to its score, with a sign."""
+        """Return a move of the seat to act in a few words, and what it is worth to it at once: plus is good."""
         return options.tell_choice(self, game, move)
+
+    def advice(self, game: Game, move: Move, sets_up: float = 0, by: str = "") -> str:
+        """Tell which move an agent advises, and what it is good for; see `options.tell_advice`."""
+        return options.tell_advice(self, game, move, sets_up, by)
 
     def why(self, game: Game, move: Move) -> str:
         """Return why the seat to act can't make a move, or what that would do."""
@@ -75,6 +80,10 @@ class Narrator(Words):
         return refusals.why_card(self, game, card)
 
     # ------------------------------------------------------------------ the end
+
+    def account(self, game: Game, seat: int) -> str:
+        """Tell what the score of a seat so far is made of."""
+        return score_sheet.tell_account(self, game, seat)
 
     def sheet(self, game: Game) -> score_sheet.Sheet:
         """Return every point of a game by its source and seat."""

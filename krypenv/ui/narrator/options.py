@@ -1,4 +1,4 @@
-"""A choice: what a move of the seat to act would do, in a few words, and the points that it brings at once."""
+"""The options of the seat to act: what a move would do, what it is worth at once, and what an agent advises."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.ui.narrator.words import Words, signed
+from krypenv.ui.narrator.events import gains_clause
+from krypenv.ui.narrator.words import Words, signed, starting
 
 GROUPS = ("take", "build", "leave")
 
@@ -19,13 +20,13 @@ def group_of(move: Move) -> str:
 
 
 def tell_choice(words: Words, game: Game, move: Move) -> tuple[str, str]:
-    """Return a legal move in a few words, and what it adds at once to the score of its seat, with a sign."""
+    """Return a legal move in a few words, and what it is worth to its seat at once, with a sign: plus is good."""
     twin, seat = game.copy(), game.turn
     twin.push(move)
     made = [words.say("made.mulle")] * (twin.mulles(seat) - game.mulles(seat))
     made += [words.say(f"made.{('sweep', 'double')[move.sweep - 1]}")] * bool(move.sweep)
     ending = words.say("play.made", made=words.listed(made)) if made else ""
-    return tell_move(words, move) + ending, signed(twin.scores()[seat] - game.scores()[seat])
+    return tell_move(words, move) + ending, signed(words.worth(twin.scores()[seat] - game.scores()[seat]))
 
 
 def tell_move(words: Words, move: Move) -> str:
@@ -38,3 +39,29 @@ def tell_move(words: Words, move: Move) -> str:
     if move.build in move.builds:
         return words.say("move.joins_with" if what else "move.joins", **parts)
     return words.say("move.builds", **parts)
+
+
+def tell_advice(words: Words, game: Game, move: Move, sets_up: float = 0, by: str = "") -> str:
+    """Tell which move an agent advises, its points, and how often the next seat sweeps then.
+
+    Args:
+        words: for whom it is told.
+        game: the game before the move.
+        move: what is advised.
+        sets_up: how likely the next seat must sweep, or can where no sweep is forced.
+        by: the agent, if its choice is all that is known: it values no moves.
+    """
+    text, _ = tell_choice(words, game, move)
+    twin, tenths = game.copy(), round(10 * sets_up)
+    twin.push(move)
+    gain = gains_clause(words, game.scores(), twin.scores())
+    if tenths:
+        must = "must" if game.rules.forced_sweep else "can"
+        often = words.say("hint.tenths", tenths, number=words.number(tenths))
+        gain = words.say(f"hint.{must}", gain=gain, tenths=often)
+        if game.rules.sweep_payer == "seat_before" and game.rules.sweep_points:
+            points = words.points(game.rules.sweep_points)
+            effect = words.say(f"gain.less.{game.rules.goal}", who=words.whom(game.turn), points=points)
+            gain = words.say("hint.which", said=gain, effect=effect)
+    head = words.say("hint.alone", agent=by, move=text) if by else words.say("hint.best", move=text)
+    return f"{head} {starting(gain)}."

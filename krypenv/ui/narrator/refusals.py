@@ -1,4 +1,4 @@
-"""Why not: the reason why a play is illegal, or what a play would do. The engine decides; this finds the words.
+"""Refusals: why a play is illegal, or what it would do. The engine decides; this finds the words.
 
 What the engine refuses can have few causes. A cause is named if what it asserts can be seen on the table and in the
 hand; what is left over are cards that don't add up.
@@ -59,7 +59,7 @@ def why_not(words: Words, game: Game, move: Move) -> str:
         return words.say("why.no_build", value=unknown[0])
     if move.build and not game.rules.building:
         return words.say("why.no_building")
-    if said := _must_sweep(words, game, move):
+    if said := must_sweep(words, game):
         return said
     if game.rules.building:
         return _of_building(words, game, move)
@@ -82,17 +82,15 @@ def moves_of(game: Game, card: str) -> list[Move] | None:
         return None
 
 
-def _must_sweep(words: Words, game: Game, move: Move) -> str:
-    """Return that a sweep is forced, if this is why (R10)."""
+def must_sweep(words: Words, game: Game) -> str:
+    """Tell the seat to act which cards it must sweep with; empty if no sweep is forced (R10)."""
     if not game.rules.forced_sweep:
         return ""
     cards = [card_name(action) for action in game.legal_actions()]
     by_card = (moves_of(game, card) for card in cards)
     if not all(moves and all(each.sweep for each in moves) for moves in by_card):
         return ""
-    if len(cards) == 1:
-        return words.say("why.must_sweep", card=words.card(cards[0]))
-    return words.say("why.must_sweep.any", cards=words.listed([words.card(card) for card in cards]))
+    return words.say("why.must_sweep", cards=words.listed([words.card(card) for card in cards], "or"))
 
 
 def _of_takes(words: Words, game: Game, move: Move, moves: list[Move] | None) -> str:

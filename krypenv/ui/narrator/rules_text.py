@@ -1,4 +1,4 @@
-"""What a game is: five lines that follow from the fields of its rules, and more of each."""
+"""The rules of a game in words: five lines that follow from its fields, and more of each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from krypenv.cards import NUM_SUITS, PICTURES, card_name, card_of, rank_of
 from krypenv.families.bounds import FIRST_LONER, LILLAN, STORAN
 from krypenv.rules import Rules
 from krypenv.ui.narrator.facts import counting_cards, hand_values, table_values
-from krypenv.ui.narrator.words import Words, signed
+from krypenv.ui.narrator.words import Words
 
 LINES = ("goal", "points", "turn", "sweep", "end")
 
@@ -144,12 +144,8 @@ def _or(words: Words, values: tuple[int, ...]) -> str:
 
 def _sweep(words: Words, rules: Rules) -> Told:
     points, is_paid = rules.sweep_points, rules.sweep_payer == "seat_before"
-    if not points:
-        line = [words.say("sweep.nothing")]
-    elif is_paid:
-        line = [words.say("sweep.paid", gain=signed(points), loss=signed(-points))]
-    else:
-        line = [words.say("sweep.unpaid", points, gain=signed(points))]
+    key = "sweep.paid" if is_paid else "sweep.unpaid"
+    line = [words.say(key, points=words.points(points)) if points else words.say("sweep.nothing")]
     if rules.forced_sweep:
         line.append(words.say("sweep.forced"))
     else:
@@ -178,6 +174,6 @@ def _end(words: Words, rules: Rules) -> Told:
     more = [words.say("full.leader")]
     more += [words.say("full.short")] if len(later) + 1 > len(rules.deal_batches()) else []
     if rules.initial_match_bonus:
-        more.append(words.say("full.match", points=signed(rules.initial_match_bonus)))
+        more.append(words.say("full.match", points=words.points(rules.initial_match_bonus)))
     more.append(words.say("full.nobody"))
     return line, more

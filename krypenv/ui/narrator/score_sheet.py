@@ -1,4 +1,4 @@
-"""What it came to: every point of a game by its source and seat, and who won and why."""
+"""The score sheet: every point of a game by its source and seat, and who won and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from krypenv.kernels.scoring import majority_points
 from krypenv.rules import Rules
 from krypenv.ui.narrator.facts import counting_cards
 from krypenv.ui.narrator.rules_text import class_name
-from krypenv.ui.narrator.words import Words, signed, starting
+from krypenv.ui.narrator.words import Words, starting
 
 _MAJORITIES = {"most_spades": "most_spades_points", "most_cards": "most_cards_points", "spades_above": "spades_above"}
 _NONE: dict[str, Any] = {"most_spades_points": 0, "most_cards_points": 0, "spades_above": None}
@@ -54,10 +54,10 @@ def sheet_of(words: Words, game: Game) -> Sheet:
         taken = [found.points * sum(card in names for card in pile) for pile in piles]
         add(key, taken, cards=what, each=found.points)
     each, counted = rules.sweep_points, [game.counted_sweeps(seat) for seat in seats]
-    add("sheet.sweeps", [each * count for count in counted], each=signed(each))
+    add("sheet.sweeps", [each * count for count in counted], each=each)
     if rules.sweep_payer == "seat_before":
         paid = [-each * counted[(seat + 1) % rules.players] for seat in seats]
-        add("sheet.setups", paid, each=signed(-each))
+        add("sheet.setups", paid, each=-each)
     if rules.sweeps_cancel:
         fewest = min(sum(counted[seat] for seat in words.members(side)) for side in range(rules.num_teams))
         add("sheet.cancelled", [-each * fewest * (seat < rules.num_teams) for seat in seats])
@@ -91,6 +91,24 @@ def _with_only(rules: Rules, field: str) -> Rules:
     return dataclasses.replace(rules, **{**_NONE, field: getattr(rules, field)})
 
 
+def tell_account(words: Words, game: Game, seat: int) -> str:
+    """Tell what the score of a seat so far is made of, as in "6 points, 5 given by a sweep: 1"."""
+    rules, score, cards = words.rules, game.scores()[seat], game.points(seat)
+    made, given = game.counted_sweeps(seat), 0
+    if rules.sweep_payer == "seat_before":
+        given = game.counted_sweeps((seat + 1) % rules.players)
+    mulles = rules.mulle_points * game.mulles(seat) + game.mulle_scores(seat)
+    more = score - cards - rules.sweep_points * (made - given) - mulles
+    parts = [words.points(cards)] if cards or score == 0 else []
+    for key, count, points in (
+        ("sweeps", made, rules.sweep_points * made), ("given", given, rules.sweep_points * given),
+        ("mulles", 0, mulles), ("more", 0, more),
+    ):  # fmt: skip
+        parts += [words.say(f"account.{key}", count, points=points)] if points else []
+    said = ", ".join(parts)
+    return said if score == cards and len(parts) == 1 else words.say("account.sum", list=said, score=score)
+
+
 def rows_of(words: Words, sheet: Sheet) -> list[list[str]]:
     """Return a sheet as rows of a label and a cell for each seat; the first one has their names."""
     names, rows, ends = _parts_of(words, sheet)
@@ -100,7 +118,7 @@ def rows_of(words: Words, sheet: Sheet) -> list[list[str]]:
 def _parts_of(words: Words, sheet: Sheet) -> tuple[list[str], list[Row], list[Row]]:
     """Return the names of the seats, the entries and the sums below them."""
     names = [starting(words.names[seat]) for seat in range(words.rules.players)]
-    rows = [(each.label, [signed(points) if points else "" for points in each.points]) for each in sheet.entries]
+    rows = [(each.label, [str(points) if points else "" for points in each.points]) for each in sheet.entries]
     ends = [(words.say("sheet.score"), [str(score) for score in sheet.scores])]
     ends += [(words.say("sheet.side"), [str(score) for score in sheet.sides])] if sheet.sides else []
     ends += [(words.say("sheet.total"), [str(total) for total in sheet.totals])] if sheet.totals else []

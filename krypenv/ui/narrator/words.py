@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from krypenv.cards import RANK_NAMES, TEN, card_symbol, parse_card, rank_of
+from krypenv.cards import RANK_NAMES, SUIT_SYMBOLS, TEN, parse_card, rank_of, suit_of
 from krypenv.rules import Rules
 from krypenv.ui.narrator.facts import hand_values, split
 from krypenv.ui.narrator.texts import CATALOGUES, check_language, say
+
+PICTURE_NAMES = "AJQK"  # ranks that languages name by letters of their own
 
 
 class Words:
@@ -45,8 +48,16 @@ class Words:
     # ------------------------------------------------------------------ cards, lists, numbers
 
     def card(self, name: str) -> str:
-        """Return a card, as in 8♠ or 8S."""
-        return card_symbol(name) if self.symbols else name
+        """Write a card, as in 8♠ or 8S; with symbols, ranks are those of the language."""
+        kind = parse_card(name)
+        return self.rank(rank_of(kind)) + SUIT_SYMBOLS[suit_of(kind)] if self.symbols else name
+
+    def in_letters(self, text: str) -> str:
+        """Write the ranks that cards have in the language as records have them, in a text in lower case."""
+        for letter in PICTURE_NAMES:
+            index = self._texts[f"index.{letter}"].lower()
+            text = re.sub(rf"\b{index}(?=[cdhs♣♦♥♠])", letter.lower(), text)
+        return text
 
     def cards(self, names: Iterable[str]) -> str:
         """Return cards side by side."""
@@ -66,8 +77,9 @@ class Words:
         return " = ".join([self.card(card) + value, *self.taken(card, takes).split()])
 
     def rank(self, rank: int) -> str:
-        """Return a rank as cards have it, as in 8 or Q."""
-        return "10" if rank == TEN else RANK_NAMES[rank - 1]
+        """Write a rank as cards have it, as in 8 or Q."""
+        letter = RANK_NAMES[rank - 1]
+        return "10" if rank == TEN else self._texts.get(f"index.{letter}", letter) if self.symbols else letter
 
     def listed(self, items: Sequence[str], word: str = "and") -> str:
         """Return items in a list, as in "a, b and c"."""
@@ -76,9 +88,16 @@ class Words:
         return f"{', '.join(items[:-1])} {self.say(f'list.{word}')} {items[-1]}"
 
     def number(self, number: int) -> str:
-        """Return a number, the small ones as words."""
-        key = f"number.{number}"
-        return self._texts.get(key, str(number))
+        """Write a number, a small one as a word."""
+        return self._texts.get(f"number.{number}", str(number))
+
+    def points(self, points: int) -> str:
+        """Write a number of points, as in "5 points"."""
+        return self.say("points.count", points, points=points)
+
+    def worth(self, points: int) -> int:
+        """Return what points are worth to whom they are added: plus is good."""
+        return points if self.rules.goal == "high" else -points
 
     # ------------------------------------------------------------------ seats and sides
 
@@ -87,6 +106,10 @@ class Words:
         if seat == self.seat:
             return self.say("you")
         return self._names[seat] if self._names else self.say("seat", seat=seat)
+
+    def whom(self, seat: int) -> str:
+        """Name a seat as an object within a sentence."""
+        return self.say("luck.whom.you") if seat == self.seat else self.who(seat)
 
     def says(self, key: str, seat: int, **parts: Any) -> str:
         """Return a sentence about a seat: "you" have one of your own."""
@@ -119,6 +142,6 @@ def starting(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def signed(points: int) -> str:
-    """Return points with their sign."""
-    return f"{points:+}" if points else "0"
+def signed(worth: int) -> str:
+    """Write what something is worth to a player with its sign."""
+    return f"{worth:+}" if worth else "0"

@@ -23,7 +23,7 @@ class Advice(NamedTuple):
 
     move: str
     sets_up: float  # how likely the next player must sweep
-    next_margin: float | None  # points by which the second best move is behind; None without one
+    is_only: bool  # whether there is no other
 
 
 def guided_game() -> Game:
@@ -35,17 +35,15 @@ def advise(game: Game, spec: str, seed: int) -> Advice:
     """Return what an agent that values moves would do; for another process."""
     values = values_of(game, seated(spec, game.rules, seed), _WORLDS, seed)
     chosen = values.values[values.preferred]
-    others = [value.margin.mean for value in values.values if value is not chosen]
-    return Advice(chosen.move, chosen.sets_up, chosen.margin.mean - max(others) if others else None)
+    return Advice(chosen.move, chosen.sets_up, len(values.values) == 1)
 
 
 def possible(game: Game, words: Narrator) -> str:
     """Return what the seat to act can do: what takes, what stays, or what it must; empty where it has one card left."""
     moves = game.legal_moves()
     hand = dict.fromkeys(game.hand(game.turn))
-    legal = dict.fromkeys(move.card for move in moves)
     if game.rules.forced_sweep and all(move.sweep for move in moves):
-        return words.say("guide.forced", cards=words.cards(legal))
+        return words.announcement(game)
     if len(hand) == 1:
         return ""
     taking = dict.fromkeys(move.card for move in moves if move.takes)
@@ -58,22 +56,11 @@ def possible(game: Game, words: Narrator) -> str:
 
 
 def told_advice(game: Game, words: Narrator, advice: Advice) -> str:
-    """Return what the guide would do, and why."""
+    """Tell what the guide would do, and what that is good for."""
     move = Move.parse(advice.move)
-    text, gain = words.choice(game, move)
-    if advice.next_margin is None:
-        return words.say("guide.only", text=text)
-    twin = game.copy()
-    twin.push(move)
-    points = twin.scores()[game.turn] - game.scores()[game.turn]
-    if move.sweep:
-        why = [words.say("guide.why.sweep", gain=gain)]
-    elif points > 0:
-        why = [words.say("guide.why.gain", points, gain=points)]
-    else:
-        why = [words.say("guide.why.free" if move.takes else "guide.why.stay")]
-    if advice.sets_up >= _OFTEN:
-        why.append(words.say("guide.why.sets_up", chance=f"{advice.sets_up:.0%}"))
-    elif points > 0 and not move.sweep:
-        why.append(words.say("guide.why.dear"))
-    return words.say("guide.best", text=text, why=" ".join(why))
+    text, worth = words.choice(game, move)
+    if advice.is_only:
+        return words.say("hint.only", move=text)
+    said = words.advice(game, move, advice.sets_up)
+    is_dear = worth.startswith("-") and not move.sweep
+    return f"{said} {words.say('hint.dear')}" if is_dear else said

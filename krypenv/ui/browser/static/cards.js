@@ -30,7 +30,10 @@ const PIPS = {
 const RANKS = "A23456789TJQK";
 
 /** @param {Card} card */
-const rankOf = (card) => (card.charAt(0) === "T" ? "10" : card.charAt(0));
+function rankOf(card) {
+  const letter = card.charAt(0);
+  return letter === "T" ? "10" : "AJQK".includes(letter) ? t(`index.${letter}`) : letter;
+}
 
 /**
  * Return a card as people write it, as in 8♠.

@@ -33,7 +33,7 @@ export function middle(table, before) {
       cards,
       !cards.length && !builds.length && h("p", { class: "empty" }, t("empty")),
     ),
-    view.aside.length > 0 && h("p", { class: "aside" }, `${t("aside")}: `, view.aside.map(short).join(" ")),
+    view.aside.length > 0 && h("p", { class: "aside" }, `${t("screen.aside")}: `, view.aside.map(short).join(" ")),
   );
 }
 

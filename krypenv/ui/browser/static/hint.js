@@ -1,8 +1,8 @@
-// A hint: the best moves with what they are worth, as bars and in numbers.
+// A hint: a sentence first, then what the best moves are worth, as bars and in numbers.
 
 import { h, s, t } from "./dom.js";
 
-/** @import { Advised, Table } from "./shapes.js" */
+/** @import { Advised, Hint, Table } from "./shapes.js" */
 
 const WIDTH = 120;
 const HEIGHT = 18;
@@ -14,16 +14,30 @@ const HEIGHT = 18;
 export function advice({ hint, isThinkingOfHint, acts }) {
   if (isThinkingOfHint) return h("div", { class: "hint" }, thinking());
   if (!hint) return null;
-  const { rows } = hint;
-  const isValued = rows.some((row) => row.margin !== null);
+  const [best] = hint.rows;
+  return h(
+    "div",
+    { class: "hint" },
+    best && h("button", { "data-focus": "hint best", onclick: () => acts.choose(best.move) }, `★ ${hint.said}`),
+    best && best.margin !== null && values(hint, acts.choose),
+  );
+}
+
+/**
+ * Return what the best moves are worth, folded until somebody wants to know.
+ * @param {Hint} hint
+ * @param {(move: string) => void} choose
+ */
+function values({ rows, head, columns, remark, legend }, choose) {
   const ends = rows.flatMap((row) => [(row.margin ?? 0) - (row.half ?? 0), (row.margin ?? 0) + (row.half ?? 0)]);
   const low = Math.min(0, ...ends);
   const high = Math.max(0, ...ends, low + 1);
   /** @param {number} points */
   const place = (points) => 2 + ((points - low) / (high - low)) * (WIDTH - 4);
   return h(
-    "div",
-    { class: "hint" },
+    "details",
+    {},
+    h("summary", { "data-focus": "hint more" }, t("hint_more")),
     h(
       "table",
       {},
@@ -33,8 +47,9 @@ export function advice({ hint, isThinkingOfHint, acts }) {
         h(
           "tr",
           {},
-          h("th", { scope: "col" }, hint.head),
-          isValued && [h("td"), hint.columns.map((name) => h("th", { scope: "col" }, name))],
+          h("th", { scope: "col" }, head),
+          h("td"),
+          columns.map((name) => h("th", { scope: "col" }, name)),
         ),
       ),
       h(
@@ -47,28 +62,21 @@ export function advice({ hint, isThinkingOfHint, acts }) {
             h(
               "th",
               { scope: "row" },
-              h(
-                "button",
-                { "data-focus": `hint ${at}`, onclick: () => acts.choose(row.move) },
-                at === 0 && "★ ",
-                row.text,
-              ),
+              h("button", { "data-focus": `hint ${at}`, onclick: () => choose(row.move) }, at === 0 && "★ ", row.text),
             ),
-            isValued && [
-              h("td", {}, bar(row, place)),
-              h(
-                "td",
-                { class: "number" },
-                `${decimal(row.margin ?? 0, true)}${row.half === null ? "" : ` ± ${decimal(row.half)}`}`,
-              ),
-              h("td", { class: "number" }, `${Math.round((row.sweeps ?? 0) * 100)} %`),
-            ],
+            h("td", {}, bar(row, place)),
+            h(
+              "td",
+              { class: "number" },
+              `${decimal(row.margin ?? 0, true)}${row.half === null ? "" : ` ± ${decimal(row.half)}`}`,
+            ),
+            h("td", { class: "number" }, `${Math.round((row.sweeps ?? 0) * 100)} %`),
           ),
         ),
       ),
     ),
-    hint.remark && h("p", {}, hint.remark),
-    isValued && h("p", {}, hint.legend),
+    remark && h("p", {}, remark),
+    h("p", {}, legend),
   );
 }
 

@@ -15,12 +15,8 @@ export function plaque({ told, acts }, player, before) {
   const isTurn = view.turn === player.seat;
   const isStoodIn = told.stand_ins.includes(player.seat);
   const isAway = told.people.includes(player.seat) && !told.here.includes(player.seat);
-  const numbers = [
-    t("points", { count: player.points }),
-    t("sweeps", { count: player.sweeps }),
-    view.session.of === 1 ? "" : t("total", { count: player.total }),
-  ];
-  const gain = before ? player.score - (before.players[player.seat]?.score ?? 0) : 0;
+  const numbers = [player.account, view.session.of === 1 ? "" : t("total", { count: player.total })];
+  const gain = before ? (view.last?.gains[player.seat] ?? 0) : 0;
   return h(
     "div",
     {

@@ -12,8 +12,7 @@
  * @property {number} pile how many cards it has taken
  * @property {Card[]} swept cards of the pile that made sweeps, face up
  * @property {Card[] | null} taken the pile, once the game is over
- * @property {number} points
- * @property {number} sweeps
+ * @property {string} account what the score is made of
  * @property {number} score
  * @property {number} total of the session
  */
@@ -30,7 +29,7 @@
  * @property {number | null} build the value of what is built
  * @property {number} sweep 0, 1 or 2
  * @property {string} what what it captures, in words
- * @property {number} gain what it adds at once to the score
+ * @property {number} gain what it is worth to its seat at once: plus is good
  * @property {string} text
  */
 
@@ -44,7 +43,7 @@
  * @property {{ value: number, cards: Card[] }[]} builds
  * @property {number | null} build
  * @property {number} sweep
- * @property {number[]} gains by seat
+ * @property {number[]} gains what it was worth to each seat: plus is good
  * @property {string} sums what adds up to the card
  * @property {string} event that it is a sweep, and who pays whom
  * @property {string} text
@@ -95,6 +94,7 @@
  * What an agent advises, best first.
  * @typedef {object} Hint
  * @property {string} by
+ * @property {string} said what is best, and what it is good for
  * @property {string} head
  * @property {[string, string]} columns what the numbers are called
  * @property {string} legend

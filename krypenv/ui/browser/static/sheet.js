@@ -1,6 +1,6 @@
 // The score sheet at the end of a game: every point by its source.
 
-import { h, plain, signed, t } from "./dom.js";
+import { h, plain, t } from "./dom.js";
 
 /** @import { Table } from "./shapes.js" */
 
@@ -40,7 +40,7 @@ export function sheet({ told, acts }) {
           entries.map((entry) =>
             row(
               entry.label,
-              entry.points.map((points) => (points ? signed(points) : "")),
+              entry.points.map((points) => (points ? plain(points) : "")),
             ),
           ),
         ),

@@ -236,7 +236,7 @@ function lie(step) {
       cards,
       !cards.length && !builds.length && h("p", { class: "empty" }, t("empty")),
     ),
-    step.aside.length > 0 && h("p", { class: "aside" }, `${t("aside")}: `, step.aside.map(short).join(" ")),
+    step.aside.length > 0 && h("p", { class: "aside" }, `${t("screen.aside")}: `, step.aside.map(short).join(" ")),
   );
 }
 

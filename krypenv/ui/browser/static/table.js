@@ -174,7 +174,7 @@ const acts = {
   deal: (which) => {
     const view = table?.told.view;
     const isPlayed = view && !view.over && view.log.some((line) => line.seat !== null);
-    if (isPlayed) askIfSure(() => ask({ do: which }));
+    if (isPlayed && table && table.told.people.length < 2) askIfSure(() => ask({ do: which }));
     else ask({ do: which });
   },
   hint: doing((table) => {
