@@ -112,7 +112,7 @@ def test_a_part_of_a_game_from_a_position_is_told():
 @pytest.mark.parametrize(
     ("margin", "luck", "more", "told"),
     [
-        (-12, -15, {}, "lost by 12: 15 of them were the cards."),
+        (-12, -15, {}, "lost by 12; the cards cost them 15."),
         (12, 5.4, {}, "won by 12: 5 of them were the cards."),
         (-12, 5, {}, "lost by 12, though the cards gave them 5."),
         (12, -5, {}, "won by 12, though the cards cost them 5."),

@@ -28,7 +28,7 @@ def tell_luck(
         language: that of the name and the sentence.
 
     >>> tell_luck(-12, -15)
-    'You lost by 12: 15 of them were the cards.'
+    'You lost by 12; the cards cost you 15.'
     >>> tell_luck(12, -5, "Seat 1", "it")
     'Seat 1 won by 12, though the cards cost it 5.'
     """
@@ -43,7 +43,7 @@ def tell_luck(
         how = f"though_{verb}"
     elif size == str(cards):
         how = "all"
-    elif abs(margin) < 2 or cards > 2 * abs(margin):  # "24 of them" would be odd of two
+    elif abs(margin) < 2 or cards > abs(margin):  # "15 of them" would be odd of 12
         how = verb
     else:
         how = "some"

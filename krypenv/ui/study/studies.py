@@ -321,20 +321,19 @@ class _Visit:
         if subject.is_line:
             return
         luck = await self._luck(subject.game, subject.words)
-        await self._tell(type="luck", side=subject.words.own_side or 0, **luck)
+        await self._tell(type="luck", side=subject.words.own_side or 0, told=luck)
         games = await asyncio.to_thread(self._all.games, self._seat)
         for game, words, told in games:
-            told["told"] = (await self._luck(game, words))["told"] or told["told"]
+            told["told"] = await self._luck(game, words) or told["told"]
         await self._tell(type="games", games=[told for _, _, told in games])
 
-    async def _luck(self, game: Game, words: Narrator) -> dict[str, Any]:
-        """Measure the luck of the side for whom a game is told, of the first one if nobody plays."""
+    async def _luck(self, game: Game, words: Narrator) -> str:
+        """Return how the side for whom a game is told came off, the first one if nobody plays, and its luck."""
         from krypenv.ui.study.steps import told_side
 
         name, whom = told_side(words, words.seat or 0)
         luck = self._all.analyst.luck
-        found: dict[str, Any] = await self._thinker.work(luck, game, words.seat or 0, name, whom, words.language)
-        return found
+        return str((await self._thinker.work(luck, game, words.seat or 0, name, whom, words.language))["told"])
 
     async def _play_again(self, subject: _Subject) -> None:
         from krypenv.ui.study.challenge import can_challenge, compared, play_again

@@ -109,66 +109,18 @@ function ticks(low, high) {
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, at) => (first + at) * step);
 }
 
-let isOpen = false; // whether the luck of each deal is shown
-
-/** @param {Event} event */
-function toggled({ target }) {
-  if (target instanceof HTMLDetailsElement) isOpen = target.open;
-}
-
-/** Return how much of each deal was its cards. @param {State} state @param {Study} study */
+/** Return how much of the result was the cards. @param {State} state @param {Study} study */
 export function luckPart({ luck }, study) {
-  if (!luck) return null;
-  const who = study.within.filter((_, seat) => study.sides[seat] === luck.side).join(", ");
-  const rows = luck.deals.map((each) => ({
-    label: String(each.deal),
-    margin: each.margins[luck.side] ?? 0,
-    cards: each.luck[luck.side] ?? 0,
-  }));
-  const sum = rows.reduce(
-    (one, two) => ({ label: t("study_sum"), margin: one.margin + two.margin, cards: one.cards + two.cards }),
-    { label: "", margin: 0, cards: 0 },
-  );
-  return h(
-    "section",
-    {},
-    h("h2", {}, t("study_luck")),
-    h("p", {}, luck.told),
-    rows.length > 0 &&
-      h(
-        "details",
-        { open: isOpen, ontoggle: (/** @type {Event} */ event) => toggled(event) },
-        h("summary", {}, t("study_luck_deals")),
-        h(
-          "table",
-          {},
-          h("caption", { class: "unseen" }, `${t("study_luck")}: ${who}`),
-          h(
-            "thead",
-            {},
-            h(
-              "tr",
-              {},
-              ["study_deal", "study_margin", "study_cards", "study_play"].map((key) =>
-                h("th", { scope: "col" }, t(key)),
-              ),
-            ),
-          ),
-          h(
-            "tbody",
-            {},
-            [...rows, sum].map((row) =>
-              h(
-                "tr",
-                { class: row === sum ? "sum" : "" },
-                h("th", { scope: "row" }, row.label),
-                [row.margin, row.cards, row.margin - row.cards].map((each) => h("td", {}, points(each, 1))),
-              ),
-            ),
-          ),
-        ),
-      ),
-    h("p", { class: "small" }, t("study_luck_note", { who })),
+  const who = study.within.filter((_, seat) => study.sides[seat] === luck?.side).join(", ");
+  return (
+    luck &&
+    h(
+      "section",
+      {},
+      h("h2", {}, t("study_luck")),
+      h("p", {}, luck.told),
+      h("p", { class: "small" }, t("study_luck_note", { who })),
+    )
   );
 }
 

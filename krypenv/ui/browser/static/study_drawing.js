@@ -163,10 +163,10 @@ function board(state, study) {
     openHand(study, step, first),
     h(
       "div",
-      { class: "bar" },
-      state.say && h("p", { class: "status alarm" }, state.say),
+      { class: "told" },
+      state.say && h("p", { class: "alarm" }, state.say),
       study.line && h("p", { class: "left" }, ...wayBack(state, study)),
-      h("p", { class: "status" }, step.told),
+      h("p", {}, step.told),
       step.note && h("p", { class: "note" }, `${t("study_note")}: ${step.note}`),
       steps(state, study),
       values(state, study, step),
@@ -333,7 +333,7 @@ function legal(state, study, decision) {
   if (!study.line || !moves.length) return null;
   return h(
     "div",
-    { class: "choices" },
+    { class: "options" },
     moves.map(({ move, text }) =>
       h("button", { class: "move", "data-focus": `move ${move}`, onclick: () => state.play(move) }, text),
     ),

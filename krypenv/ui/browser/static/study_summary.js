@@ -8,12 +8,13 @@ import { button, h, t } from "./dom.js";
 
 const BEST = 0.05; // points behind the best move up to which a move is as good
 const GOOD = 1; // points from which a move is marked
-// Points given away by a move up to which play has a rating. Champion and search give away 0.2, the tactician 1, greedy 2.
+// The share of best moves from which play has a rating. By the champion's values, the champion finds 8 of 10, search 7 to 8,
+// the tactician 6, greedy 4 to 5, and who plays at random 4 or fewer.
 const RATINGS = /** @type {const} */ ([
-  [0.35, "study_rating4"],
-  [0.75, "study_rating3"],
-  [1.4, "study_rating2"],
-  [Infinity, "study_rating1"],
+  [0.67, "study_rating4"],
+  [0.52, "study_rating3"],
+  [0.41, "study_rating2"],
+  [0, "study_rating1"],
 ]);
 
 /** @param {Decision} decision */
@@ -28,11 +29,19 @@ export function mistakes({ decisions, finding, study }) {
     .sort((one, two) => one - two);
 }
 
-/** Return how each seat played, in figures and a word. @param {State} state @param {Study} study */
+/** Return how each seat played, in figures and a word; of a line of play only how far it is. @param {State} state @param {Study} study */
 export function summary(state, study) {
   const of = study.steps.length - (study.over ? 1 : 0);
   const done = state.decisions.size;
-  const isDone = done >= of;
+  const progress =
+    done < of &&
+    h(
+      "p",
+      { class: "progress", role: "status" },
+      h("progress", { max: of, value: done, "aria-hidden": "true" }),
+      ` ${t("study_progress", { done, of })}`,
+    );
+  if (study.line) return progress && h("section", { class: "summary" }, progress);
   const all = [...state.decisions.values()];
   const own = mistakes({ ...state, finding: new Map() }).length;
   return h(
@@ -43,20 +52,12 @@ export function summary(state, study) {
       const made = all.filter((each) => each.seat === seat);
       const chosen = made.filter(hasChoice);
       const best = chosen.filter((each) => each.regret < BEST).length / Math.max(1, chosen.length);
-      const given = chosen.reduce((sum, each) => sum + each.regret, 0) / Math.max(1, chosen.length);
-      const rating = isDone && RATINGS.find(([most]) => given <= most)?.[1];
+      const rating = !progress && RATINGS.find(([least]) => best >= least)?.[1];
       const count = (/** @type {string} */ mark) => made.filter((each) => each.mark === mark).length;
       const figures = { blunders: count("??"), mistakes: count("?"), best: Math.round(100 * best) };
       return h("p", {}, h("b", {}, rating ? `${name}: ${t(rating)}` : name), " · ", t("study_figures", figures));
     }),
-    isDone
-      ? h("p", { class: "small" }, t("study_rating_note"))
-      : h(
-          "p",
-          { class: "progress", role: "status" },
-          h("progress", { max: of, value: done, "aria-hidden": "true" }),
-          ` ${t("study_progress", { done, of })}`,
-        ),
+    progress || h("p", { class: "small" }, t("study_rating_note")),
     own > 0 &&
       h("p", {}, button("find", t(state.finding ? "find_stop" : "find", { count: own }), state.find, "main pill")),
   );
@@ -116,10 +117,10 @@ export function puzzle(state, decision) {
     "div",
     { class: "values" },
     h("p", {}, h("b", {}, t("find_task", { text: played?.text ?? "", points: decision.regret.toFixed(1) }))),
-    h("p", { class: "status", role: "status" }, verdictOfTry(state)),
+    h("p", { role: "status" }, verdictOfTry(state)),
     h(
       "div",
-      { class: "choices" },
+      { class: "options" },
       others.map(({ move, text }) =>
         h(
           "button",

@@ -38,7 +38,7 @@
  */
 /** @typedef {{ move: string, text: string, played: boolean, margin: number, half: number | null, behind: number, sets_up: number, risks: number }} Value */
 /** @typedef {{ at: number, seat: number, margin: number, regret: number, mark: string, moves: Value[], more: boolean }} Decision */
-/** @typedef {{ side: number, told: string, deals: { deal: number, margins: number[], luck: number[] }[] }} Luck */
+/** @typedef {{ side: number, told: string }} Luck */
 /** @typedef {{ by: string, margins: number[], difference: { at: number, mine: string, theirs: string } | null }} Challenge */
 /** @typedef {{ number: number, told: string, compared: string }} Played a game of the table that is over */
 /**
