@@ -112,10 +112,10 @@ def visits(tally: Tally, rng: random.Random) -> None:
     studies = Studies(KEYS, Here, ANALYST)
     try:
         subject = studies.subject(request["record"], None)
+        assert not subject.is_line or not request["record"].lstrip().startswith("["), text
         if "moves" in request:
             subject = studies.played_on(subject, 0, request["moves"])
     except Refused as reason:
         check_sentence(ValueError(str(reason)), text)
     else:
         assert subject.game.is_over or subject.is_line, text
-        assert not subject.is_line or not request["record"].lstrip().startswith("["), text
