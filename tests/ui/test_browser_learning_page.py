@@ -41,7 +41,7 @@ def test_lessons_are_played_one_after_another_and_then_a_deal_with_a_guide(brows
         page.reload()
         expect(page.get_by_role("button", name="Leave a card: done")).to_be_visible()
         page.get_by_role("button", name="A first deal").click()
-        expect(said).to_contain_text("A good move: ")
+        expect(said).to_contain_text("Best: ")
         before = said.inner_text()
         page.locator(".hand .card:not(.illegal)").first.click()
         page.locator(".move").first.click()

@@ -23,9 +23,19 @@ export function middle(table, before) {
     return tableCard(table, card, at, glow.places.has(at), isNew(card));
   });
   const builds = view.builds.map((build) => buildPile(table, build, glow.builds.has(build.value)));
-  return h(
+  return lies(builds, cards, view.aside, `${chosen.card ? " choosing" : ""}${isSettled ? " settled" : ""}`);
+}
+
+/**
+ * Return what lies on a table.
+ * @param {Node[]} builds
+ * @param {Node[]} cards
+ * @param {Card[]} aside
+ */
+export const lies = (builds, cards, aside, kind = "") =>
+  h(
     "div",
-    { class: `middle${chosen.card ? " choosing" : ""}${isSettled ? " settled" : ""}` },
+    { class: `middle${kind}` },
     h(
       "div",
       { class: "table", role: "group", "aria-label": t("table") },
@@ -33,9 +43,8 @@ export function middle(table, before) {
       cards,
       !cards.length && !builds.length && h("p", { class: "empty" }, t("empty")),
     ),
-    view.aside.length > 0 && h("p", { class: "aside" }, `${t("screen.aside")}: `, view.aside.map(short).join(" ")),
+    aside.length > 0 && h("p", { class: "aside" }, `${t("screen.aside")}: `, aside.map(short).join(" ")),
   );
-}
 
 /**
  * Return a function that says whether a card was not among those before; of two copies, one may be.

@@ -1,7 +1,8 @@
 // The page on which a game is studied, as it stands: the hands, the table, and what the moves were worth.
 
-import { face, lying, short } from "./cards.js";
+import { face, lying } from "./cards.js";
 import { button, h, refocus, t } from "./dom.js";
+import { lies, news } from "./felt.js";
 import { challengePart, curve, luckPart, points } from "./study_charts.js";
 import { games, isHidden, mistakes, moveList, puzzle, summary, verdictOfTry } from "./study_summary.js";
 
@@ -87,25 +88,18 @@ function head(state) {
         !study.line &&
         h(
           "a",
-          { class: "button", download: "krypenv.krk", href: recordLink(study.record), "data-focus": "save" },
+          {
+            class: "button",
+            download: "krypenv.krk",
+            href: `data:text/plain;charset=utf-8,${encodeURIComponent(study.record)}`,
+            "data-focus": "save",
+          },
           t("study_save"),
         ),
       state.hasTable &&
         h("a", { class: "button", href: `./${location.hash}`, "data-focus": "table" }, t("study_table")),
     ),
   );
-}
-
-/** @type {{ record: string, link: string }} */
-const saved = { record: "", link: "" };
-
-/** Return a link to a record that the browser can save. @param {string} record */
-function recordLink(record) {
-  if (saved.record !== record) {
-    if (saved.link) URL.revokeObjectURL(saved.link);
-    Object.assign(saved, { record, link: URL.createObjectURL(new Blob([record], { type: "text/plain" })) });
-  }
-  return saved.link;
 }
 
 const input = h("input", { type: "file", class: "unseen", tabindex: -1, "aria-hidden": "true" }); // outlives each drawing
@@ -207,36 +201,23 @@ function openHand(study, step, seat, isClosed = false) {
 }
 
 /** @param {Step} step */
-function lie(step) {
-  const left = [...(step.move?.takes ?? [])];
-  const cards = step.table.map((card) => {
-    const at = left.indexOf(card);
-    if (at >= 0) left.splice(at, 1);
-    return lying(card, at >= 0 ? "glow" : "");
-  });
-  const builds = step.builds.map((build) =>
-    h(
-      "span",
-      { class: `build${step.move?.builds.includes(build.value) ? " glow" : ""}` },
+function lie({ aside, builds, move, table }) {
+  const isLeft = news(table, move?.takes ?? []);
+  return lies(
+    builds.map(({ cards, value }) =>
       h(
         "span",
-        { class: "pile" },
-        build.cards.map((card) => h("span", { class: "card" }, face(card))),
+        { class: `build${move?.builds.includes(value) ? " glow" : ""}` },
+        h(
+          "span",
+          { class: "pile" },
+          cards.map((card) => h("span", { class: "card" }, face(card))),
+        ),
+        h("em", {}, t("builds", { value })),
       ),
-      h("em", {}, t("builds", { value: build.value })),
     ),
-  );
-  return h(
-    "div",
-    { class: "middle" },
-    h(
-      "div",
-      { class: "table", role: "group", "aria-label": t("table") },
-      builds,
-      cards,
-      !cards.length && !builds.length && h("p", { class: "empty" }, t("empty")),
-    ),
-    step.aside.length > 0 && h("p", { class: "aside" }, `${t("screen.aside")}: `, step.aside.map(short).join(" ")),
+    table.map((card) => lying(card, isLeft(card) ? "" : "glow")),
+    aside,
   );
 }
 
