@@ -245,6 +245,10 @@ def test_the_words_of_the_person_s_language_are_understood():
     assert not table.game.moves
     assert said.count("Krypkasino, giv 1 av 12") == 3
     assert "Du spelar: " in said
+    pictures = at("rules: krypkasino; hand 0: QD JC; hand 1: 4C KD; table: 2H 6D; captured 1: rest")
+    said = shown(pictures, ["varför dd", "varför Kn♣"], language="sv")
+    assert "D♦ skulle krypa." in said
+    assert "Kn♣ skulle krypa." in said
 
 
 # ---------------------------------------------------------------------- hints

@@ -134,13 +134,12 @@ export function status({ told, chosen }) {
   if (told.thinking !== null) return t(told.ready ? "thinks" : "prepares", { who: name });
   if (view.seat === null) return `${t("watching")} ${t("turn", { who: name })}`;
   if (view.turn !== view.seat) return t("turn", { who: name });
-  const said = view.announcement ? `${view.announcement} ` : "";
   if (chosen.card) {
-    if (view.moves === null) return said + t("many");
+    if (view.moves === null) return t("many");
     const builds = fitting(view, chosen)?.filter((move) => move.kind === "build") ?? [];
-    return said + (builds.length > 1 ? t("to_build", { card: short(chosen.card) }) : (view.whys[chosen.card] ?? ""));
+    return builds.length > 1 ? t("to_build", { card: short(chosen.card) }) : (view.whys[chosen.card] ?? "");
   }
-  return `${said}${t("your_turn")} ${t("choose")}`;
+  return `${t("your_turn")} ${view.announcement || t("choose")}`;
 }
 
 /**

@@ -59,6 +59,7 @@ function hear(message) {
   if (message.say !== undefined) {
     table.say = message.say;
     table.isThinkingOfHint = false;
+    if (document.documentElement.dataset.socket) table.chosen = nothing(); // in a lesson nothing is left to complete
   }
   if (message.hint) {
     table.isThinkingOfHint = false;
