@@ -10,42 +10,39 @@ from krypenv.game.game import Game
 from krypenv.ui.narrator.words import Words, starting
 
 
-def tell_play(words: Words, before: Game, game: Game) -> list[str]:
-    """Return sentences about the last play of a game: what was done, what was left at the end, who won or lost by it.
+def tell_play(words: Words, before: Game, game: Game) -> str:
+    """Tell the last play of a game: what it did, who gets the rest at the end, and whose points it changed.
 
-    `before` is the game as it stood before that play; only its row is looked at.
+    `before` is the game before that play, of which only the row is read.
     """
-    told = _told(words, before, game, "play")
-    if game.is_over:
-        told += tell_rest(words, before, game)
-    gains = tell_gains(words, before.scores(), game.scores())
-    return told + [gains] * bool(gains)
+    rest = _rest(words, before, game) if game.is_over else []
+    return " ".join([*_of_play(words, before, game, "play"), *rest, *_gains(words, before, game)])
 
 
-def tell_if(words: Words, before: Game, game: Game) -> list[str]:
-    """Return what a play would do that has been tried in a copy of the game; nothing of a deal that would follow."""
-    told = _told(words, before, game, "if")
-    gains = tell_gains(words, before.scores(), game.scores())
-    told += [gains] * bool(gains)
-    is_same_deal = not game.is_over and game.deal_number == before.deal_number
-    return told + [said for said in [tell_announcement(words, game)] if said and is_same_deal]
+def tell_trial(words: Words, before: Game, game: Game) -> str:
+    """Tell what a play would do, which was tried in a copy of the game; nothing of a deal that would follow."""
+    sentences = [*_of_play(words, before, game, "if"), *_gains(words, before, game)]
+    if not game.is_over and game.deal_number == before.deal_number:
+        sentences += filter(None, [tell_sweepers(words, game)])
+    return " ".join(sentences)
 
 
-def _told(words: Words, before: Game, game: Game, tense: str) -> list[str]:
+def _of_play(words: Words, before: Game, game: Game, tense: str) -> list[str]:
     play = last_play(game)
     assert play
     assert not play.is_begun
-    tell = _laid if play.build else _played
+    tell = _build if play.build else _capture
     return tell(words, before, game, play, tense)
 
 
-def tell_gains(words: Words, before: list[int], after: list[int]) -> str:
-    """Tell in a sentence how the seats' scores have changed; empty if they have not."""
-    return starting(f"{gains_clause(words, before, after)}.") if before != after else ""
+def _gains(words: Words, before: Game, game: Game) -> list[str]:
+    """Tell in a sentence how the scores of the seats changed, if they did."""
+    old, new = before.scores(), game.scores()
+    return [starting(f"{gains_clause(words, old, new)}.")] if old != new else []
 
 
 def gains_clause(words: Words, before: list[int], after: list[int]) -> str:
-    """Tell within a sentence how the seats' scores have changed: whom a play costs points, and whom it brings some."""
+    """Tell within a sentence how the scores of the seats changed: whom a play costs points, and whom it brings some."""
     goal = words.rules.goal
     changes = [(seat, new - old) for seat, (old, new) in enumerate(zip(before, after, strict=True)) if new != old]
     changes.sort(key=lambda change: change[0] != words.seat)
@@ -58,8 +55,8 @@ def gains_clause(words: Words, before: list[int], after: list[int]) -> str:
     return words.say("gain", list=words.listed(parts) or words.say(f"gain.none.{goal}"))
 
 
-def _played(words: Words, before: Game, game: Game, play: LastPlay, tense: str) -> list[str]:
-    """Return what a play that builds nothing has taken, or would take."""
+def _capture(words: Words, before: Game, game: Game, play: LastPlay, tense: str) -> list[str]:
+    """Tell what a play that builds nothing captures, or that its card creeps."""
     who = starting(words.who(play.seat))
     if not play.takes and not play.builds:
         return [words.say(f"{tense}.stay", who=who, card=words.card(play.card))]
@@ -67,31 +64,31 @@ def _played(words: Words, before: Game, game: Game, play: LastPlay, tense: str) 
     made += [words.say(f"made.{('sweep', 'double')[play.sweep - 1]}")] * bool(play.sweep)
     ending = words.say("play.made", made=words.listed(made)) if made else ""
     what = what_is_taken(words, before, play)
-    told = [words.say(f"{tense}.take", who=who, card=words.card(play.card), what=what, made=ending)]
+    sentences = [words.say(f"{tense}.take", who=who, card=words.card(play.card), what=what, made=ending)]
     is_void = play.sweep and game.counted_sweeps(play.seat) == before.counted_sweeps(play.seat)
-    return told + [words.say("play.void")] * bool(is_void)
+    return sentences + [words.say("play.void")] * bool(is_void)
 
 
 def what_is_taken(words: Words, before: Game, play: LastPlay) -> str:
-    """Return the loose cards and the builds that a play captures."""
-    taken = [words.taken(play.card, play.takes)] if play.takes else []
+    """List the loose cards and the builds that a play captures."""
+    captured = [words.taken(play.card, play.takes)] if play.takes else []
     for value, cards, *_ in before.builds:
         if value in play.builds:
-            taken.append(
+            captured.append(
                 words.say("build.cards", build=build_of(words, before, value, play.seat), cards=words.cards(cards))
             )
-    return words.listed(taken)
+    return words.listed(captured)
 
 
 def build_of(words: Words, game: Game, value: int, seat: int) -> str:
-    """Return what a build that lies on the table is called in a sentence about a seat: by its value and its owner."""
-    owner = next(owner for its, _, owner, _ in game.builds if its == value)
+    """Name a build on the table by its value and its owner, in a sentence about a seat."""
+    owner = next(owner for build, _, owner, _ in game.builds if build == value)
     key = "build.yours" if owner == words.seat else "build.own" if owner == seat else "build.of"
     return words.say(key, who=words.who(owner), value=value)
 
 
-def _laid(words: Words, before: Game, game: Game, play: LastPlay, tense: str) -> list[str]:
-    """Return what a play has built, raised or joined, or would, and whose a build of another seat is now."""
+def _build(words: Words, before: Game, game: Game, play: LastPlay, tense: str) -> list[str]:
+    """Tell which build a play makes, raises or joins, and who owns another seat's build now."""
     who, cards = starting(words.who(play.seat)), words.cards([play.card, *play.takes])
     owners = {value: owner for value, _, owner, _ in before.builds}
     raised = next((value for value in play.builds if value != play.build), None)
@@ -102,13 +99,13 @@ def _laid(words: Words, before: Game, game: Game, play: LastPlay, tense: str) ->
         key, build = "joins", build_of(words, before, play.build, play.seat)
     else:
         return [words.say(f"{tense}.builds", who=who, cards=cards, value=play.build)]
-    told = words.say(f"{tense}.{key}", who=who, cards=cards, build=build, value=play.build)
+    sentence = words.say(f"{tense}.{key}", who=who, cards=cards, build=build, value=play.build)
     is_new = any(owners.get(value, play.seat) != play.seat for value in (raised, play.build) if value)
-    return [told, words.says("play.owner", play.seat)] if is_new and tense == "play" else [told]
+    return [sentence, words.says("play.owner", play.seat)] if is_new and tense == "play" else [sentence]
 
 
 def tell_sweep(words: Words, before: Game, game: Game, play: LastPlay) -> str:
-    """Return that a play is a sweep, and the points that it moves from seat to seat; empty if none counts."""
+    """Tell that a play is a sweep, and which points pass from seat to seat; empty if it does not count."""
     seat, rules = play.seat, words.rules
     points = rules.sweep_points * (game.counted_sweeps(seat) - before.counted_sweeps(seat))
     if not play.sweep or not points:
@@ -123,8 +120,8 @@ def tell_sweep(words: Words, before: Game, game: Game, play: LastPlay) -> str:
     return words.say(key, made=made, points=said, payer=whom((seat - 1) % rules.players), who=whom(seat))
 
 
-def tell_rest(words: Words, before: Game, game: Game) -> list[str]:
-    """Return who gets what was left at the end of a game by its last play."""
+def _rest(words: Words, before: Game, game: Game) -> list[str]:
+    """Tell who gets the cards that are left at the end of a game by its last play."""
     play = last_play(game)
     assert play
     if game.ended_at_once:
@@ -140,26 +137,26 @@ def tell_rest(words: Words, before: Game, game: Game) -> list[str]:
 
 
 def tell_place(words: Words, game: Game) -> str:
-    """Return which deal of which game is being played, within a sentence."""
+    """Name the deal in play, and in a session the game, within a sentence."""
     games = game.rules.games
     key = "place.deal" if games == 1 and game.game_number == 1 else "place.game_of" if games else "place.game"
     deals = len(game.rules.deal_sizes())
     return words.say(key, game=game.game_number, games=games, number=game.deal_number, deals=deals)
 
 
-def tell_deal(words: Words, game: Game) -> list[str]:
-    """Return which deal begins, whether it is the last, what is put aside, and who leads."""
+def tell_deal(words: Words, game: Game) -> str:
+    """Tell which deal begins, whether it is the last, which cards are set aside, and who leads."""
     counts = {"number": game.deal_number, "deals": len(game.rules.deal_sizes())}
     is_session = game.rules.games != 1
-    told = [words.say("deal.game" if is_session else "deal.begins", game=game.game_number, **counts)]
-    told += [words.say("deal.last")] if counts["number"] == counts["deals"] > 1 else []
+    sentences = [words.say("deal.game" if is_session else "deal.begins", game=game.game_number, **counts)]
+    sentences += [words.say("deal.last")] if counts["number"] == counts["deals"] > 1 else []
     if game.set_aside:
-        told.append(words.say("deal.aside", cards=words.cards(game.set_aside)))
-    return [*told, words.says("deal.leads", game.turn)]
+        sentences.append(words.say("deal.aside", cards=words.cards(game.set_aside)))
+    return " ".join([*sentences, words.says("deal.leads", game.turn)])
 
 
-def tell_announcement(words: Words, game: Game) -> str:
+def tell_sweepers(words: Words, game: Game) -> str:
     """Tell which ranks could sweep the table, where that must be said; empty if none."""
     _, ranks = announced(game)
-    said = words.listed([words.say(f"rank.{rank}") for rank in ranks], "or")
-    return starting(words.say("announce.sweep", ranks=said)) if ranks else ""
+    names = words.listed([words.say(f"rank.{rank}") for rank in ranks], "or")
+    return starting(words.say("announce.sweep", ranks=names)) if ranks else ""

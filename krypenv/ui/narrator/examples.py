@@ -14,7 +14,7 @@ from krypenv.cards import NUM_KINDS, card_name, card_of, parse_card, rank_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
-from krypenv.ui.narrator.events import tell_if
+from krypenv.ui.narrator.events import tell_trial
 from krypenv.ui.narrator.facts import hand_values, table_values
 from krypenv.ui.narrator.refusals import moves_of, why_card, why_not
 from krypenv.ui.narrator.words import Words
@@ -167,7 +167,7 @@ def _buildings(rules: Rules) -> Iterator[Layout]:
 def _if(words: Words, game: Game, move: Move) -> list[str]:
     twin = game.copy()
     twin.push(move)
-    return tell_if(words, game, twin)
+    return [tell_trial(words, game, twin)]
 
 
 def _capture(words: Words, game: Game) -> list[str]:
@@ -209,7 +209,7 @@ def _mulle(words: Words, game: Game) -> list[str]:
         twin = game.copy()
         twin.push(move)
         if twin.mulles(0) > game.mulles(0):
-            return tell_if(words, game, twin)
+            return [tell_trial(words, game, twin)]
     return []
 
 
@@ -219,7 +219,7 @@ def _sweep(words: Words, count: int, game: Game) -> list[str]:
         twin = game.copy()
         twin.push(move)
         if move.sweep == count and (twin.counted_sweeps(0) or not words.rules.sweep_points):
-            return tell_if(words, game, twin)
+            return [tell_trial(words, game, twin)]
     return []
 
 

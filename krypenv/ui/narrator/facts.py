@@ -29,7 +29,7 @@ class CardClass(NamedTuple):
 
 
 def counting_cards(rules: Rules) -> list[CardClass]:
-    """Return the cards that count points, each in one class, and those that don't, where others like them do."""
+    """Classify the cards that count points, and those that count none where others like them do."""
     classes: dict[str, list[int]] = {}
     deck = np.flatnonzero(rules.deck_counts).tolist()
     for kind in (STORAN, LILLAN, SPADE_ACE, *deck):
@@ -45,7 +45,7 @@ def counting_cards(rules: Rules) -> list[CardClass]:
 
 
 def _class_of(rules: Rules, kind: int) -> str:
-    """Return the class of a kind: aces, a suit or the card alone; an empty name for a card of no interest."""
+    """Name the class of a kind: aces, a suit or the card alone; empty for a card that counts nothing."""
     points, suit = int(rules.card_points[kind]), suit_of(kind)
     if rules.custom_points:
         of_suit = Counter(rules.card_points[[card_of(rank, suit) for rank in rules.ranks]].tolist())
@@ -61,23 +61,23 @@ def _class_of(rules: Rules, kind: int) -> str:
 
 
 def hand_values(rules: Rules, kind: int) -> tuple[int, ...]:
-    """Return the values that a card may have when it is played."""
+    """Look up the values of a card when it is played."""
     return capture_values(rules)[0][kind]
 
 
 def table_values(rules: Rules, rank: int) -> tuple[int, ...]:
-    """Return the values that a card of a rank, 1 to 13, may have on the table."""
+    """Look up the values of a rank, 1 to 13, on the table."""
     return capture_values(rules)[1][rank - 1]
 
 
 def kinds_worth(rules: Rules, value: int) -> list[int]:
-    """Return the kinds in the deck that may have a value when they are played."""
+    """List the kinds in the deck that may have a value when they are played."""
     hands = capture_values(rules)[0]
     return [kind for kind in np.flatnonzero(rules.deck_counts).tolist() if value in hands[kind]]
 
 
 def split(rules: Rules, cards: Sequence[str], values: Sequence[int]) -> list[tuple[str, ...]]:
-    """Return cards by groups that sum to one of some values (R7); one by one if they don't, or are many."""
+    """Split cards into groups that sum to one of some values (R7); one by one if they don't, or are many."""
     for value in values if len(cards) <= _MOST_SPLIT else ():
         found = _cover(tuple(cards), _groups(rules, value))
         if found is not None:
@@ -91,7 +91,7 @@ def _groups(rules: Rules, value: int) -> frozenset[int]:
 
 
 def _cover(cards: tuple[str, ...], groups: frozenset[int]) -> list[tuple[str, ...]] | None:
-    """Return cards split into groups, the smallest first; None if there is no way."""
+    """Split cards into groups, the smallest first; None if there is no way."""
     if not cards:
         return []
     for size in range(len(cards)):

@@ -1,4 +1,4 @@
-"""How a side came off, and how much of that was the cards, in a sentence."""
+"""Luck: the margin of a side, and how much of it was the cards, in a sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def tell_luck(
     is_over: bool = True,
     language: str = "en",
 ) -> str:
-    """Return a sentence that says how a side came off, and how much of that was the cards, in whole points.
+    """Tell the margin of a side, and how much of it was the cards, in whole points.
 
     Args:
         margin: points by which the side is ahead of the mean of the others.
@@ -51,7 +51,7 @@ def tell_luck(
 
 
 def _result(margin: float, sides: int, is_over: bool) -> str:
-    """Return the name of the result that a margin is."""
+    """Name the result that a margin is."""
     is_tied, is_ahead = abs(margin) < TIED, margin > 0
     if sides > 2:
         return f"{'ended' if is_over else 'stood'}_{'level' if is_tied else 'ahead' if is_ahead else 'behind'}"

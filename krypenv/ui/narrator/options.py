@@ -13,14 +13,14 @@ GROUPS = ("take", "build", "leave")
 
 
 def group_of(move: Move) -> str:
-    """Return which of `GROUPS` a move belongs to."""
+    """Name the group of a move, one of `GROUPS`."""
     if move.build is not None:
         return "build"
     return "take" if move.takes or move.builds else "leave"
 
 
 def tell_choice(words: Words, game: Game, move: Move) -> tuple[str, str]:
-    """Return a legal move in a few words, and what it is worth to its seat at once, with a sign: plus is good."""
+    """Tell a legal move in a few words, and what it is worth to its seat at once, with a sign: plus is good."""
     twin, seat = game.copy(), game.turn
     twin.push(move)
     made = [words.say("made.mulle")] * (twin.mulles(seat) - game.mulles(seat))
@@ -30,7 +30,7 @@ def tell_choice(words: Words, game: Game, move: Move) -> tuple[str, str]:
 
 
 def tell_move(words: Words, move: Move) -> str:
-    """Return a move in a few words, as in "8♠ takes 3♥+5♦"."""
+    """Tell a move in a few words, as in "8♠ takes 3♥+5♦"."""
     what = [words.taken(move.card, move.takes) if move.build is None else words.cards(move.takes)] * bool(move.takes)
     what += [words.say("move.build", value=value) for value in move.builds if value != move.build]
     parts: dict[str, Any] = {"card": words.card(move.card), "what": words.listed(what), "value": move.build}

@@ -13,7 +13,7 @@ from krypenv.engine import IllegalMove
 from krypenv.families.bounds import FIRST_LONER
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.ui.narrator.events import tell_if
+from krypenv.ui.narrator.events import tell_sweepers, tell_trial
 from krypenv.ui.narrator.facts import hand_values, kinds_worth, table_values
 from krypenv.ui.narrator.words import Words
 
@@ -22,24 +22,24 @@ MOST_MOVES = 1000  # that are listed to find a reason
 
 
 def why(words: Words, game: Game, move: Move) -> str:
-    """Return why the seat to act can't make a move, or if it can what that would do, in a few sentences."""
+    """Tell why the seat to act can't make a move, or what a legal move would do."""
     twin = game.copy()
     try:
         twin.push(completed(game, move))
     except IllegalMove:
         return why_not(words, game, move)
-    return " ".join(tell_if(words, game, twin))
+    return tell_trial(words, game, twin)
 
 
 def completed(game: Game, move: Move) -> Move:
-    """Return a move that builds a value as records have it: a build of that value which lies there is joined (B4)."""
+    """Complete a move that builds a value as records have it: it joins a build of that value (B4)."""
     if move.build and move.build not in move.builds and move.build in [value for value, *_ in game.builds]:
         return move._replace(builds=tuple(sorted({*move.builds, move.build})))
     return move
 
 
 def why_not(words: Words, game: Game, move: Move) -> str:
-    """Return why the seat to act can't make an illegal move."""
+    """Tell why a move of the seat to act is illegal."""
     if game.is_over:
         return words.say("why.over")
     move, hand = completed(game, move), game.hand(game.turn)
@@ -67,7 +67,7 @@ def why_not(words: Words, game: Game, move: Move) -> str:
 
 
 def moves_of(game: Game, card: str) -> list[Move] | None:
-    """Return the moves that play a card, or go on with it; None if they are too many to list."""
+    """List the moves that play a card, or continue with it; None if they are too many."""
     twin = game.copy()
     if not twin.pending:
         if parse_card(card) not in twin.legal_actions():
@@ -93,8 +93,14 @@ def must_sweep(words: Words, game: Game) -> str:
     return words.say("why.must_sweep", cards=words.listed([words.card(card) for card in cards], "or"))
 
 
+def tell_announcement(words: Words, game: Game) -> str:
+    """Tell the seat to act that it must sweep, and everybody else what could sweep the table; empty if nothing."""
+    sweepers = tell_sweepers(words, game)
+    return (must_sweep(words, game) if sweepers and game.turn == words.seat else "") or sweepers
+
+
 def _of_takes(words: Words, game: Game, move: Move, moves: list[Move] | None) -> str:
-    """Return why a card that may be played can't take just these cards, where nothing is built."""
+    """Tell why a playable card can't take just these cards, in rules without builds."""
     card = words.card(move.card)
     if moves and not any(each.takes for each in moves):
         return words.say("why.takes_nothing", card=card, values=_no_sum(words, game, move.card))
@@ -113,7 +119,7 @@ def _no_sum(words: Words, game: Game, card: str) -> str:
 
 
 def _no_groups(words: Words, game: Game, move: Move) -> str:
-    """Return that some cards don't add up to the value of a card."""
+    """Tell that some cards don't add up to the value of a card."""
     values = hand_values(game.rules, parse_card(move.card))
     if max(values) >= FIRST_LONER:
         return words.say("why.own_rank", card=words.card(move.card), cards=words.cards(move.takes))
@@ -126,15 +132,15 @@ def _or(words: Words, values: tuple[int, ...]) -> str:
 
 
 def captures_of(words: Words, moves: list[Move]) -> str:
-    """Return what some moves of a card take, as in "3♥ 5♦ or 8♣"; of many how many there are."""
-    found = [words.taken(move.card, move.takes) or words.say("nothing") for move in moves]
-    if len(found) > MOST_NAMED:
-        found = [*found[: MOST_NAMED - 1], words.say("why.more", len(found) - MOST_NAMED + 1)]
-    return words.listed(found, "or")
+    """List the captures of a card, as in "3♥ 5♦ or 8♣"; of many, some and the number of others."""
+    captures = [words.taken(move.card, move.takes) or words.say("nothing") for move in moves]
+    if len(captures) > MOST_NAMED:
+        captures = [*captures[: MOST_NAMED - 1], words.say("why.more", len(captures) - MOST_NAMED + 1)]
+    return words.listed(captures, "or")
 
 
 def why_card(words: Words, game: Game, card: str) -> str:
-    """Return what a card of the hand may do, or why it can't be played."""
+    """Tell why the seat to act can't play a card, what it would do, or between which captures to choose."""
     moves = moves_of(game, card)
     if moves is None:
         return words.say("why.choose.too_many", card=words.card(card))
@@ -151,7 +157,7 @@ def why_card(words: Words, game: Game, card: str) -> str:
 
 
 def _of_building(words: Words, game: Game, move: Move) -> str:
-    """Return why a card can't do this with loose cards and builds, in rules with builds."""
+    """Tell why a move is illegal in rules with builds."""
     seat, value = game.turn, hand_values(game.rules, parse_card(move.card))[0]
     kept = list(game.hand(seat))
     kept.remove(move.card)
@@ -159,13 +165,13 @@ def _of_building(words: Words, game: Game, move: Move) -> str:
     if move.build and move.build not in worth:
         return words.say("why.keep", rank=_bare(words, move.build), value=move.build)
     done = set(move.builds) if move.build is None or move.build not in move.builds else set(move.builds) - {move.build}
-    owned = [its for its, _, owner, _ in game.builds if owner == seat]
-    broken = [its for its in owned if its not in worth and its not in done and its != move.build]
+    owned = [build for build, _, owner, _ in game.builds if owner == seat]
+    broken = [build for build in owned if build not in worth and build not in done and build != move.build]
     if move.build:
         if said := _of_raise(words, game, move):
             return said
     else:
-        others = [its for its in move.builds if its != value]
+        others = [build for build in move.builds if build != value]
         if others:
             return words.say("why.build_value", value=others[0])
     if broken:
@@ -181,7 +187,7 @@ def _of_building(words: Words, game: Game, move: Move) -> str:
 
 
 def _of_raise(words: Words, game: Game, move: Move) -> str:
-    """Return why a card can't raise a build, empty if that is not the fault (B3)."""
+    """Tell why a card can't raise a build; empty if it raises none or may (B3)."""
     multiple = {value for value, *_, is_multiple in game.builds if is_multiple}
     for raised in move.builds:
         if raised != move.build:
@@ -193,7 +199,7 @@ def _of_raise(words: Words, game: Game, move: Move) -> str:
 
 
 def _bare(words: Words, value: int) -> str:
-    """Return what the cards of a value are called, without an article: by their rank, if they have one rank."""
+    """Name the cards of a value without an article: by their rank, if they have one rank."""
     kinds = kinds_worth(words.rules, value)
     ranks = {kind % 13 + 1 for kind in kinds}
     if len(ranks) == 1 and len(kinds) > 1:

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 from krypenv.cards import NUM_SUITS, PICTURES, card_name, card_of, rank_of
 from krypenv.families.bounds import FIRST_LONER, LILLAN, STORAN
 from krypenv.rules import Rules
+from krypenv.ui.narrator.examples import examples_of
 from krypenv.ui.narrator.facts import counting_cards, hand_values, table_values
 from krypenv.ui.narrator.words import Words
-
-LINES = ("goal", "points", "turn", "sweep", "end")
 
 
 class Section(NamedTuple):
@@ -21,23 +20,37 @@ class Section(NamedTuple):
     more: str  # and the rest; may be empty
 
 
-def sections(words: Words) -> list[Section]:
-    """Return the five parts of the rules."""
-    told = {"goal": _goal, "points": _points, "turn": _turn, "sweep": _sweep, "end": _end}
+def _sections(words: Words) -> dict[str, Section]:
+    """Tell the five parts of the rules, by name."""
+    tellers = {"goal": _goal, "points": _points, "turn": _turn, "sweep": _sweep, "end": _end}
+    return {
+        name: Section(words.say(f"heading.{name}"), *map(" ".join, tell(words, words.rules)))
+        for name, tell in tellers.items()
+    }
+
+
+def five_lines(words: Words) -> list[tuple[str, str]]:
+    """Tell a game in five lines, each with its heading."""
+    return [(section.heading, section.line) for section in _sections(words).values()]
+
+
+def in_full(words: Words) -> list[tuple[str, list[str]]]:
+    """Tell a game in paragraphs under five headings, with examples that were played."""
+    examples = examples_of(words)
     return [
-        Section(words.say(f"heading.{name}"), *(" ".join(said) for said in told[name](words, words.rules)))
-        for name in LINES
+        (section.heading, [*filter(None, (section.line, section.more)), *examples.get(name, [])])
+        for name, section in _sections(words).items()
     ]
 
 
 def title_of(words: Words) -> str:
-    """Return what the game is called."""
+    """Name the game."""
     key = f"title.{words.rules.name}"
     return words.say(key) if words.has(key) else words.say("title.small", name=words.rules.name)
 
 
 def table_title_of(words: Words) -> str:
-    """Return what the game is called, and for how many players and teams."""
+    """Name the game, its players and its teams."""
     rules = words.rules
     return words.say(
         "title.teams" if rules.teams else "title.players",
@@ -45,10 +58,10 @@ def table_title_of(words: Words) -> str:
     )  # fmt: skip
 
 
-Told = tuple[list[str], list[str]]  # sentences of the line, and more of them
+Sentences = tuple[list[str], list[str]]  # of the line, and more of them
 
 
-def _goal(words: Words, rules: Rules) -> Told:
+def _goal(words: Words, rules: Rules) -> Sentences:
     counts: dict[str, Any] = {"players": words.number(rules.players), "teams": words.number(rules.num_teams)}
     line = [words.say("goal.teams" if rules.teams else "goal.alone", title=title_of(words), **counts)]
     line.append(words.say(f"goal.{rules.goal}"))
@@ -75,7 +88,7 @@ def _goal(words: Words, rules: Rules) -> Told:
     return line, more
 
 
-def _points(words: Words, rules: Rules) -> Told:
+def _points(words: Words, rules: Rules) -> Sentences:
     found = [f"{class_name(words, each.name)} {each.points}" for each in counting_cards(rules)]
     line = [words.say("points.cards", cards=", ".join(found)) if found else words.say("points.none")]
     others = [
@@ -96,12 +109,12 @@ def _points(words: Words, rules: Rules) -> Told:
 
 
 def class_name(words: Words, name: str, kind: str = "class") -> str:
-    """Return what a class of cards is called: a card, or several by a text of a kind."""
+    """Name a class of cards: a card, or several by a text of a kind."""
     key = f"{kind}.{name}"
     return words.say(key) if words.has(key) else words.card(name)
 
 
-def _turn(words: Words, rules: Rules) -> Told:
+def _turn(words: Words, rules: Rules) -> Sentences:
     line = [words.say("turn.play"), words.say(f"turn.{rules.capture}")]
     line += [words.say("turn.build")] if rules.building else []
     line.append(words.say("turn.values", values=", ".join(_values(words, rules))))
@@ -115,8 +128,8 @@ def _turn(words: Words, rules: Rules) -> Told:
 
 
 def _values(words: Words, rules: Rules) -> list[str]:
-    """Return what cards are worth, those whose value is not their number."""
-    told, are_plain = [], False
+    """List the values of the cards whose value is not their number."""
+    values, are_plain = [], False
     special = {kind for kind in (LILLAN, STORAN) if rules.deck_counts[kind]}
     for rank in rules.ranks:
         kinds = [card_of(rank, suit) for suit in range(NUM_SUITS)]
@@ -128,21 +141,23 @@ def _values(words: Words, rules: Rules) -> list[str]:
         if rank not in PICTURES and hand == table == (rank,):
             are_plain = True
         elif hand == table:
-            told.append(words.say("value.same", card=words.rank(rank), value=_or(words, hand)))
+            values.append(words.say("value.same", card=words.rank(rank), value=_or(words, hand)))
         else:
-            told.append(words.say("value.hand", card=words.rank(rank), hand=_or(words, hand), table=_or(words, table)))
+            values.append(
+                words.say("value.hand", card=words.rank(rank), hand=_or(words, hand), table=_or(words, table))
+            )
     for kind in sorted(special):
         if len({hand_values(rules, card_of(rank_of(kind), suit)) for suit in range(NUM_SUITS)}) > 1:
             value = _or(words, hand_values(rules, kind))
-            told.append(words.say("value.only_hand", card=words.card(card_name(kind)), hand=value))
-    return told + [words.say("turn.number")] * are_plain
+            values.append(words.say("value.only_hand", card=words.card(card_name(kind)), hand=value))
+    return values + [words.say("turn.number")] * are_plain
 
 
 def _or(words: Words, values: tuple[int, ...]) -> str:
     return words.listed([str(value) for value in values], "or")
 
 
-def _sweep(words: Words, rules: Rules) -> Told:
+def _sweep(words: Words, rules: Rules) -> Sentences:
     points, is_paid = rules.sweep_points, rules.sweep_payer == "seat_before"
     key = "sweep.paid" if is_paid else "sweep.unpaid"
     line = [words.say(key, points=words.points(points)) if points else words.say("sweep.nothing")]
@@ -160,7 +175,7 @@ def _sweep(words: Words, rules: Rules) -> Told:
     return line, more
 
 
-def _end(words: Words, rules: Rules) -> Told:
+def _end(words: Words, rules: Rules) -> Sentences:
     (first, table), *later = rules.deal_sizes()
     counts = {"cards": rules.deck_size, "deals": len(later) + 1, "first": first[0], "table": table}
     if not later:

@@ -38,7 +38,7 @@ class Sheet(NamedTuple):
 
 
 def sheet_of(words: Words, game: Game) -> Sheet:
-    """Return the points of a game so far by their source; at its end they are final (R14, K7)."""
+    """List the points of a game so far by source and seat; at its end they are final (R14, K7)."""
     rules, seats = words.rules, range(words.rules.players)
     entries: list[Entry] = []
 
@@ -75,7 +75,7 @@ def sheet_of(words: Words, game: Game) -> Sheet:
 
 
 def _of_the_end(game: Game) -> dict[str, list[int]]:
-    """Return what the end of a game is worth by seat: the last capture, and each majority as it counts alone."""
+    """Compute the points of the end of a game by seat: the last capture, and each majority as it counts alone."""
     rules, seats = game.rules, range(game.rules.players)
     found = {"last_capture": [rules.last_capture_points * (seat == game.last_capturer) for seat in seats]}
     for name, field in _MAJORITIES.items():
@@ -110,13 +110,13 @@ def tell_account(words: Words, game: Game, seat: int) -> str:
 
 
 def rows_of(words: Words, sheet: Sheet) -> list[list[str]]:
-    """Return a sheet as rows of a label and a cell for each seat; the first one has their names."""
+    """Lay a sheet out as rows of a label and a cell for each seat; the first row has their names."""
     names, rows, ends = _parts_of(words, sheet)
     return [["", *names], *([label, *cells] for label, cells in rows + ends)]
 
 
 def _parts_of(words: Words, sheet: Sheet) -> tuple[list[str], list[Row], list[Row]]:
-    """Return the names of the seats, the entries and the sums below them."""
+    """Write the names of the seats, the entries and the sums below them."""
     names = [starting(words.names[seat]) for seat in range(words.rules.players)]
     rows = [(each.label, [str(points) if points else "" for points in each.points]) for each in sheet.entries]
     ends = [(words.say("sheet.score"), [str(score) for score in sheet.scores])]
@@ -125,9 +125,9 @@ def _parts_of(words: Words, sheet: Sheet) -> tuple[list[str], list[Row], list[Ro
     return names, rows, ends
 
 
-def lines_of(words: Words, sheet: Sheet, width: int) -> list[str]:
-    """Return a sheet as lines of so many columns: a table, or where it has no room the entries of each seat."""
-    names, rows, ends = _parts_of(words, sheet)
+def lines_of(words: Words, game: Game, width: int = 80) -> list[str]:
+    """Write the sheet of a game in lines of at most `width` columns: a table, or the entries of each seat."""
+    names, rows, ends = _parts_of(words, sheet_of(words, game))
     first = max(len(label) for label, _ in rows + ends)
     widths = [max(len(cell) for cell in cells) for cells in zip(names, *(row for _, row in rows + ends), strict=True)]
     if first + sum(each + _GAP for each in widths) > width:
@@ -151,8 +151,8 @@ def _by_seat(
     return lines
 
 
-def tell_result(words: Words, game: Game) -> list[str]:
-    """Return who won a game that is over, or its session, with what scores and why."""
+def tell_result(words: Words, game: Game) -> str:
+    """Tell who won a game that is over, or its session, with which scores and why."""
     rules = game.rules
     best, sums, is_decided, in_session, by = outcome(game, rules.games != 1)
     names, score = words.listed([words.side(side) for side in best]), sums[best[0]]
@@ -161,10 +161,10 @@ def tell_result(words: Words, game: Game) -> list[str]:
     is_alone = len(words.members(best[0])) == 1
     form = "plural" if not is_alone else "you" if best == [words.own_side] else "one"
     if not is_decided:
-        return [words.say("result.best", who=starting(names), score=score)]
+        return words.say("result.best", who=starting(names), score=score)
     if len(best) > 1:
-        told = words.say("result.share", who=starting(names), score=score)
+        result = words.say("result.share", who=starting(names), score=score)
     else:
-        told = words.say(f"result.wins.{form}", who=starting(names), score=score, others=others, by=broken)
-    told += f" {words.say(f'goal.{rules.goal}')}"
-    return [told, words.say("result.session")] if in_session else [told]
+        result = words.say(f"result.wins.{form}", who=starting(names), score=score, others=others, by=broken)
+    session = [words.say("result.session")] if in_session else []
+    return " ".join([result, words.say(f"goal.{rules.goal}"), *session])

@@ -1,4 +1,4 @@
-"""The small words that sentences are made of: cards, lists, numbers, names of seats and sides."""
+"""The parts of sentences: cards, lists, numbers, names of seats and sides."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PICTURE_NAMES = "AJQK"  # ranks that languages name by letters of their own
 
 
 class Words:
-    """What sentences in a language are made of, for one seat at a table.
+    """The parts of sentences in a language, for one seat at a table.
 
     Args:
         rules: the rules of the game.
@@ -38,11 +38,11 @@ class Words:
         self._names = list(names)
 
     def say(self, key: str, count: int | None = None, **parts: Any) -> str:
-        """Return a text of the catalogue with its parts; of two forms, the first is for a count of one."""
+        """Fill in a text of the catalogue; `count` chooses between its two forms."""
         return say(self.language, key, count, **parts)
 
     def has(self, key: str) -> bool:
-        """Return whether the catalogue has a text."""
+        """Check whether the catalogue has a text."""
         return key in self._texts
 
     # ------------------------------------------------------------------ cards, lists, numbers
@@ -60,11 +60,11 @@ class Words:
         return text
 
     def cards(self, names: Iterable[str]) -> str:
-        """Return cards side by side."""
+        """Write cards side by side."""
         return " ".join(map(self.card, names))
 
     def taken(self, card: str, takes: Sequence[str]) -> str:
-        """Return what a card takes, as in 3♥+5♦ 8♣: what adds up to its value belongs together."""
+        """Write what a card takes by the sums that make its value, as in 3♥+5♦ 8♣."""
         groups = split(self.rules, takes, hand_values(self.rules, parse_card(card)))
         return " ".join("+".join(map(self.card, group)) for group in groups)
 
@@ -82,7 +82,7 @@ class Words:
         return "10" if rank == TEN else self._texts.get(f"index.{letter}", letter) if self.symbols else letter
 
     def listed(self, items: Sequence[str], word: str = "and") -> str:
-        """Return items in a list, as in "a, b and c"."""
+        """Write a list of items, as in "a, b and c"."""
         if len(items) < 2:
             return "".join(items)
         return f"{', '.join(items[:-1])} {self.say(f'list.{word}')} {items[-1]}"
@@ -96,13 +96,13 @@ class Words:
         return self.say("points.count", points, points=points)
 
     def worth(self, points: int) -> int:
-        """Return what points are worth to whom they are added: plus is good."""
+        """Sign points by what they are worth to the seat that gets them: plus is good."""
         return points if self.rules.goal == "high" else -points
 
     # ------------------------------------------------------------------ seats and sides
 
     def who(self, seat: int) -> str:
-        """Return what a seat is called within a sentence."""
+        """Name a seat within a sentence."""
         if seat == self.seat:
             return self.say("you")
         return self._names[seat] if self._names else self.say("seat", seat=seat)
@@ -112,19 +112,19 @@ class Words:
         return self.say("luck.whom.you") if seat == self.seat else self.who(seat)
 
     def says(self, key: str, seat: int, **parts: Any) -> str:
-        """Return a sentence about a seat: "you" have one of your own."""
+        """Fill in a sentence about a seat: there is one of its own for "you"."""
         return starting(self.say(f"{key}.you" if seat == self.seat else key, who=self.who(seat), **parts))
 
     @property
     def names(self) -> list[str]:
-        """What the seats are called where they stand alone."""
+        """The names of the seats where they stand alone."""
         return [
             starting(self.who(seat)) if seat == self.seat or not self._names else self._names[seat]
             for seat in range(self.rules.players)
         ]
 
     def members(self, side: int) -> list[int]:
-        """Return the seats of a side."""
+        """List the seats of a side."""
         return list(range(side, self.rules.players, self.rules.num_teams))
 
     @property
@@ -133,12 +133,12 @@ class Words:
         return None if self.seat is None else self.rules.team_of(self.seat)
 
     def side(self, side: int) -> str:
-        """Return what a side is called: a seat, or partners by their names."""
-        return self.listed([self.who(seat) for seat in sorted(self.members(side), key=lambda each: each != self.seat)])
+        """Name a side: a seat, or partners by their names."""
+        return self.listed([self.who(seat) for seat in sorted(self.members(side), key=lambda seat: seat != self.seat)])
 
 
 def starting(sentence: str) -> str:
-    """Return a sentence with a capital letter."""
+    """Begin a sentence with a capital letter."""
     return sentence[:1].upper() + sentence[1:]
 
 
