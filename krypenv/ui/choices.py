@@ -1,4 +1,4 @@
-"""What a person may choose, and what is meant by what they type."""
+"""The choices of a person, and the moves that they type."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from krypenv.cards import CARD_PATTERN, card_name, parse_card
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.options import GROUPS, group_of
+from krypenv.ui.narrator.options import GROUPS, group_of, listed_moves, moves_of
 
 MOST_LISTED = 12  # choices shown at once
-_MOST_MOVES = 1000  # that are listed at all
 _TOKEN = re.compile(
     rf"(?P<card>{CARD_PATTERN})|\[\s*(?P<build>[0-9]{{1,2}})\s*\]|=\s*(?P<made>[0-9]{{1,2}})|(?P<none>-)|[\sxX,+:#]+"
 )  # of a move as people write it
 
 
 class Choices(NamedTuple):
-    """What may be chosen next: whole moves, or first a card of the hand."""
+    """The choices of a decision: whole moves, or first a card of the hand."""
 
     moves: tuple[Move, ...]  # in the order of their numbers; none if a card is chosen first
     cards: tuple[str, ...] = ()  # cards to choose among first
@@ -32,46 +31,26 @@ class Choices(NamedTuple):
 
 
 class Wrong(ValueError):
-    """What was typed means nothing here; the sentence says what would."""
+    """A text that is no choice; the message says what would be one."""
 
 
 def choices_of(game: Game, card: str = "") -> Choices:
-    """Return what the seat to act may choose; with a card of its hand, among the moves of this card.
+    """List the choices of the seat to act; with a card of its hand, the moves of this card.
 
     Few moves are listed at once. Of many, a card is chosen first.
     """
     if card:
-        return Choices(_in_order(moves_with(game, card) or []), card=card)
-    moves = _all_moves(game)
+        return Choices(_in_order(moves_of(game, card) or []), card=card)
+    moves = listed_moves(game)
     if moves is not None and len(moves) <= MOST_LISTED:
         return Choices(_in_order(moves))
     cards = [game.pending] if game.pending else [card_name(action) for action in game.legal_actions()]
-    of_cards = [moves_with(game, each) for each in cards]
-    return Choices((), tuple(cards), tuple(None if found is None else len(found) for found in of_cards))
-
-
-def moves_with(game: Game, card: str) -> list[Move] | None:
-    """Return the moves that play a card, None if they are too many to list; none if it can't be played."""
-    if parse_card(card) not in game.legal_actions():
-        return _all_moves(game) if game.pending == card else []
-    twin = game.copy()
-    before = len(twin.moves)
-    twin.act(parse_card(card))
-    if len(twin.moves) > before:
-        assert twin.last_move
-        return [twin.last_move]
-    return _all_moves(twin)
-
-
-def _all_moves(game: Game) -> list[Move] | None:
-    try:
-        return game.legal_moves(_MOST_MOVES)
-    except ValueError:  # too many
-        return None
+    by_card = [moves_of(game, name) for name in cards]
+    return Choices((), tuple(cards), tuple(None if moves is None else len(moves) for moves in by_card))
 
 
 def _in_order(moves: Sequence[Move]) -> tuple[Move, ...]:
-    """Return moves by group and card, those that take most first."""
+    """Sort moves by group and card, those that take most first."""
 
     def place(move: Move) -> tuple[int, ...]:
         takes = len(move.takes) + len(move.builds)
@@ -81,7 +60,7 @@ def _in_order(moves: Sequence[Move]) -> tuple[Move, ...]:
 
 
 def parse_choice(text: str, choices: Choices, game: Game, narrator: Narrator) -> Move | str:
-    """Return the move that a text means, or the card, if its capture must be chosen next.
+    """Parse a typed choice: a move, or a card whose capture must be chosen next.
 
     A text is the number of a choice, a card, or a card and those that it takes, as in "8s 6d 2h", "8Sx6D2H" or "8♠
     takes 6♦+2♥"; "8s -" takes none. Where a card has been chosen, table cards that are named are those that it takes,
@@ -96,14 +75,14 @@ def parse_choice(text: str, choices: Choices, game: Game, narrator: Narrator) ->
     move = _named(words, choices, game, narrator)
     if isinstance(move, Move):
         return _legal(game, move, narrator)
-    moves = moves_with(game, move)
+    moves = moves_of(game, move)
     if moves == []:
         raise Wrong(narrator.why_card(game, move))
     return moves[0] if moves is not None and len(moves) == 1 else move
 
 
 def reason(text: str, choices: Choices, game: Game, narrator: Narrator) -> str:
-    """Return what a move would do that a text means, or why it can't be made; of a card that has several, which."""
+    """Tell what a typed move would do, or why it is illegal; of a card with several moves, list them."""
     words = text.strip()
     if not words:
         raise Wrong(narrator.say("choose.why"))
@@ -113,7 +92,7 @@ def reason(text: str, choices: Choices, game: Game, narrator: Narrator) -> str:
 
 
 def _named(words: str, choices: Choices, game: Game, narrator: Narrator) -> Move | str:
-    """Return the move whose cards are named, or the card if it is named alone; a card may have been chosen before."""
+    """Parse a move by its cards, or a card that is named alone; the card may have been chosen before."""
     plain = words
     for key, sign in (("choose.play", " "), ("choose.take", "x")):
         plain = re.sub(rf"\b(?:{narrator.say(key).replace(' ', '|')})\b", sign, plain, flags=re.IGNORECASE)
@@ -137,7 +116,7 @@ def _named(words: str, choices: Choices, game: Game, narrator: Narrator) -> Move
 
 
 def _as_shown(words: str, choices: Choices, game: Game, narrator: Narrator) -> Move:
-    """Return the move that is typed as the list of choices shows it; raise Wrong if there is none."""
+    """Parse a move that is typed as the list of choices shows it; raises Wrong if there is none."""
     for move in choices.moves:
         if words.lower() == narrator.choice(game, move)[0].lower():
             return move
@@ -145,7 +124,7 @@ def _as_shown(words: str, choices: Choices, game: Game, narrator: Narrator) -> M
 
 
 def _legal(game: Game, move: Move, narrator: Narrator) -> Move:
-    """Return a move as it is made in a game."""
+    """Complete a move as the game makes it; raises Wrong for an illegal one."""
     twin = game.copy()
     try:
         twin.push(move)

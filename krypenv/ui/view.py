@@ -13,14 +13,14 @@ from krypenv.rules import Rules
 from krypenv.ui.narrator.events import tell_sweep, what_is_taken
 from krypenv.ui.narrator.facts import hand_values
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.options import group_of
+from krypenv.ui.narrator.options import group_of, listed_moves
 from krypenv.ui.narrator.words import starting
 
 MOST_MOVES = 200  # that are listed; of more, a person names the cards that a card takes
 
 
 def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, Any]:
-    """Return all that the narrator's seat may know of a game, as JSON has it, and nothing else.
+    """Collect all that the narrator's seat may know of a game, as JSON values, and nothing else.
 
     For a seat of None, who only watches, it holds no hand and no moves. A `story` of the same narrator that was told
     up to an earlier move of the same game spares time.
@@ -59,7 +59,7 @@ def _worth(rules: Rules, card: str) -> tuple[int, int]:
 
 
 def _player(game: Game, words: Narrator, seat: int, swept: list[str]) -> dict[str, Any]:
-    """Return what everybody may know of a seat. Its pile lies face down until the end, but for cards that swept."""
+    """Collect what everybody may know of a seat. Its pile lies face down until the end, but for cards that swept."""
     rules = game.rules
     return {
         "seat": seat,
@@ -77,7 +77,7 @@ def _player(game: Game, words: Narrator, seat: int, swept: list[str]) -> dict[st
 
 
 def _teams(game: Game, words: Narrator) -> list[dict[str, Any]]:
-    """Return the sides of a game of partners, with their scores; none where everyone plays alone."""
+    """List the sides of a game of partners with their scores; none where everyone plays alone."""
     scores = game.scores()
     return [
         {
@@ -93,18 +93,13 @@ def _teams(game: Game, words: Narrator) -> list[dict[str, Any]]:
 
 
 def _choices(game: Game, words: Narrator) -> dict[str, Any]:
-    """Return the moves of a seat whose turn it is, and what its cards may do or why they can't be played.
+    """List the moves of a seat whose turn it is, and tell what each of its cards may do or why it can't be played.
 
     `moves` is None where there are too many to list.
     """
     if game.is_over or game.turn != words.seat:
         return {"moves": [], "whys": {}}
-    try:
-        moves: list[Move] | None = game.legal_moves(MOST_MOVES)
-    except ValueError:
-        moves = None
-    if moves is not None and len(moves) > MOST_MOVES:
-        moves = None
+    moves = listed_moves(game, MOST_MOVES)
     return {
         "moves": None if moves is None else [_move(game, words, move) for move in moves],
         "whys": {card: words.why_card(game, card) for card in dict.fromkeys(game.hand(game.turn))},
@@ -112,7 +107,7 @@ def _choices(game: Game, words: Narrator) -> dict[str, Any]:
 
 
 def _move(game: Game, words: Narrator, move: Move) -> dict[str, Any]:
-    """Return a legal move: as records write it, what it takes, what it is worth at once, and a sentence about it."""
+    """Describe a legal move: as records write it, its captures, its worth at once, and a sentence about it."""
     twin, seat = game.copy(), game.turn
     twin.push(move)
     play = LastPlay(seat, move.card, move.takes, move.sweep, False, move.build or 0, move.builds)
@@ -132,7 +127,7 @@ def _move(game: Game, words: Narrator, move: Move) -> dict[str, Any]:
 
 
 def refusal(game: Game, words: Narrator, text: str) -> str:
-    """Return why a move can't be made that a person has asked for, as records write it; empty if it can.
+    """Tell why a move, as records write it, is illegal; empty if it is legal.
 
     Raises ValueError for what is no move at all.
     """
@@ -213,7 +208,7 @@ def _last(words: Narrator, before: Game, game: Game, text: str) -> dict[str, Any
 
 
 def _end(game: Game, words: Narrator) -> dict[str, Any]:
-    """Return every point by its source, and who won, of a game that is over."""
+    """Write the score sheet and the result of a game that is over."""
     if not game.is_over:
         return {"sheet": None, "result": ""}
     sheet = words.sheet(game)

@@ -13,8 +13,9 @@ from support.terminals import sitting, some_lines, typed
 
 from krypenv import Game, Rules
 from krypenv.ui import choices as choosing
-from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of, moves_with
+from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.options import moves_of
 from krypenv.ui.narrator.texts import LANGUAGES
 from krypenv.ui.table import PERSON, Table
 
@@ -54,7 +55,7 @@ def test_every_legal_move_can_be_chosen_by_number_by_name_and_as_it_is_shown(nam
             found = [parse_choice(str(number + 1), choices, game) for number in range(len(choices))]
         else:
             assert len(legal) > MOST_LISTED
-            assert choices.counts == tuple(len(moves_with(game, card)) for card in choices.cards)
+            assert choices.counts == tuple(len(moves_of(game, card)) for card in choices.cards)
             found = []
             for number in range(len(choices)):
                 card = parse_choice(str(number + 1), choices, game)

@@ -16,7 +16,8 @@ from krypenv.game.moves import Move
 from krypenv.rules import Rules
 from krypenv.ui.narrator.events import tell_trial
 from krypenv.ui.narrator.facts import hand_values, table_values
-from krypenv.ui.narrator.refusals import moves_of, why_card, why_not
+from krypenv.ui.narrator.options import moves_of
+from krypenv.ui.narrator.refusals import why_card, why_not
 from krypenv.ui.narrator.words import Words
 
 _MOST_TRIED = 400  # positions for an example

@@ -4,12 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
+from krypenv.cards import parse_card
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.ui.narrator.events import gains_clause
 from krypenv.ui.narrator.words import Words, signed, starting
 
 GROUPS = ("take", "build", "leave")
+MOST_MOVES = 1000  # that are listed for a person
+
+
+def listed_moves(game: Game, most: int = MOST_MOVES) -> list[Move] | None:
+    """List the legal moves; None if they are more than `most`."""
+    try:
+        moves = game.legal_moves(most)
+    except ValueError:
+        return None
+    return moves if len(moves) <= most else None
+
+
+def moves_of(game: Game, card: str) -> list[Move] | None:
+    """List the moves that play a card, or continue with it; None if they are too many."""
+    if game.pending:
+        return listed_moves(game) if card == game.pending else []
+    if parse_card(card) not in game.legal_actions():
+        return []
+    twin = game.copy()
+    twin.act(parse_card(card))
+    if twin.pending:
+        return listed_moves(twin)
+    assert twin.last_move
+    return [twin.last_move]
 
 
 def group_of(move: Move) -> str:

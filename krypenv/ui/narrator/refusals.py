@@ -15,10 +15,10 @@ from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.ui.narrator.events import tell_sweepers, tell_trial
 from krypenv.ui.narrator.facts import hand_values, kinds_worth, table_values
+from krypenv.ui.narrator.options import moves_of
 from krypenv.ui.narrator.words import Words
 
 MOST_NAMED = 4  # captures that a sentence names
-MOST_MOVES = 1000  # that are listed to find a reason
 
 
 def why(words: Words, game: Game, move: Move) -> str:
@@ -66,25 +66,9 @@ def why_not(words: Words, game: Game, move: Move) -> str:
     return _of_takes(words, game, move, moves_of(game, move.card))
 
 
-def moves_of(game: Game, card: str) -> list[Move] | None:
-    """List the moves that play a card, or continue with it; None if they are too many."""
-    twin = game.copy()
-    if not twin.pending:
-        if parse_card(card) not in twin.legal_actions():
-            return []
-        twin.act(parse_card(card))
-        if not twin.pending:
-            assert twin.last_move
-            return [twin.last_move]
-    try:
-        return twin.legal_moves(MOST_MOVES)
-    except ValueError:
-        return None
-
-
 def must_sweep(words: Words, game: Game) -> str:
     """Tell the seat to act which cards it must sweep with; empty if no sweep is forced (R10)."""
-    if not game.rules.forced_sweep:
+    if not game.rules.forced_sweep or game.pending:
         return ""
     cards = [card_name(action) for action in game.legal_actions()]
     by_card = (moves_of(game, card) for card in cards)

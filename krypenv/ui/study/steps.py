@@ -13,6 +13,7 @@ from krypenv.inputs.words import short_name
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.notation import is_record
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.options import listed_moves
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.study.visits import LARGEST
 from krypenv.ui.view import MOST_MOVES
@@ -137,13 +138,8 @@ def study_of(game: Game, words: Narrator, is_line: bool = False) -> dict[str, An
 
 
 def _legal(game: Game, words: Narrator) -> list[dict[str, str]] | None:
-    try:
-        moves = game.legal_moves(MOST_MOVES)
-    except ValueError:
-        return None
-    if len(moves) > MOST_MOVES:
-        return None
-    return [{"move": str(move), "text": words.choice(game, move)[0]} for move in moves]
+    moves = listed_moves(game, MOST_MOVES)
+    return None if moves is None else [{"move": str(move), "text": words.choice(game, move)[0]} for move in moves]
 
 
 def any_move(game: Game) -> str:
