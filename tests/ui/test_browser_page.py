@@ -240,7 +240,7 @@ def test_captures_that_are_too_many_to_list_are_clicked_together(browser):
         page.get_by_role("button", name="Play 10♣ 4♠").click()
         expect(page.locator(".status")).to_contain_text("10♣ can't take 4♠")
         card(page, "6 of diamonds").click()
-        page.get_by_role("button", name="Play 10♣ 4♠ 6♦").click()
+        page.get_by_role("button", name="Play 10♣ 6♦ 4♠").click()
         expect(page.locator(".log")).to_contain_text("You played 10♣ and took 6♦+4♠")
 
 

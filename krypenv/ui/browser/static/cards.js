@@ -128,5 +128,5 @@ export function face(card) {
  * Return a card that only lies there.
  * @param {Card} card
  */
-export const lying = (card, kind = "", name = "") =>
-  h("span", { class: `card ${kind}`, role: "img", "aria-label": spoken(card), "data-card": name || null }, face(card));
+export const lying = (card, kind = "") =>
+  h("span", { class: `card ${kind}`, role: "img", "aria-label": spoken(card) }, face(card));

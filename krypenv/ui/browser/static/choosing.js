@@ -1,9 +1,25 @@
 // What a person has chosen so far: a card of the hand, then what goes with it on the table. No drawing here.
 
-/** @import { Card, Chosen, Move, View } from "./shapes.js" */
+/** @import { Chosen, Move, View } from "./shapes.js" */
 
 /** @returns {Chosen} */
-export const nothing = () => ({ card: null, place: null, picked: new Set(), builds: new Set() });
+export const nothing = () => ({ card: null, place: null, picked: new Set() });
+
+/**
+ * Return all that goes with a card in a move, as records write it: cards, and builds as in [9].
+ * @param {Move} move
+ */
+const goesWith = ({ takes, builds }) => [...takes, ...builds.map((value) => `[${value}]`)];
+
+/**
+ * Return all that lies on the table: where it lies, as in "table 3" or "build 9", and what records call it.
+ * @param {View} view
+ * @returns {[string, string][]}
+ */
+const laid = ({ table, builds }) => [
+  ...table.map((card, at) => /** @type {[string, string]} */ ([`table ${at}`, card])),
+  ...builds.map(({ value }) => /** @type {[string, string]} */ ([`build ${value}`, `[${value}]`])),
+];
 
 /**
  * Return what is chosen where a listed move is: its card and all that goes with it.
@@ -14,16 +30,11 @@ export const nothing = () => ({ card: null, place: null, picked: new Set(), buil
 export function chosenBy(view, name) {
   const move = view.moves?.find((each) => each.move === name);
   if (!move) return nothing();
-  const left = [...move.takes];
-  const picked = view.table.flatMap((card, at) =>
-    left.includes(card) && left.splice(left.indexOf(card), 1) ? at : [],
+  const left = goesWith(move);
+  const picked = laid(view).flatMap(([place, what]) =>
+    left.includes(what) && left.splice(left.indexOf(what), 1) ? place : [],
   );
-  return {
-    card: move.card,
-    place: view.hand.indexOf(move.card),
-    picked: new Set(picked),
-    builds: new Set(move.builds),
-  };
+  return { card: move.card, place: view.hand.indexOf(move.card), picked: new Set(picked) };
 }
 
 /**
@@ -34,38 +45,24 @@ export function chosenBy(view, name) {
  */
 export function fitting(view, chosen) {
   if (view.moves === null) return null;
-  return view.moves.filter(
-    (move) =>
-      move.card === chosen.card &&
-      holds(move.takes, names(view, chosen)) &&
-      [...chosen.builds].every((value) => move.builds.includes(value)),
-  );
+  return view.moves.filter((move) => move.card === chosen.card && holds(goesWith(move), names(view, chosen)));
 }
 
 /**
- * Return the names of the picked cards.
+ * Return what records call what is picked.
  * @param {View} view
  * @param {Chosen} chosen
  */
-export const names = (view, chosen) => [...chosen.picked].flatMap((at) => view.table[at] ?? []);
+export const names = (view, { picked }) => laid(view).flatMap(([place, what]) => (picked.has(place) ? what : []));
 
 /**
- * Return which places of the table, and which builds, some moves could take.
+ * Return where that lies which some moves could take.
  * @param {View} view
  * @param {Move[] | null} moves
  */
 export function takable(view, moves) {
-  /** @type {Set<number>} */
-  const places = new Set();
-  /** @type {Set<number>} */
-  const builds = new Set();
-  for (const move of moves ?? []) {
-    view.table.forEach((card, at) => {
-      if (move.takes.includes(card)) places.add(at);
-    });
-    for (const value of move.builds) builds.add(value);
-  }
-  return { places, builds };
+  const taken = new Set(moves?.flatMap(goesWith));
+  return new Set(laid(view).flatMap(([place, what]) => (taken.has(what) ? place : [])));
 }
 
 /**
@@ -78,10 +75,8 @@ export function takable(view, moves) {
 export function settled(view, chosen, moves) {
   if (moves?.length === 1) return moves[0] ?? null;
   const picked = names(view, chosen);
-  if (!picked.length && !chosen.builds.size) return null;
-  const exact = (moves ?? []).filter(
-    (move) => move.takes.length === picked.length && move.builds.length === chosen.builds.size,
-  );
+  if (!picked.length) return null;
+  const exact = (moves ?? []).filter((move) => goesWith(move).length === picked.length);
   return exact.length === 1 ? (exact[0] ?? null) : null;
 }
 
@@ -91,18 +86,18 @@ export function settled(view, chosen, moves) {
  * @param {Chosen} chosen
  */
 export function written(view, chosen) {
-  const taken = names(view, chosen).join("") + [...chosen.builds].map((value) => `[${value}]`).join("");
+  const taken = names(view, chosen).join("");
   return `${chosen.card}${taken && `x${taken}`}`;
 }
 
 /**
- * @param {Card[]} cards
- * @param {Card[]} wanted
+ * @param {string[]} things
+ * @param {string[]} wanted
  */
-function holds(cards, wanted) {
-  const left = [...cards];
-  return wanted.every((card) => {
-    const at = left.indexOf(card);
+function holds(things, wanted) {
+  const left = [...things];
+  return wanted.every((each) => {
+    const at = left.indexOf(each);
     if (at >= 0) left.splice(at, 1);
     return at >= 0;
   });

@@ -1,7 +1,5 @@
 // Dragging a card from one place to another. Clicks and keys do the same.
 
-/** @import { Target } from "./shapes.js" */
-
 const STEPS = 8; // pixels from which on a press is no click
 
 /**
@@ -9,12 +7,11 @@ const STEPS = 8; // pixels from which on a press is no click
  * @param {PointerEvent} pressed
  * @param {() => boolean} lift says whether it may be dragged
  * @param {(x: number, y: number) => void} drop is told where it was laid
- * @param {string} kind the class of what follows the pointer
  */
-export function dragging(pressed, lift, drop, kind = "card") {
+export function dragging(pressed, lift, drop) {
   const card = pressed.currentTarget;
   if (pressed.button !== 0 || !pressed.isPrimary || !(card instanceof HTMLElement)) return;
-  const { left, top, width } = card.getBoundingClientRect();
+  const { left, top } = card.getBoundingClientRect();
   const ending = new AbortController();
   /** @type {HTMLElement | null} */
   let ghost = null;
@@ -25,7 +22,7 @@ export function dragging(pressed, lift, drop, kind = "card") {
     if (!ghost && Math.hypot(right, down) < STEPS) return;
     if (!ghost) {
       if (!lift()) return stop();
-      ghost = ghostOf(/** @type {HTMLElement} */ (card), width, kind);
+      ghost = ghostOf(/** @type {HTMLElement} */ (card));
     }
     ghost.style.transform = `translate(${left + right}px, ${top + down}px)`;
   }
@@ -58,33 +55,25 @@ function soon() {
   return passing.signal;
 }
 
-/**
- * @param {HTMLElement} card
- * @param {number} width
- * @param {string} kind
- */
-function ghostOf(card, width, kind) {
+/** @param {HTMLElement} card */
+function ghostOf(card) {
   const ghost = /** @type {HTMLElement} */ (card.cloneNode(true));
-  ghost.className = `${kind} ghost`;
+  ghost.className = "card ghost";
   ghost.removeAttribute("data-focus");
   ghost.setAttribute("aria-hidden", "true");
-  ghost.style.width = `${width}px`;
   document.body.append(ghost);
   return ghost;
 }
 
 /**
- * Return what lies on the table at a point.
+ * Return what of the table lies at a point, as in "table 3" or "build 9": the "table" itself, or nothing.
  * @param {number} x
  * @param {number} y
- * @returns {Target}
  */
 export function targetAt(x, y) {
   for (const element of document.elementsFromPoint(x, y)) {
-    const [kind, which] = (element.closest("[data-focus]")?.getAttribute("data-focus") ?? "").split(" ");
-    if (kind === "table") return { kind: "card", which: Number(which) };
-    if (kind === "build") return { kind: "build", which: Number(which) };
-    if (element.closest(".middle")) return { kind: "table" };
+    const what = element.closest(".table [data-focus]")?.getAttribute("data-focus");
+    if (what || element.closest(".middle")) return what ?? "table";
   }
-  return { kind: "nothing" };
+  return "";
 }

@@ -1,6 +1,6 @@
 // What lies on the table: loose cards, builds, and the last play.
 
-import { byRank, face, lying, short, spoken } from "./cards.js";
+import { byRank, face, short, spoken } from "./cards.js";
 import { fitting, settled, takable } from "./choosing.js";
 import { h, t } from "./dom.js";
 
@@ -20,9 +20,10 @@ export function middle(table, before) {
   const isNew = news(view.table, before?.table);
   const cards = byRank(view.table).map((at) => {
     const card = /** @type {Card} */ (view.table[at]);
-    return tableCard(table, card, at, glow.places.has(at), isNew(card));
+    const shown = { kind: isNew(card) ? "card new" : "card", card: `table ${card}`, aloud: spoken(card) };
+    return thing(table, `table ${at}`, shown, glow.has(`table ${at}`), [face(card)]);
   });
-  const builds = view.builds.map((build) => buildPile(table, build, glow.builds.has(build.value)));
+  const builds = view.builds.map((build) => buildPile(table, build, glow.has(`build ${build.value}`)));
   return lies(builds, cards, view.aside, `${chosen.card ? " choosing" : ""}${isSettled ? " settled" : ""}`);
 }
 
@@ -61,27 +62,27 @@ export function news(cards, before) {
 }
 
 /**
+ * Return something that lies on the table, which can be picked while a card is chosen.
  * @param {Table} table
- * @param {Card} card
- * @param {number} at
+ * @param {string} what as in "table 3" or "build 9"
+ * @param {{ kind: string, card: string, aloud: string }} shown how it looks, what it is called, also aloud
  * @param {boolean} isGlowing
- * @param {boolean} isNew
+ * @param {(Element | Element[])[]} inner
  */
-function tableCard({ chosen, acts }, card, at, isGlowing, isNew) {
-  const kind = isNew ? "new" : "";
-  if (!chosen.card) return lying(card, kind, `table ${card}`);
-  const isPicked = chosen.picked.has(at);
+function thing({ chosen, acts }, what, { kind, card, aloud }, isGlowing, inner) {
+  const named = { "data-card": card, "aria-label": aloud };
+  if (!chosen.card) return h("span", { ...named, class: kind, role: "img" }, ...inner);
+  const isPicked = chosen.picked.has(what);
   return h(
     "button",
     {
-      class: `card ${kind}${isGlowing ? " glow" : ""}${isPicked ? " picked" : ""}`,
-      "data-focus": `table ${at}`,
-      "data-card": `table ${card}`,
+      ...named,
+      class: `${kind}${isGlowing ? " glow" : ""}${isPicked ? " picked" : ""}`,
+      "data-focus": what,
       "aria-pressed": String(isPicked),
-      "aria-label": spoken(card),
-      onclick: () => acts.pick(at),
+      onclick: () => acts.pick(what),
     },
-    face(card),
+    ...inner,
   );
 }
 
@@ -90,25 +91,12 @@ function tableCard({ chosen, acts }, card, at, isGlowing, isNew) {
  * @param {Build} build
  * @param {boolean} isGlowing
  */
-function buildPile({ told, chosen, acts }, build, isGlowing) {
-  const { cards, owner, value } = build;
-  const label = t("build_of", { value, who: told.view.players[owner]?.name ?? "" });
-  const isPicked = chosen.builds.has(value);
-  const kind = `build${isGlowing ? " glow" : ""}${isPicked ? " picked" : ""}`;
+function buildPile(table, { cards, owner, value }, isGlowing) {
+  const label = t("build_of", { value, who: table.told.view.players[owner]?.name ?? "" });
   const aloud = `${label}: ${cards.map(spoken).join(", ")}`;
-  const inner = [
-    h(
-      "span",
-      { class: "pile" },
-      cards.map((card) => h("span", { class: "card" }, face(card))),
-    ),
-    h("em", {}, label),
-  ];
-  const named = { class: kind, "data-card": `build ${value}`, "aria-label": aloud };
-  if (!chosen.card) return h("span", { ...named, role: "img" }, inner);
-  const onclick = () => acts.build(value);
-  const pressed = { "data-focus": `build ${value}`, "aria-pressed": String(isPicked) };
-  return h("button", { ...named, ...pressed, onclick }, inner);
+  const lie = cards.map((card) => h("span", { class: "card" }, face(card)));
+  const inner = [h("span", { class: "pile" }, lie), h("em", {}, label)];
+  return thing(table, `build ${value}`, { kind: "build", card: `build ${value}`, aloud }, isGlowing, inner);
 }
 
 /**

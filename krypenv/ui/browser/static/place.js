@@ -151,7 +151,10 @@ function choices(table, card) {
   const { view } = table.told;
   const moves = fitting(view, table.chosen);
   if (moves === null) {
-    const picked = [card, ...names(view, table.chosen)].map(short).join(" ");
+    const picked = [
+      short(card),
+      ...names(view, table.chosen).map((each) => (each.startsWith("[") ? each : short(each))),
+    ].join(" ");
     return h("div", { class: "choices" }, button("move", `${t("play")} ${picked}`, table.acts.written, "move main"));
   }
   const only = settled(view, table.chosen, moves);

@@ -139,8 +139,7 @@
  * @typedef {object} Chosen
  * @property {Card | null} card
  * @property {number | null} place of the card in the hand
- * @property {Set<number>} picked places of the table
- * @property {Set<number>} builds values of builds
+ * @property {Set<string>} picked what goes with it, as in "table 3" or "build 9"
  */
 
 /**
@@ -155,14 +154,11 @@
  * @property {Acts} acts
  */
 
-/** @typedef {{ kind: "card" | "build", which: number } | { kind: "table" } | { kind: "nothing" }} Target of dragging */
-
 /**
  * What a person may do.
  * @typedef {object} Acts
  * @property {(place: number, isDouble?: boolean) => void} card
- * @property {(place: number) => void} pick
- * @property {(value: number) => void} build
+ * @property {(what: string) => void} pick picks what lies on the table, or leaves it after all
  * @property {() => void} clear
  * @property {(move: string) => void} choose chooses all that goes with a move
  * @property {(move: string) => void} play
@@ -176,7 +172,7 @@
  * @property {(isOn: boolean) => void} pause
  * @property {(player: Player, isOwn: boolean) => void} pile shows what a seat has taken
  * @property {(place: number) => boolean} lift chooses a card to be dragged; whether it may be played
- * @property {(on: Target) => void} drop
+ * @property {(on: string) => void} drop lays the card on something, on the "table" or on nothing
  */
 
 export {};

@@ -8,7 +8,7 @@ import { draw, drawEnd, drawMiddle } from "./drawing.js";
 import { hurry, shown } from "./flying.js";
 import { whenReleased } from "./pressed.js";
 
-/** @import { Acts, Pace, Table, Target, Told } from "./shapes.js" */
+/** @import { Acts, Pace, Table, Told } from "./shapes.js" */
 
 const PACE = "krypenv pace"; // under which this browser keeps how fast agents are to play
 
@@ -158,8 +158,7 @@ const doing =
 /** @type {Acts} */
 const acts = {
   card: doing(chooseCard),
-  pick: doing((table, place) => toggle(table, table.chosen.picked, place)),
-  build: doing((table, value) => toggle(table, table.chosen.builds, value)),
+  pick: doing(toggle),
   choose: doing((table, move) => {
     table.chosen = chosenBy(table.told.view, move);
   }),
@@ -231,36 +230,35 @@ function lift(table, place) {
 /**
  * Lay the chosen card on something: what is then clear is played, and otherwise there is more to choose.
  * @param {Table} table
- * @param {Target} on
+ * @param {string} on
  */
 function drop(table, on) {
   const { view } = table.told;
   const { chosen } = table;
-  if (on.kind === "card" || on.kind === "build") {
-    const set = on.kind === "card" ? chosen.picked : chosen.builds;
-    if (!set.has(on.which)) toggle(table, set, on.which);
-    if (!set.has(on.which)) return; // it does not go with the card
+  if (on && on !== "table") {
+    if (!chosen.picked.has(on)) toggle(table, on);
+    if (!chosen.picked.has(on)) return; // it does not go with the card
   }
   const moves = fitting(view, chosen) ?? [];
   const left = moves.filter((move) => move.kind === "leave");
-  const only = moves.length === 1 ? moves[0] : on.kind === "table" && left.length === 1 ? left[0] : undefined;
-  if (on.kind === "nothing") table.chosen = nothing();
+  const only = moves.length === 1 ? moves[0] : on === "table" && left.length === 1 ? left[0] : undefined;
+  if (!on) table.chosen = nothing();
   else if (only) ask({ do: "play", move: only.move });
 }
 
 /**
  * Pick something on the table, or leave it after all.
  * @param {Table} table
- * @param {Set<number>} set of what is picked
- * @param {number} each
+ * @param {string} what
  */
-function toggle(table, set, each) {
-  if (set.delete(each)) return;
-  set.add(each);
+function toggle(table, what) {
+  const { picked } = table.chosen;
+  if (picked.delete(what)) return;
+  picked.add(what);
   const { view } = table.told;
   if (fitting(view, table.chosen)?.length !== 0) return;
   ask({ do: "play", move: written(view, table.chosen) }); // no move has these cards: the server says why
-  set.delete(each);
+  picked.delete(what);
 }
 
 // A lesson beside the table asks through the table's connection.
