@@ -21,7 +21,7 @@ export function hand(table, before) {
   const isNew = news(view.hand, before?.hand);
   return h(
     "div",
-    { class: "place" },
+    { class: "held" },
     h(
       "div",
       { class: "hand", role: "group", "aria-label": t("hand"), "aria-description": t("keys"), onkeydown: walk },
