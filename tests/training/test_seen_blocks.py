@@ -11,7 +11,7 @@ import pytest
 from support.arenas import HIGH, Picky, arena
 from support.small_files import tiny_protocol
 
-from krypenv import Engine, Game, Rules, agents
+from krypenv import Engine, Game, Move, Rules, agents
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.own import typed
 from krypenv.envs.learner import LearnerGames
@@ -101,7 +101,8 @@ def _table(rules: Rules, own: str, other: str, folder: Path) -> None:
         while not table.game.is_over:
             list(table.play_others())
             if not table.game.is_over:
-                table.game.push(table.hint(own))
+                hint = table.hint(own)
+                table.game.push(hint if isinstance(hint, Move) else hint.values[hint.preferred].move)
 
 
 SEATS: dict[str, Callable[[Rules, str, str, Path], None]] = {
