@@ -13,10 +13,8 @@ from krypenv.inputs.words import short_name
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.notation import is_record
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.options import listed_moves
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.study.visits import LARGEST
-from krypenv.ui.view import MOST_MOVES
 
 PERSON = "person"
 _TAG = "Seat{}"  # of a record: who sits there
@@ -117,8 +115,7 @@ def margins_of(game: Game) -> list[float]:
 def study_of(game: Game, words: Narrator, is_line: bool = False) -> dict[str, Any]:
     """Return a whole game, as JSON has it: the position before each move and after the last, with all hands.
 
-    A line, from a position, need not be over; it has the moves that may follow, or None if
-    they are too many. Raises StillPlayed for any other game that is not over.
+    A line need not be over. Raises StillPlayed for any other game that is not over.
     """
     if not is_line and not game.is_over:
         raise StillPlayed("the game is not over")
@@ -132,14 +129,8 @@ def study_of(game: Game, words: Narrator, is_line: bool = False) -> dict[str, An
         "steps": _steps(game, words),
         "line": is_line,
         "over": game.is_over,
-        "legal": _legal(game, words) if is_line and not game.is_over else [],
         "result": words.result(game) if game.is_over else "",
     }
-
-
-def _legal(game: Game, words: Narrator) -> list[dict[str, str]] | None:
-    moves = listed_moves(game, MOST_MOVES)
-    return None if moves is None else [{"move": str(move), "text": words.choice(game, move)[0]} for move in moves]
 
 
 def any_move(game: Game) -> str:

@@ -14,7 +14,6 @@ import { games, isHidden, mistakes, moveList, puzzle, summary, verdictOfTry } fr
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
-const MOST = 8; // values that are shown
 let shown = -1; // the move that the list of moves was scrolled to
 const MARKS = /** @type {Record<string, string>} */ ({ "?!": "study_mark1", "?": "study_mark2", "??": "study_mark3" });
 
@@ -258,8 +257,7 @@ function values(state, study, step) {
   if (decision && isHidden(state)) return puzzle(state, decision);
   const made =
     step.move && h("p", { class: "made" }, h("b", {}, `${who}: ${step.move.text}`), " ", decision && verdict(decision));
-  const others = state.at === study.steps.length - 1 && legal(state, study, decision);
-  if (!decision) return h("div", { class: "values" }, made, h("p", {}, t("study_waiting")), others);
+  if (!decision) return h("div", { class: "values" }, made, h("p", {}, t("study_waiting")));
   return h(
     "div",
     { class: "values", tabindex: 0, role: "region", "aria-label": t("study_values") },
@@ -291,32 +289,15 @@ function values(state, study, step) {
       h(
         "tbody",
         {},
-        decision.moves
-          .filter((value, at) => at < MOST || value.played)
-          .map((value) => valueRow(state, value, decision)),
+        decision.moves.map((value) => valueRow(state, value, decision)),
       ),
     ),
-    others,
     h(
       "p",
       { class: "small" },
       t("study_values_note", { who: study.within[step.turn] ?? "", by: study.by }),
       " ",
       decision.more && t("study_more"),
-    ),
-  );
-}
-
-/** Return the moves that may be played on a line, but for those of the table. @param {State} state @param {Study} study @param {Decision | undefined} decision */
-function legal(state, study, decision) {
-  const listed = new Set(decision?.moves.slice(0, MOST).map((value) => value.move));
-  const moves = study.legal?.filter(({ move }) => !listed.has(move)) ?? [];
-  if (!study.line || !moves.length) return null;
-  return h(
-    "div",
-    { class: "options" },
-    moves.map(({ move, text }) =>
-      h("button", { class: "move", "data-focus": `move ${move}`, onclick: () => state.play(move) }, text),
     ),
   );
 }

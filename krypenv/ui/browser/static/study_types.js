@@ -31,7 +31,6 @@
  * @property {string} record of a line the position from which it begins
  * @property {boolean} line
  * @property {boolean} over
- * @property {{ move: string, text: string }[] | null} legal moves at the end of a line; null where they are too many
  * @property {string[]} [moves] of a line
  * @property {number | null} left the move at which a line leaves the game; null if it is one of a position
  * @property {boolean} challenge whether there may be a challenge
