@@ -14,6 +14,7 @@ import { games, isHidden, mistakes, moveList, puzzle, summary, verdictOfTry } fr
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
+const SCROLLED = [".moves", ".values"]; // what keeps its place when the page is drawn anew
 let shown = -1; // the move that the list of moves was scrolled to
 const MARKS = /** @type {Record<string, string>} */ ({ "?!": "study_mark1", "?": "study_mark2", "??": "study_mark3" });
 
@@ -21,7 +22,7 @@ const MARKS = /** @type {Record<string, string>} */ ({ "?!": "study_mark1", "?":
 export function drawStudy(state) {
   const { study } = state;
   const active = document.activeElement;
-  const scrolled = page.querySelector(".moves")?.scrollTop ?? 0;
+  const scrolled = SCROLLED.map((kind) => page.querySelector(kind)?.scrollTop ?? 0);
   if (!input.isConnected) document.body.append(input);
   page.removeAttribute("aria-busy");
   page.replaceChildren(
@@ -50,11 +51,11 @@ export function drawStudy(state) {
       : empty(state),
   );
   document.title = `${t("study_title")}${study ? ` · ${study.title}` : ""}`;
-  const moves = page.querySelector(".moves");
+  const [moves, values] = SCROLLED.map((kind) => page.querySelector(kind));
   const here = moves?.querySelector("[aria-current]");
-  if (moves && shown !== state.at && here instanceof HTMLElement)
-    moves.scrollTop = here.offsetTop - moves.clientHeight / 2;
-  else if (moves) moves.scrollTop = scrolled;
+  const isNew = shown !== state.at && here instanceof HTMLElement;
+  if (moves) moves.scrollTop = isNew ? here.offsetTop - moves.clientHeight / 2 : (scrolled[0] ?? 0);
+  if (values && shown === state.at) values.scrollTop = scrolled[1] ?? 0;
   shown = state.at;
   refocus(active);
 }
