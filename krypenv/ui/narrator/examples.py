@@ -48,7 +48,7 @@ def _names(words: Words) -> list[str]:
     players = words.rules.players
     if players == 2:
         return ["", words.say("example.other")]
-    named = [words.say("example.player", number=seat + 1) for seat in range(players)]
+    named = [words.say("player", number=seat + 1) for seat in range(players)]
     return [*named[:-1], words.say("example.before")]
 
 

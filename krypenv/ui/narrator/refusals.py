@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from krypenv.cards import card_name, parse_card
+from krypenv.cards import RANK_NAMES, card_name, parse_card
 from krypenv.engine import IllegalMove
 from krypenv.families.bounds import FIRST_LONER
 from krypenv.game.game import Game
@@ -188,5 +188,6 @@ def _bare(words: Words, value: int) -> str:
     ranks = {kind % 13 + 1 for kind in kinds}
     if len(ranks) == 1 and len(kinds) > 1:
         [rank] = ranks
-        return words.say(f"bare.{rank}") if words.has(f"bare.{rank}") else words.rank(rank)
-    return words.say("bare.worth", value=value)
+        key = f"rank.{RANK_NAMES[rank - 1]}"
+        return words.say(key) if words.has(key) else words.rank(rank)
+    return words.say("rank.worth", value=value)

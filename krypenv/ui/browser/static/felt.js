@@ -39,7 +39,7 @@ export const lies = (builds, cards, aside, kind = "") =>
     { class: `middle${kind}` },
     h(
       "div",
-      { class: "table", role: "group", "aria-label": t("table") },
+      { class: "table", role: "group", "aria-label": t("screen.table") },
       builds,
       cards,
       !cards.length && !builds.length && h("p", { class: "empty" }, t("empty")),

@@ -164,8 +164,8 @@ function choices(table, card) {
     KINDS.filter((kind) => moves.some((move) => move.kind === kind)).map((kind) =>
       h(
         "div",
-        { class: "group", role: "group", "aria-label": t(kind) },
-        h("h3", {}, t(kind)),
+        { class: "group", role: "group", "aria-label": t(`group.${kind}`) },
+        h("h3", {}, t(`group.${kind}`)),
         moves.filter((move) => move.kind === kind).map((move) => choice(table, move, move === only)),
       ),
     ),

@@ -31,7 +31,7 @@ export function plaque({ told, acts }, player, before) {
       player.dealer && h("small", { class: "dealer" }, t("dealer")),
       isAway && h("small", {}, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
     ),
-    h("p", { class: "score" }, h("b", {}, plain(player.score)), ` ${t("score")}`),
+    h("p", { class: "score" }, h("b", {}, plain(player.score)), ` ${t("sheet.score")}`),
     h(
       "p",
       { class: "numbers" },

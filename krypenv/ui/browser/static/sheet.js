@@ -47,7 +47,7 @@ export function sheet({ told, acts }) {
         h(
           "tfoot",
           {},
-          row(t("score"), scores.map(plain), "sum"),
+          row(t("sheet.score"), scores.map(plain), "sum"),
           sides.length > 0 && row(t("side"), sides.map(plain), "sum"),
           totals.length > 0 && row(t("totals"), totals.map(plain), "sum"),
         ),

@@ -147,7 +147,7 @@ function board(state, study) {
   const others = around.slice(0, -1);
   return h(
     "section",
-    { class: "felt", "aria-label": t("table") },
+    { class: "felt", "aria-label": t("screen.table") },
     h(
       "div",
       { class: "open-hands" },
@@ -182,7 +182,7 @@ function openHand(study, step, seat, isClosed = false) {
     "div",
     { class: `plaque${isTurn ? " turn" : ""}` },
     h("h2", {}, isTurn && h("span", { class: "mark", "aria-hidden": "true" }, "▶"), study.names[seat]),
-    h("p", { class: "score" }, h("b", {}, points(step.scores[seat] ?? 0)), ` ${t("score")}`),
+    h("p", { class: "score" }, h("b", {}, points(step.scores[seat] ?? 0)), ` ${t("sheet.score")}`),
     h(
       "div",
       {
@@ -282,9 +282,9 @@ function values(state, study, step) {
           "tr",
           {},
           h("th", { scope: "col" }, t("study_move")),
-          h("th", { scope: "col" }, t("study_margin")),
+          h("th", { scope: "col" }, t("hint.margin")),
           h("td"),
-          h("th", { scope: "col" }, t("study_sweeps")),
+          h("th", { scope: "col" }, t("hint.sweeps")),
         ),
       ),
       h(
