@@ -29,7 +29,7 @@ Line = list[Segment]
 
 
 class Told(NamedTuple):
-    """A play or a new deal, as it was told."""
+    """A line of the log: a play or a new deal."""
 
     moves: int  # made by then
     is_capture: bool
@@ -37,25 +37,25 @@ class Told(NamedTuple):
 
 
 def is_for_people(console: Console) -> bool:
-    """Return whether somebody reads and types at a terminal."""
+    """Check whether a person reads and types at a terminal."""
     return console.is_terminal and bool(sys.stdin and sys.stdin.isatty())
 
 
 def stays_in_place(console: Console) -> bool:
-    """Return whether somebody sits at a terminal on which a screen can be drawn in place, in colour."""
+    """Check whether a person sits at a terminal that can draw a screen in place, in colour."""
     is_plain = console.is_dumb_terminal or console.legacy_windows or console.no_color
     return is_for_people(console) and not is_plain
 
 
 def make_room(console: Console) -> None:
-    """Clear a terminal for a board; what stood there can still be scrolled back to."""
+    """Clear a terminal for a board; its earlier lines can still be scrolled back to."""
     lines = "\n" * console.height
     console.file.write(f"{lines}{_HOME}{_BELOW}")
     console.file.flush()
 
 
 class Board(Screen):
-    """A screen that is drawn anew before each question: the table, what happened, what was said, and the choices.
+    """A screen that is redrawn before each question: the table, the latest plays, answers, and the choices.
 
     A wide terminal has a second column: the last capture, the piles, and the game so far. See `Screen` for the
     arguments.
@@ -78,7 +78,7 @@ class Board(Screen):
     # ------------------------------------------------------------------ what is told
 
     def write(self, what: RenderableType, is_path: bool = False) -> None:
-        """Keep something until the screen is drawn; after the end write it at once."""
+        """Keep an answer until the screen is drawn; after the end write it at once."""
         if self._is_open:
             self._said.append(what)
         else:
@@ -89,7 +89,7 @@ class Board(Screen):
         self._follow(game)
 
     def play(self, before: Game, game: Game) -> None:
-        """Tell what the last play was and brought, and which deal it has ended."""
+        """Tell the last play, and the deal that follows it if it ended one."""
         if before.turn == self.narrator.seat:
             self._since = len(before.moves)
         self._choices = None
@@ -104,7 +104,7 @@ class Board(Screen):
         self._choices = choices, first
 
     def _follow(self, game: Game) -> None:
-        """Bring what has been told up to date: moves may have been made or taken back, or another game begun."""
+        """Update the log: moves may have been made or taken back, or another game begun."""
         moves = len(game.moves)
         if game is not self._game:
             self._game, self._log, self._since = game, [], moves
@@ -127,7 +127,7 @@ class Board(Screen):
 
     @property
     def _side(self) -> int:
-        """The width of the second column, 0 where there is none."""
+        """The width of the second column; 0 if the terminal has no room for one."""
         is_there = self._game is not None and not self._game.is_over and self.console.width >= WIDE
         return min(max(self.console.width // 3, _SIDE[0]), _SIDE[1]) if is_there else 0
 
@@ -147,11 +147,11 @@ class Board(Screen):
             self._said.clear()
 
     def wait(self) -> None:
-        """Draw the screen for somebody who waits."""
+        """Draw the screen while the person waits."""
         self._draw()
 
     def close(self) -> None:
-        """Draw the screen of a game that is over for the last time; from now on what is written comes below it."""
+        """Draw the screen of a finished game for the last time; later lines are written below it."""
         if self._is_open and self._game is not None and self._game.is_over:
             self._draw()
         self._is_open = False
@@ -182,7 +182,7 @@ class Board(Screen):
         self.console.file.flush()
 
     def _main(self, width: int, height: int) -> list[Line]:
-        """Return what stands in the first column: all of it if it has room, otherwise what matters most.
+        """Lay out the first column: all parts if they fit, otherwise the most important ones.
 
         What was said comes first: where it leaves no room for the table, it stands alone.
         """
@@ -217,7 +217,7 @@ class Board(Screen):
         return self._lines(self.choice_lines(game, *self._choices, most, width), width)
 
     def _beside(self, width: int, height: int) -> list[Line]:
-        """Return what stands in the second column: the last capture, the piles, and of the game so far the latest."""
+        """Lay out the second column: the last capture, the piles, and the end of the log."""
         game, say = self._game, self.narrator.say
         assert game
         blank, parts = Text(), []
@@ -234,7 +234,7 @@ class Board(Screen):
         return [*head, *log[-max(height - len(head), 1) :]][:height]
 
     def _lines(self, parts: list[Any], width: int) -> list[Line]:
-        """Return what rich prints of some things in so many columns, line by line."""
+        """Render parts with rich in `width` columns, line by line."""
         options = self.console.options.update(width=width, highlight=False, markup=False, height=None)
         return [
             [*line]
@@ -244,7 +244,7 @@ class Board(Screen):
 
 
 def _side_by_side(first: list[Line], width: int, second: list[Line]) -> list[Line]:
-    """Return the lines of two columns, the first one so wide."""
+    """Join two columns line by line; the first one is `width` wide."""
     lines = []
     for at in range(max(len(first), len(second))):
         left = first[at] if at < len(first) else []

@@ -1,4 +1,4 @@
-"""A game in words: what its pictures say, and the whole of it, deal by deal."""
+"""Captions of pictures, and the story of a whole game, deal by deal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from krypenv.ui.narrator.score_sheet import rows_of
 
 
 def said_of(game: Game, narrator: Narrator, before: Game | None = None, all_open: bool = False) -> Said:
-    """Return what a picture of a game says.
+    """Write the texts of a picture of a game.
 
     Args:
         game: the game.

@@ -1,4 +1,4 @@
-"""What a game is, as rich prints it: in five lines, or in full with examples."""
+"""The rules of a game as rich prints them: in five lines, or in full with examples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GAP = "  "
 
 
 def shows(console: Console, characters: str) -> bool:
-    """Return whether a console can show some characters."""
+    """Check whether a console can show some characters."""
     try:
         characters.encode(console.encoding)
     except (UnicodeEncodeError, LookupError):
@@ -23,11 +23,11 @@ def shows(console: Console, characters: str) -> bool:
 
 
 def five_lines(narrator: Narrator, width: int) -> Text:
-    """Return the five lines in so many columns, each beside its heading."""
-    told = narrator.lines()
-    room = max(len(heading) for heading, _ in told) + len(_GAP)
+    """Lay out the five lines in `width` columns, each beside its heading."""
+    sections = narrator.lines()
+    room = max(len(heading) for heading, _ in sections) + len(_GAP)
     lines = []
-    for heading, line in told:
+    for heading, line in sections:
         first, *rest = textwrap.wrap(line, max(min(width, WIDEST) - room, 1))
         lines.append(Text.assemble((heading.ljust(room), "bold"), first))
         lines += [Text(" " * room + more) for more in rest]
@@ -35,7 +35,7 @@ def five_lines(narrator: Narrator, width: int) -> Text:
 
 
 def in_full(narrator: Narrator, width: int) -> Text:
-    """Return all rules in so many columns: paragraphs under five headings."""
+    """Lay out all rules in `width` columns: paragraphs under five headings."""
     parts = []
     for heading, paragraphs in narrator.in_full():
         wrapped = [

@@ -1,4 +1,4 @@
-"""What a person at a table in the terminal reads, line by line, in their language, with cards in colour."""
+"""The lines of a table in the terminal, in the person's language, with cards in colour."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POINTS = 8  # columns at the right of the choices
 
 
 class Screen:
-    """Writes what the narrator says to one seat.
+    """Writes the sentences of the narrator to one seat.
 
     Args:
         table: the table.
@@ -45,13 +45,13 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """The columns that there are for lines."""
+        """The number of columns for lines."""
         return self.console.width
 
     # ------------------------------------------------------------------ sentences
 
     def write(self, what: RenderableType, is_path: bool = False) -> None:
-        """Write something; what has the path of a file in it is not broken into lines."""
+        """Write a text; one with the path of a file is not broken into lines."""
         self.console.print(what, markup=False, highlight=False, emoji=False, soft_wrap=is_path)
 
     def ask(self, prompt: str, read: Callable[[str], str]) -> str:
@@ -59,10 +59,10 @@ class Screen:
         return read(prompt)
 
     def wait(self) -> None:
-        """Be ready for somebody who waits."""
+        """Prepare for a wait; lines need nothing."""
 
     def close(self) -> None:
-        """Be ready for the last lines."""
+        """Prepare for the last lines; lines need nothing."""
 
     def tell(self, sentence: str, style: str = "") -> None:
         """Write a sentence, its cards in colour."""
@@ -73,7 +73,7 @@ class Screen:
         self.write(self.inked(self.narrator.say(key, count, **parts)), is_path)
 
     def inked(self, sentence: str, style: str = "") -> Text:
-        """Return a sentence with its cards in colour."""
+        """Colour the cards of a sentence."""
         text = Text(sentence, style)
         for found in _CARD.finditer(sentence):
             text.stylize(self._text.ink(found[0]), *found.span())
@@ -82,27 +82,27 @@ class Screen:
     # ------------------------------------------------------------------ the game
 
     def rules(self, is_full: bool = False) -> None:
-        """Write what the game is."""
+        """Write the rules of the game."""
         tell = in_full if is_full else five_lines
         self.write(tell(self.narrator, self.width))
 
     def position(self, game: Game) -> None:
-        """Write the hands that may be seen and the table, and what must be announced."""
+        """Write the visible hands, the table, and the announcement."""
         self.write("")
         self.write(self.drawn(game, max(self.console.width, NARROWEST)))
         said = self.announced(game)
         self.write(Text("\n") + said + Text("\n") if said else "")
 
     def announced(self, game: Game) -> Text:
-        """Return what must be announced, or the sweep that must be made; empty if nothing."""
+        """Write the cards that could sweep the table, or the sweep that must be made; empty if none."""
         return self.inked(self.narrator.announcement(game), "bold")
 
     def drawn(self, game: Game, width: int) -> RenderableType:
-        """Return the hands that may be seen and the table, in so many columns."""
+        """Lay out the visible hands and the table in `width` columns."""
         return self._text.table(game, width)
 
     def play(self, before: Game, game: Game) -> None:
-        """Write what the last play was and brought, and which deal it has ended."""
+        """Write the last play, and the deal that follows it if it ended one."""
         self.tell(self.narrator.play(before, game))
         if not game.is_over and game.deal_number != before.deal_number:
             self.deal(game)
@@ -113,7 +113,7 @@ class Screen:
         self.tell(self.narrator.deal(game), "bold")
 
     def end(self, game: Game) -> None:
-        """Write every point of a game that is over, and who won."""
+        """Write the score sheet of a finished game, and who won."""
         self.write("")
         for line in self.narrator.sheet_lines(game, self.width):
             self.tell(line)
@@ -121,7 +121,7 @@ class Screen:
         self.tell(self.narrator.result(game), "bold")
 
     def help(self, commands: Mapping[str, str]) -> None:
-        """Write what may be typed; `commands` has each command by its word."""
+        """Write the commands and how to type moves; `commands` has each command by its word."""
         self.say("help")
         grid = Grid.grid(padding=(0, 2, 0, 0))
         for word, command in commands.items():
@@ -132,13 +132,13 @@ class Screen:
     # ------------------------------------------------------------------ choices
 
     def choices(self, game: Game, choices: Choices, first: int) -> None:
-        """Write some choices with their numbers, from the one after `first` on, and how many more there are."""
+        """Write numbered choices from the one after `first` on, and the number of those left out."""
         self.listed = MOST_LISTED
         for line in self.choice_lines(game, choices, first, MOST_LISTED, self.width):
             self.write(line)
 
     def choice_lines(self, game: Game, choices: Choices, first: int, most: int, width: int) -> list[Text]:
-        """Return at most so many choices from the one after `first` on, a line each, and how many more there are."""
+        """Write at most `most` choices from the one after `first` on, a line each, and the number of those left out."""
         lines = []
         if choices.moves:
             lines = self._moves(game, choices.moves[first : first + most], first, width)
@@ -154,7 +154,7 @@ class Screen:
         return lines
 
     def _moves(self, game: Game, moves: Sequence[Move], first: int, width: int) -> list[Text]:
-        """Return moves by groups, each with what it is worth at once."""
+        """Write moves by groups, each with its worth at once."""
         told = [self.narrator.choice(game, move) for move in moves]
         titles = {group: self.narrator.say(f"group.{group}") for group in GROUPS}
         most = width - len(_INDENT) - _POINTS
@@ -174,12 +174,12 @@ class Screen:
     # ------------------------------------------------------------------ advice
 
     def advice(self, game: Game, values: Values) -> None:
-        """Write the move that an agent prefers, and what it is good for."""
+        """Write the move that an agent prefers, with its points and the chance of a sweep."""
         best = values.values[values.preferred]
         self.tell(self.narrator.advice(game, Move.parse(best.move), best.sets_up))
 
     def values(self, game: Game, agent: str, values: Values) -> None:
-        """Write what the best moves are worth by an agent's values, the one that it prefers first."""
+        """Write a table of an agent's best moves with their margins, the one that it prefers first."""
         say, best = self.narrator.say, list(values.values)
         best.insert(0, best.pop(values.preferred))
         rows = [(say("hint.head", agent=agent), say("hint.margin"), say("hint.sweeps"))]

@@ -23,7 +23,7 @@ _MAJORITIES = ("cards", "spades")  # counts beside the score
 
 
 class TableText:
-    """Writes the table as one seat sees it, in its language; that seat comes last, the others sit clockwise (R5).
+    """The table as one seat sees it, in its language; that seat comes last, the others sit clockwise (R5).
 
     Args:
         narrator: what it says, and to which seat.
@@ -36,11 +36,11 @@ class TableText:
         self._colours = _FOUR_COLOURS if four_colours else _TWO_COLOURS
 
     def ink(self, card: str) -> str:
-        """Return the style in which a card is written, by its suit, in any language."""
+        """Look up the style of a card, in any language, by its suit."""
         return f"bold {self._colours[f'{SUIT_NAMES}{SUIT_SYMBOLS}'.index(card[-1]) % len(SUIT_NAMES)]} {_PAPER}"
 
     def table(self, game: Game, width: int) -> Group:
-        """Return the seats, the hand of the seat at the bottom, and the table, in so many columns."""
+        """Lay out the seats, the hand of the seat at the bottom, and the table, in `width` columns."""
         players, say = game.rules.players, self._say
         place = self._narrator.place(game)
         head = Text(say("head", title=self._narrator.title, place=place, stock=game.stock_size), style="bold")
@@ -64,18 +64,18 @@ class TableText:
         return self._narrator.say(f"screen.{label}", **parts)  # type: ignore[arg-type]
 
     def _cards(self, names: Iterable[str]) -> Text:
-        """Return cards side by side."""
+        """Write cards side by side."""
         cards = (Text.assemble((f" {self._narrator.card(name)} ", self.ink(name))) for name in names)
         return Text(" ").join(cards) or Text(" -")
 
     def _rows(self, label: str, names: Sequence[str], width: int) -> Text:
-        """Return cards after a label, in as many rows as they need in so many columns."""
+        """Write cards after a label, in as many rows as they need in `width` columns."""
         in_row = max(1, (width - _LABEL) // _WIDEST)
         rows = [self._cards(names[at : at + in_row]) for at in range(0, max(1, len(names)), in_row)]
         return Text(f"{label:{_LABEL}}") + Text("\n" + " " * _LABEL).join(rows)
 
     def _name(self, game: Game, seat: int) -> Text:
-        """Return the name of a seat, whether it is to play, and its roles."""
+        """Write the name of a seat, with a mark if it is to play, and its roles."""
         roles = [self._say("dealer")] * (seat == game.dealer)
         roles += [] if game.rules.teams is None else [self._say("team", team=seat % game.rules.num_teams)]
         is_next = seat == game.turn
@@ -83,13 +83,13 @@ class TableText:
         return Text.assemble((name, "bold" if is_next else ""), f" ({', '.join(roles)})" if roles else "")
 
     def _counts(self, game: Game, seat: int) -> str:
-        """Return the score of a seat and what counts for majorities, as in "6 points, 5 given by a sweep: 1"."""
+        """Write the account of a seat's score, and its counts for majorities."""
         counts = seat_counts(game, seat)
         majorities = [self._say(f"{name}_won", count=counts[name]) for name in _MAJORITIES if name in counts]
         return "; ".join([self._narrator.account(game, seat), *majorities])
 
     def _seat(self, game: Game, seat: int, longest: int) -> Table:
-        """Return a seat's name, its hand's size, and its counts: beside names of so many columns, or below for 0."""
+        """Lay out a seat: name, size of the hand, and counts, beside names of `longest` columns, or below for 0."""
         name, size = self._name(game, seat), self._size(len(game.hand(seat)))
         grid = Table.grid(padding=(0, 2, 0, 0))
         if not longest:
@@ -102,5 +102,5 @@ class TableText:
         return grid
 
     def _size(self, held: int) -> str:
-        """Return how many cards a hand has."""
+        """Write the size of a hand."""
         return self._say("card" if held == 1 else "cards", count=held)

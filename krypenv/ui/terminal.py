@@ -30,7 +30,7 @@ class Leave(BaseException):  # an agent that catches every Exception is not to c
 
 
 class Terminal:
-    """Lets a person play at a table.
+    """A person's place at a table in the terminal.
 
     Args:
         table: the table.
@@ -39,7 +39,7 @@ class Terminal:
         console: where to write.
         four_colours: write clubs green and diamonds blue.
         read: how to ask for a line; it raises EOFError where the input has ended.
-        remark: what there is to say about a game that is over, in a sentence; nothing, if there is nothing.
+        remark: writes a sentence about a finished game; empty if there is none.
         language: one of `krypenv.ui.narrator.texts.LANGUAGES`.
         ahead: the process that compiles what the game needs, if there is one.
         is_welcome: whether the person has just read the rules.
@@ -133,7 +133,7 @@ class Terminal:
             self._add(self._remark)
 
     def _add(self, remark: Callable[[Table], str]) -> None:
-        """Write what there is to say about the game; a person need not wait for it."""
+        """Write a remark about a finished game; Ctrl-C skips it."""
         with contextlib.suppress(KeyboardInterrupt):
             with self._waiting(REMARK):
                 said = remark(self._table)
@@ -141,7 +141,7 @@ class Terminal:
                 self._screen.tell(said)
 
     def _answer(self) -> bool:
-        """Let the next agent play before the person, and return whether there was one."""
+        """Have the next agent play before the person's turn; false if it is their turn."""
         if self._table.is_yours or self._table.game.is_over:
             return False
         before = self._table.game.copy()
@@ -153,7 +153,7 @@ class Terminal:
     # ------------------------------------------------------------------ choosing
 
     def _choose(self) -> None:
-        """Ask until the person has made a move, or has taken one back."""
+        """Ask until the person makes a move or takes one back."""
         card, first, is_listed, game = "", 0, False, self._table.game
         choices = choices_of(game)
         while True:
@@ -187,7 +187,7 @@ class Terminal:
             card, first, is_listed = choice, 0, False
 
     def _command(self, word: str) -> str:
-        """Return the command that a word of the person's language is, or begins; empty if none."""
+        """Parse a command from a word of the person's language or its beginning; empty if it is none."""
         return next((self._commands[each] for each in self._commands if word and each.startswith(word.lower())), "")
 
     def _push(self, move: Move) -> None:
@@ -197,14 +197,14 @@ class Terminal:
         self._screen.play(before, self._table.game)
 
     def _undo(self) -> bool:
-        """Take back the person's last move; return whether there was one, and say so if not."""
+        """Take back the person's last move; false, and said, if there is none."""
         is_done = self._table.undo()
         if not is_done:
             self._say("undo.none")
         return is_done
 
     def _obey(self, command: str, rest: str) -> None:
-        """Do what a command says that changes nothing in the game."""
+        """Run a command that changes nothing in the game."""
         is_full = bool(rest) and self._text("word.full").startswith(rest.lower())
         if command == "hint":
             self._hint(is_full)
@@ -239,9 +239,9 @@ class Terminal:
 
     @contextlib.contextmanager
     def _waiting(self, part: str, **parts: Any) -> Iterator[None]:
-        """Say what the person waits for while the block runs, in terminals that can; also that code is compiled.
+        """Show what the person waits for while the block runs, and whether code is compiled.
 
-        The block begins when the process that compiles ahead is done with this part.
+        The block begins when the process that compiles ahead has finished this part.
         """
         self._screen.wait()
         with told_to_wait(self._console, self._text(f"wait.{part}", **parts), self._text("wait.compiling")) as is_slow:
@@ -253,7 +253,7 @@ class Terminal:
     # ------------------------------------------------------------------ saving
 
     def _save_along(self) -> None:
-        """Save the game on the way; say once if it can't be saved, and play on."""
+        """Save the game after a move; a failure is told once, and play goes on."""
         before, self._fault = self._fault, ""
         try:
             self._saver.keep()
@@ -263,7 +263,7 @@ class Terminal:
                 self._say("unsaved", is_path=True, reason=self._fault)
 
     def _save(self, name: str) -> None:
-        """Save the game, to its own file or to one that the person names; no other file is overwritten."""
+        """Save the game to its own file, or a copy to a new file that the person names."""
         path = Path(os.path.expanduser(name)) if name else self._saver.path
         try:
             if name:
@@ -279,7 +279,7 @@ class Terminal:
         self._screen.write(one_line(said), is_path=True)
 
     def _quit(self) -> None:
-        """Leave; where the game can't be saved, say so first, and leave when the person says it again."""
+        """Leave; if the game can't be saved, tell so first, and leave at the second request."""
         self._save_along()
         if not self._fault or self._is_warned:
             raise Leave
@@ -289,7 +289,7 @@ class Terminal:
     # ------------------------------------------------------------------ reading
 
     def _ask(self, prompt: str) -> str:
-        """Return a line that a person types, without spaces around it; raise Leave where there is no more."""
+        """Read a line without spaces around it; raises Leave at the end of the input."""
         try:
             return self._screen.ask(prompt, self._read).strip()
         except UnicodeDecodeError:
@@ -300,7 +300,7 @@ class Terminal:
 
 @contextlib.contextmanager
 def told_to_wait(console: Console, what: str, compiling: str) -> Iterator[Callable[[], None]]:
-    """Say what a person waits for while the block runs; where code is compiled, or the block calls, say that."""
+    """Show what a person waits for while the block runs, or that code is compiled."""
     status = console.status(what, spinner="line")
 
     def is_slow() -> None:
@@ -312,7 +312,7 @@ def told_to_wait(console: Console, what: str, compiling: str) -> Iterator[Callab
 
 @contextlib.contextmanager
 def _hang_up_leaves() -> Iterator[None]:
-    """Raise Leave in the block when the terminal is closed or the connection is lost: once, so that it can save."""
+    """Raise Leave in the block, once, when the terminal is closed or the connection is lost."""
     before: dict[int, Any] = {}
 
     def leave(*_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Examples of rules: small positions that are looked for until the engine plays in them what is to be shown."""
+"""Examples of rules: small positions, tried one by one until a play of the engine shows the rule."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ Shown = Callable[[Game], list[str]]  # the sentences that a position shows, none
 
 
 def examples_of(words: Words) -> dict[str, list[str]]:
-    """Return examples, paragraphs by the part of the rules that they belong to; only what these rules can show."""
+    """Find examples of these rules: paragraphs by the part of the rules that they belong to."""
     rules = dataclasses.replace(words.rules, games=1, threshold=None, threshold_at_once=False, tie_break="share")
     speaker = Words(rules, _names(words), 0, words.language, words.symbols)
     by_part: dict[str, list[str]] = {"points": [], "turn": [], "sweep": []}
     for part, layouts, shown in _topics(rules, speaker):
         for table, hand in islice(layouts, _MOST_TRIED):
             game = _lay(rules, table, hand)
-            told = shown(game) if game else []
-            if game and told:
+            sentences = shown(game) if game else []
+            if game and sentences:
                 cards: dict[str, Any] = {"table": speaker.cards(game.table), "hand": speaker.cards(game.hand(0))}
-                by_part[part].append(" ".join([words.say("example.table", **cards), *told]))
+                by_part[part].append(" ".join([words.say("example.table", **cards), *sentences]))
                 break
     return by_part
 
@@ -53,7 +53,7 @@ def _names(words: Words) -> list[str]:
 
 
 def _topics(rules: Rules, words: Words) -> Iterator[tuple[str, Iterator[Layout], Shown]]:
-    """Yield the examples that rules may have: where they belong, positions to try, and what one must show."""
+    """Yield the topics of examples: the part of the rules, positions to try, and what one must show."""
     yield "turn", _several(rules), partial(_capture, words)
     if rules.capture == "maximal":
         yield "turn", _overlapping(rules), partial(_choice, words)
@@ -71,7 +71,7 @@ def _topics(rules: Rules, words: Words) -> Iterator[tuple[str, Iterator[Layout],
 
 
 def _lay(rules: Rules, table: Cards, hand: Cards) -> Game | None:
-    """Return a game in which these cards are on the table and in the hand of seat 0; None if they can't be."""
+    """Set up a game with these cards on the table and in the hand of seat 0; None if there is none."""
     sizes = rules.deal_sizes()
     deal = max(len(sizes) - 2, 0)  # in the last one not all sweeps may count
     if len(hand) > min(sizes[deal][0]):
@@ -102,7 +102,7 @@ def _written(cards: Cards | list[int]) -> str:
 
 
 def _kind(rules: Rules, rank: int, place: int) -> int:
-    """Return a kind of a rank: the suits of the deck by turns."""
+    """Choose a kind of a rank: the suits of the deck by turns."""
     return card_of(rank, rules.suits[place % len(rules.suits)])
 
 
@@ -178,10 +178,8 @@ def _capture(words: Words, game: Game) -> list[str]:
     best = max(moves, key=lambda move: len(move.takes), default=None)
     if best is None or len(best.takes) != 3 or best.sweep:
         return []
-    told = _if(words, game, best)
-    if len(moves) == 1:
-        return [*told, words.say("example.not_less")]
-    return [*told, words.say("example.less")]
+    key = "example.not_less" if len(moves) == 1 else "example.less"
+    return [*_if(words, game, best), words.say(key)]
 
 
 def _choice(words: Words, game: Game) -> list[str]:
@@ -206,6 +204,7 @@ def _building(words: Words, game: Game) -> list[str]:
 
 
 def _mulle(words: Words, game: Game) -> list[str]:
+    """Show a mulle."""
     for move in game.legal_moves():
         twin = game.copy()
         twin.push(move)
