@@ -65,9 +65,9 @@ def after(page_of: Any, *steps: Callable[[Page], object]) -> Any:
 
 
 def with_hint(page: Page) -> None:
-    """Ask for a hint, and wait for it."""
+    """Ask for a hint, wait for it, and unfold its table."""
     page.locator("[data-focus=hint]").click()
-    page.wait_for_selector(".hint")
+    page.locator(".hint summary").click()
 
 
 def table_of(rules: str, language: str = "en", seed: int = 3) -> Any:
