@@ -7,6 +7,8 @@ import json
 import shutil
 import threading
 import time
+from functools import partial
+from itertools import count
 
 import uvicorn
 from playwright.sync_api import expect, sync_playwright
@@ -21,7 +23,7 @@ from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.serving import bound, config_of
 from krypenv.ui.study.studies import Studies
 from support.studies import ANALYST
-from support.tables import KEYS, Here, Kept, sockets_of
+from support.tables import KEYS, Here, Kept, opens, sockets_of
 
 DROP = """text => {
     const files = new DataTransfer();
@@ -68,7 +70,7 @@ def chromium():
 def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0, studied=None):
     """The address of a table that is served in a thread."""
     thinker = thinker or Here()
-    pages = Pages(load, keys, thinker, pause=pause)
+    pages = Pages(opens(load), keys, thinker, pause=pause)
     with served(app_of(pages, True, sockets_of(pages, keys, thinker, studied)), port) as address:
         yield address
 
@@ -105,7 +107,8 @@ def sitting(address, key="", path="socket", origin=None):
     where = f"{address.replace('http', 'ws')}/{path}"
     with connect(where, origin=origin or address, open_timeout=10) as socket:
         socket.send(json.dumps({"do": "sit", "key": key}))
-        yield socket, lambda: json.loads(socket.recv(timeout=60))
+        told = (json.loads(socket.recv(timeout=60)) for _ in count())
+        yield socket, partial(next, (each for each in told if each["type"] != "wait"))
 
 
 @contextlib.contextmanager

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from krypenv import Game
 from krypenv.ui.browser.hosted import Hosted
-from krypenv.ui.browser.pages import Page, Pages
+from krypenv.ui.browser.pages import Pages
+from krypenv.ui.browser.sockets import Page
 from krypenv.ui.browser.thinking import AgentFailed, _agent
 from support.tables import KEYS, Here, Kept
 
@@ -67,7 +68,7 @@ class Noting(Page):
 
     def tell(self, **more):
         if self._notes:
-            self.heard.append(json.dumps({**self._of._message(self.seat), **more}))
+            self.heard.append(json.dumps({**self._of._message(self), **more}))
 
 
 class Scripted(Here):
@@ -111,7 +112,7 @@ class Whole:
         self._chance = random.Random(seed)
         self.agents, self.reports, self.events = Scripted(decisions, self._chance), [], []
         self.hosted = Hosted(game, players, "search(worlds=4)", Kept())
-        self._table = Pages(lambda: self.hosted, KEYS, self.agents, 0.0, report=self.reports.append)
+        self._table = Pages(lambda _: self.hosted, KEYS, self.agents, 0.0, report=self.reports.append)
         self._table._hosted, self._table._is_ready = self.hosted, True
         noting = (*self.hosted.people, None) if noting is None else noting
         self.pages = {seat: Noting(seat, self._table, seat in noting) for seat in (*self.hosted.people, None)}
@@ -125,7 +126,7 @@ class Whole:
     async def ask(self, seat, **asked):
         """Have a page ask for something, and wait until all is done that follows."""
         before = self.hosted.edit
-        self._table._answer(self.pages[seat], self.hosted, json.dumps({"edit": before, **asked}))
+        self._table._answer(self.pages[seat], json.dumps({"edit": before, **asked}))
         is_private = before == self.hosted.edit and asked["do"] != "go"
         await self._rest()
         heard = {each: len(page.heard) for each, page in self.pages.items()}

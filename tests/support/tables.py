@@ -16,6 +16,7 @@ from krypenv.ui.browser.app import app_of
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
+from krypenv.ui.browser.start import dealt_as
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.study.learners import Lessons
 from krypenv.ui.study.studies import Studies
@@ -23,7 +24,12 @@ from krypenv.ui.study.studies import Studies
 WAIT = 120  # seconds for a message, in which code may be compiled
 ADDRESS = "http://127.0.0.1:8765"
 WEB = "ws://127.0.0.1:8765/"
-KEYS = Keys(tuple(f"key-of-seat-{seat}-" * 2 for seat in range(6)), "key-of-who-watches-it", is_open=True)
+KEYS = Keys(
+    tuple(f"key-of-seat-{seat}-" * 2 for seat in range(6)),
+    "key-of-who-watches-it",
+    "key-of-the-host-of-it",
+    is_open=True,
+)
 
 
 class Here(Thinker):
@@ -96,9 +102,26 @@ def hosted(rules="mini-low", players=("person", "greedy"), keep=None, seed=3, la
 def serving(load, keys=KEYS, thinker=None, is_local=True, studied=None, **more):
     """A client of a table's server; games are studied there if there is somebody who values moves."""
     thinker = thinker or Here()
-    pages = Pages(load, keys, thinker, pause=0.0, **more)
+    pages = Pages(opens(load), keys, thinker, pause=0.0, **more)
     with TestClient(app_of(pages, is_local, sockets_of(pages, keys, thinker, studied)), ADDRESS) as client:
         yield client
+
+
+def opens(load):
+    """What begins the game that is loaded, and after it the games that a page chooses."""
+    tables = []
+
+    def begin(choice):
+        if choice is None:
+            tables.append(load())
+            return tables[0]
+        game, players = dealt_as(choice, {})
+        keep = tables[0]._keep if tables[0] else Kept()
+        hosted = Hosted(game, players, "greedy", keep, choice.language)
+        keep(hosted.record(), True)
+        return hosted
+
+    return begin
 
 
 def within(seconds, call):
@@ -133,7 +156,7 @@ class Page:
         """Read new messages until one is as it should be, and return it."""
         while True:
             self.told = within(WAIT, self.socket.receive_json)
-            if until(self.told):
+            if self.told["type"] != "wait" and until(self.told):
                 return self.told
 
     def until(self, wanted):
@@ -143,6 +166,12 @@ class Page:
     def ask(self, do, **more):
         """Ask for something, of the state that the page shows."""
         self.send(**{"do": do, "edit": self.told["edit"], **more})
+
+    def begin(self, rules, *players, **more):
+        """Choose the next game, and wait until it has begun."""
+        before = self.told.get("game")
+        self.send(do="begin", rules=rules, players=players, **more)
+        return self.read(lambda told: told["type"] == "table" and told["game"] != before)
 
     def says(self):
         """Read what is said next."""

@@ -95,6 +95,19 @@ def test_nothing_serious_for_who_watches_and_where_a_link_leads_nowhere(browser)
         page.close()
 
 
+@pytest.mark.parametrize("way", [IN_ENGLISH, IN_SWEDISH])
+def test_nothing_serious_at_the_start_screen(browser, way):
+    with at_rest(browser, lambda: None, way, "index.html") as page:
+        check(page)
+        page.locator("[data-focus=choose]").click()
+        page.locator("[data-focus=size]").select_option("4/2")
+        page.locator("[data-focus='seat 2']").select_option("person")
+        check(page)
+        page.locator("[data-focus=begin]").click()
+        page.locator("dialog[open] .links").wait_for()
+        check(page)
+
+
 def test_what_is_serious_is_found(browser):
     with at_rest(browser, hosted) as page:
         page.evaluate("document.documentElement.removeAttribute('lang')")

@@ -25,6 +25,7 @@ from krypenv.ui.browser import seats
 from krypenv.ui.browser.seats import players_at
 
 LONGEST = 180  # seconds that a server may run in a test
+ANEW = {"do": "begin", "rules": "mini-low", "players": ["person", "greedy"]}
 FAST = ["--no-open", "--port", "0", "--hint", "greedy"]
 
 
@@ -58,13 +59,24 @@ def playing(folder):
 
         def ask(told, do, waits=True, **more):
             """Ask for something, and return what is told of it, or once it is this page's turn."""
-            socket.send(json.dumps({"do": do, "edit": told["edit"], **more}))
+            edit = {} if do == "begin" else {"edit": told["edit"]}
+            socket.send(json.dumps({"do": do, **edit, **more}))
             before = told["edit"]
             while told["edit"] == before or (waits and told["view"]["turn"] != 0 and not told["fault"]):
                 told = heard()
             return told
 
         yield process, told, ask
+
+
+@contextlib.contextmanager
+def resuming(address):
+    """A page that goes on with the game that the start screen offers, and what it is told of a type."""
+    with sitting(address) as (socket, heard):
+        while not (told := heard()).get("saved"):
+            pass
+        socket.send(json.dumps({"do": "resume", "file": told["saved"][0]["file"]}))
+        yield lambda kind: next(told for told in iter(heard, None) if told["type"] == kind and "saved" not in told)
 
 
 def first_move(told):
@@ -93,10 +105,10 @@ def test_a_killed_table_takes_its_game_up_again_and_its_agents_end_with_it(tmp_p
         time.sleep(0.05)
     assert len(Game.replay((tmp_path / "table.krk").read_text()).moves) >= told["moves"]
     with running(tmp_path) as (process, address):
+        with resuming(address) as heard:
+            assert heard("table")["view"]["log"][: len(told["view"]["log"])] == told["view"]["log"]
         assert process.stdout.readline() == "It goes on with the game of table.krk.\n"
-        with sitting(address) as (_, heard):
-            assert heard()["view"]["log"][: len(told["view"]["log"])] == told["view"]["log"]
-        assert (tmp_path / ".table.krk-links.json").read_text() == links
+        assert json.loads((tmp_path / ".table.krk-links.json").read_text())["seats"] == json.loads(links)["seats"]
         said = "The game is saved in table.krk; krypenv table goes on with it."
         assert last_line(process) == (0, [said], "")
 
@@ -114,7 +126,7 @@ def test_a_new_game_that_can_not_be_saved_leaves_the_last_one_s_file_and_gets_it
     with playing(tmp_path) as (process, told, ask):
         told = ask(told, **first_move(told))
         with full_disk(process):
-            told = ask(told, "new")
+            told = ask(told, "again")
             assert (told["game"], told["fault"]) == (2, "The game can't be saved: File too large.")
         first = (tmp_path / "table.krk").read_bytes()
         assert not (tmp_path / "table-2.krk").exists()
@@ -138,7 +150,7 @@ def test_a_new_game_keeps_no_file_of_the_game_before_open(tmp_path):
     with playing(tmp_path) as (process, told, ask):
         files = set()
         for _ in range(4):
-            told = ask(told, "new")
+            told = ask(told, **ANEW)
             files.add(len(list(Path(f"/proc/{process.pid}/fd").iterdir())))
     assert len(files) == 1
 
@@ -170,10 +182,9 @@ def test_ctrl_c_while_code_is_compiled_ends_it_at_once(tmp_path):
 def test_a_second_table_in_a_folder_leaves_the_game_to_the_first(tmp_path):
     with running(tmp_path, "--rules", "mini-low", "--against", "greedy") as (first, _):
         assert first.stdout.readline() == "The game is saved in table.krk as it goes.\n"
-        with running(tmp_path) as (second, _):
-            assert second.stdout.readline() == (
-                "The game of table.krk is played at another table. The game is saved in table-2.krk as it goes.\n"
-            )
+        with running(tmp_path) as (_, address), resuming(address) as heard:
+            said = heard("start")["say"]
+            assert said == "The game of table.krk is being played already; go on with it there."
         assert refusal(tmp_path) == "krypenv: the game of table.krk is being played already; go on with it there\n"
 
 
@@ -185,16 +196,11 @@ def refusal(folder):
     return err
 
 
-def test_a_record_that_was_not_written_whole_is_told_of_and_left_as_it_is(tmp_path):
+def test_a_record_that_was_not_written_whole_is_left_as_it_is(tmp_path):
     torn = tmp_path / "table.krk"
     torn.write_text(Game(TableSettings().game_rules(), seed=1).record()[:-40])
     before = torn.read_bytes()
     assert refusal(tmp_path)
-    with running(tmp_path) as (process, _):
-        said = process.stdout.readline()
-    assert re.fullmatch(
-        r"table.krk can't be gone on with: .+\. The game is saved in table-2.krk as it goes.\n", said
-    ), said
     assert torn.read_bytes() == before
 
 

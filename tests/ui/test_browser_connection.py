@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from support.browsers import behind_a_proxy, card, of_position, opened, play_first, served, table_at
 from support.decisions import CHOICE, FORCED
 from support.studies import ANALYST
-from support.tables import KEYS, Here, Kept, hosted, sockets_of
+from support.tables import KEYS, Here, Kept, hosted, opens, sockets_of
 
 from krypenv import Game
 from krypenv.ui.browser.app import app_of
@@ -64,7 +64,7 @@ WHY = {
 @pytest.mark.parametrize("language", WHY)
 def test_a_page_that_gets_no_connection_says_why(browser, language, name):
     unknown, no_socket, gone = WHY[language]
-    app = lambda: app_of(Pages(hosted, KEYS, Here()), True)  # noqa: E731
+    app = lambda: app_of(Pages(opens(hosted), KEYS, Here()), True)  # noqa: E731
     page = browser.new_page(locale=language)
     with served(behind_a_proxy(app(), host="127.0.0.1:1")) as address:
         page.goto(address + name)
@@ -78,7 +78,7 @@ def test_a_page_that_gets_no_connection_says_why(browser, language, name):
 
 
 def test_a_table_below_a_path_is_played_learned_and_studied(browser):
-    table = Pages(hosted, KEYS, Here(), pause=0.0)
+    table = Pages(opens(hosted), KEYS, Here(), pause=0.0)
     app = app_of(table, True, sockets_of(table, KEYS, Here(), ANALYST))
     with served(behind_a_proxy(app, prefix="/cards")) as address:
         with opened(browser, f"{address}cards/") as page:

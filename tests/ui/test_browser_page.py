@@ -258,11 +258,30 @@ def test_hint_undo_and_a_new_game(browser):
         play_first(page)
         expect(page.locator(".log")).to_contain_text("You played")
         page.get_by_role("button", name="New game").click()
-        page.get_by_role("button", name="Play on").click()
+        page.get_by_role("button", name="Back to the game").click()
         expect(page.locator(".log")).to_contain_text("You played")
         page.get_by_role("button", name="New game").click()
-        page.get_by_role("button", name="Deal anew").click()
+        page.get_by_role("button", name="Begin").click()
         expect(page.locator(".log")).not_to_contain_text("You played")
+
+
+def test_a_first_visit_teaches_or_plays_and_later_a_table_for_people_is_set(browser):
+    with table_at(lambda: None) as address, opened(browser, address, has_rules=False) as page:
+        expect(page.get_by_role("link", name="Teach me")).to_be_visible()
+        page.get_by_role("button", name="Play", exact=True).click()
+        page.get_by_role("dialog").get_by_role("button").click()
+        expect(page.locator(".others .plaque")).to_contain_text("Greedy")
+        page.get_by_role("button", name="New game").click()
+        page.locator("[data-focus=size]").select_option("4 in 2 teams")
+        page.get_by_label("Seat 3").select_option("Another person")
+        page.get_by_label("called").last.fill("Bo")
+        page.get_by_label("Language").select_option("Svenska")
+        page.get_by_role("button", name="Börja").click()
+        link = page.get_by_role("dialog").get_by_label("Bo").input_value()
+        expect(page.get_by_role("dialog")).to_contain_text("En länk är en hemlighet")
+        with opened(browser, f"{address}{link.rpartition('/')[2]}") as other:
+            expect(other.locator(".hand .card")).not_to_have_count(0)
+            expect(other.get_by_role("button", name="Nytt spel")).to_have_count(0)
 
 
 def test_a_hint_is_drawn_as_bars_with_numbers_and_is_no_reason_to_wait(browser):

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from support.browsers import table_at
 from support.studies import ANALYST
-from support.tables import ADDRESS, KEYS, WAIT, WEB, Here, Page, Waiting, hosted, page, serving, within
+from support.tables import ADDRESS, KEYS, WAIT, WEB, Here, Page, Waiting, hosted, opens, page, serving, within
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -130,11 +130,11 @@ def test_an_illegal_move_is_answered_by_why_and_a_strangers_move_by_whose_turn_i
     ):
         two.ask("play", move=two.told["view"]["hand"][0])
         assert two.says() == "It is not your turn: player 1 is to play."
-        third.ask("new")
+        third.ask("again")
         assert third.says() == "You only watch at this table."
         one.ask("undo")
         assert one.says() == "Moves are not taken back between people."
-        one.ask("new")
+        one.ask("again")
         assert one.says().startswith("Play this game to its end first")
         one.ask("play", move="KC")
         assert "is not in your hand" in one.says()
@@ -157,7 +157,7 @@ def test_other_addresses_are_refused():
 
 def test_an_origin_is_told_to_the_host_once_and_may_be_allowed():
     told = []
-    table = Pages(hosted, KEYS, Here(), pause=0.0)
+    table = Pages(opens(hosted), KEYS, Here(), pause=0.0)
     public, own = "https://cards.example", {"host": "127.0.0.1:8765"}
     with TestClient(app_of(table, True, report=told.append), ADDRESS) as client:
         for origin in (public, public, "http://[", *(f"http://{at}.example" for at in range(50))):
@@ -169,7 +169,7 @@ def test_an_origin_is_told_to_the_host_once_and_may_be_allowed():
         f"A page of {public} was refused; if that is this table's address, add --origin {public}"
     ]
     assert len(told) <= 10
-    with TestClient(app_of(Pages(hosted, KEYS, Here(), pause=0.0), True, origins=[public]), ADDRESS) as client:
+    with TestClient(app_of(Pages(opens(hosted), KEYS, Here(), pause=0.0), True, origins=[public]), ADDRESS) as client:
         with page(client, origin=public) as one:
             assert one.told["view"]["seat"] == 0
         assert client.post("/socket", headers={"origin": public, **own}).status_code == 405
@@ -311,7 +311,7 @@ def test_keys_are_kept_for_their_owner_alone(tmp_path):
     keys.keep(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert Keys.kept(path, is_open=False) == keys
-    assert len({*keys.seats, keys.watch}) == 7
+    assert len({*keys.seats, keys.watch, keys.host}) == 8
     assert keys.seat(keys.seats[2], [0, 2]) == 2
     assert keys.seat(keys.watch, [0, 2]) is None
     for key in ("", keys.seats[1], keys.watch[:-1]):
@@ -319,7 +319,9 @@ def test_keys_are_kept_for_their_owner_alone(tmp_path):
             keys.seat(key, [0, 2])
 
 
-@pytest.mark.parametrize("told", [{"seats": [], "watch": ""}, {"seats": ["s" * 22] * 6, "watch": "w" * 22}])
+@pytest.mark.parametrize(
+    "told", [{"seats": [], "watch": ""}, {"seats": ["s" * 22] * 6, "watch": "w" * 22, "host": "h" * 22}]
+)
 def test_keys_that_are_none_or_not_distinct_are_refused(tmp_path, told):
     path = tmp_path / "links.json"
     path.touch(0o600)

@@ -105,8 +105,7 @@ def test_agents_play_to_the_end_in_steps_and_on_and_who_watches_deals_anew():
             assert one.told["view"]["hand"] == []
             one.ask("pause", on=True)
             one.until(lambda told: told["paused"])
-            one.ask("new")
-            one.until(lambda told: told["game"] == 2)
+            one.begin("mini-low", "greedy", "random")
             for count in range(1, 4):
                 one.ask("step")
                 one.until(lambda told, count=count: told["game"] == 2 and told["moves"] == count)

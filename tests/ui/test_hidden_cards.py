@@ -49,8 +49,7 @@ def test_games_dealt_anew_at_a_table_follow_from_no_seed():
     kept = Kept()
     with serving(lambda: hosted("mini-low games=2", keep=kept)) as client, page(client) as one:
         one.my_turn()
-        one.ask("new")
-        one.until(lambda told: told["game"] == 2)
+        one.begin("mini-low games=2", PERSON, "greedy")
         while not one.my_turn()["view"]["over"]:
             one.play()
         one.ask("next")

@@ -13,10 +13,10 @@ import typer
 from pydantic import model_validator
 
 from krypenv.inputs.files import PRIVATE, write_whole
-from krypenv.inputs.words import one_line, printable
+from krypenv.inputs.words import printable, shown
 from krypenv.runtime import stopping
 from krypenv.training.cli.outputs import check_files, is_same, read_text
-from krypenv.training.cli.saved_games import Taken, alone, latest, own_name, take
+from krypenv.training.cli.saved_games import alone, latest, own_name, take
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.groups import AGENTS, GAME_RECORDS, AtTable
 
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from krypenv.game.game import Game
     from krypenv.rules import Rules
     from krypenv.ui.browser.hosted import Hosted
+    from krypenv.ui.browser.start import Choice
     from krypenv.ui.study.studies import Analyst
 
 _STEM = "table"  # of the names of files
+_MOST_OFFERED = 5  # games of the folder to go on with
 
 
 class TableSettings(AtTable):
@@ -78,17 +80,23 @@ class TableSettings(AtTable):
         """Whether an option is given that needs a new game."""
         return self.has_rules or self.seed is not None or bool(self.seat) or self.people != 1
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether no option says what is played."""
+        return not (self.load or self.is_new or self.against or self.save)
+
 
 def table_command(settings: TableSettings) -> None:
     """Play against agents, or with other people, at a table in the browser, or watch agents there.
 
-    The game is saved after each move, to a file of its own. Without options for the game, the table goes on with the
-    latest one of this folder that has not ended.
+    Without options for the game, the page asks what is to be played, or goes on with a game of this folder. Each game
+    is saved after each move, to a file of its own.
     """
     from krypenv.ui.browser.app import app_of
     from krypenv.ui.browser.pages import Pages
-    from krypenv.ui.browser.serving import Serving, address_of, bound, is_loopback, link, open_soon, origin_of
+    from krypenv.ui.browser.serving import PORT, Serving, address_of, bound, is_loopback, link, origin_of
     from krypenv.ui.browser.thinking import Thinker
+    from krypenv.ui.narrator.texts import language_of
     from krypenv.ui.study.learners import Lessons
     from krypenv.ui.study.studies import Studies
 
@@ -99,32 +107,32 @@ def table_command(settings: TableSettings) -> None:
     players = [] if settings.load else settings.seated(settings.game_rules())
     thinkers = partial(Thinker, secrets.randbits(64) if settings.seed is None else settings.seed)
     with bound(settings.host, settings.port) as listening, contextlib.ExitStack() as held:
-        files = _Files(settings, players, held, is_local)
-        serving, page = Serving(), "learn.html" if settings.learn else ""
+        files, serving = _Files(settings, players, held, is_local), Serving()
 
         def announce(hosted: Hosted) -> None:
             keys = pages.keys = files.keys
-            needs_key = not is_local or len(hosted.people) > 1
             typer.echo(files.said)
-            if needs_key:
+            if not is_local or len(hosted.people) > 1:
                 for seat in hosted.people:
                     typer.echo(f"the link of {hosted.name(seat)}: {link(address, keys.seats[seat])}")
             typer.echo(f"to watch: {link(address, keys.watch)}")
-            if settings.open and needs_key:
-                key = keys.seats[hosted.people[0]] if hosted.people else keys.watch
-                open_soon(link(address, key, page))
 
         address = settings.origin[0] if settings.origin else address_of(listening, settings.host)
-        typer.echo(f"The table is at {address} until you press Ctrl-C." if is_local else "Ctrl-C ends the table.")
+        is_alone = is_local and settings.people <= 1 and not settings.load
+        own = link(address, "" if is_alone else files.keys.host, "learn.html" if settings.learn else "")
+        typer.echo(f"The table is at {address if is_alone else own} until you press Ctrl-C.")
+        if settings.port is None and listening.getsockname()[1] != PORT:
+            typer.echo(f"Port {PORT} is busy: perhaps another table is at {address_of(listening, settings.host, PORT)}")
         thinker = thinkers()
-        pages = Pages(files.begin, files.keys, thinker, begun=announce, stop=serving.stop, report=_report)
+        pages = Pages(
+            files.open, files.keys, thinker, begun=announce, stop=serving.stop, report=_report, saved=files.saved,
+            address=address, language=settings.language or language_of(),
+        )  # fmt: skip
         try:
             studies = Studies(files.keys, thinkers, _analyst(settings), pages, report=_report)
             lessons = Lessons(pages, thinker)
             sockets = {"/study": studies.serve, "/learn": lessons.serve}
-            app = app_of(pages, is_local, sockets, origins, _report)
-            needs_no_key = is_local and settings.people <= 1
-            serving.run(app, listening, link(address, "", page) if needs_no_key and settings.open else "")
+            serving.run(app_of(pages, is_local, sockets, origins, _report), listening, own if settings.open else "")
         except KeyboardInterrupt:
             if pages.is_loading:
                 stopping.end_at_once()  # without waiting for the compiler
@@ -192,36 +200,63 @@ class _Files:
         self._kept_keys: Path | None = None  # the file of the keys
         self.path: Path | None = None
         self._unsaved = b""  # the record that could not be saved the last time
-        self.said = self._elsewhere = ""
+        self.said = ""
 
-    def begin(self) -> Hosted:
-        """Choose the game to play: that of --load, the latest unfinished one, or a new one."""
+    def open(self, choice: Choice | None = None) -> Hosted | None:
+        """Begin the game of a choice, or of the command line; None if it has no options for a game."""
         from krypenv.ui.browser.hosted import Hosted
         from krypenv.ui.browser.keys import Keys
+        from krypenv.ui.browser.start import dealt_as
         from krypenv.ui.narrator.texts import language_of
-        from krypenv.ui.table import dealt, next_of
+        from krypenv.ui.table import dealt
 
-        settings, players, unfinished = self._settings, self._players, None
-        if settings.load:
-            unfinished = self._loaded(settings.load)
-        elif not (settings.is_new or settings.against or settings.save):
-            unfinished = self._unfinished()
-        if unfinished:
-            game, players = unfinished
-            if game.is_over:
-                game = next_of(game)
-            self.said = f"It goes on with the game of {printable(str(self.path))}."
-        else:
-            game = dealt(settings.game_rules(), settings.seed)
-        hosted = Hosted(game, players, settings.hint, self.keep, settings.language or language_of())
-        if self.path:
-            self.keys = Keys.kept(_keys_of(self.path), self._is_local)
-        elif settings.save:
-            take(settings.save, self._held)
-            self.path = settings.save
-        self._write(hosted.record())
-        self.said = self.said or f"{self._elsewhere}The game is saved in {printable(str(self.path))} as it goes."
+        settings, path = self._settings, None
+        if choice is None and settings.is_bare:
+            return None
+        if choice and choice.file and Path(choice.file) not in latest():
+            raise ValueError(f"there is no game {shown(choice.file)} in the folder of the table")
+        loaded = choice.file if choice else settings.load
+        with contextlib.ExitStack() as held:
+            if loaded:
+                game, players, path = self._loaded(loaded, held)
+            elif choice:
+                game, players = dealt_as(choice, {agent: agent for agent in settings.against})
+            else:
+                game, players = dealt(settings.game_rules(), settings.seed), self._players
+            if settings.save and not path and not choice:
+                take(settings.save, held)
+                path = settings.save
+            language = (choice.language if choice else settings.language) or language_of()
+            hosted = Hosted(game, players, settings.hint, self.keep, language)
+            if path is None:
+                path = own_name(hosted.record(), held, _STEM)
+            else:
+                write_whole(path, hosted.record(), PRIVATE)
+                if loaded:
+                    self.keys = Keys.kept(_keys_of(path), self._is_local)._replace(host=self.keys.host)
+            self._held.close()  # the file of the game before
+            self._held.enter_context(held.pop_all())
+        self.path = path
+        self._keep_keys()
+        file = printable(str(path))
+        self.said = f"It goes on with the game of {file}." if loaded else f"The game is saved in {file} as it goes."
         return hosted
+
+    def saved(self, language: str) -> list[dict[str, str]]:
+        """List the latest games of this folder that have not ended, each with a line on it."""
+        from krypenv.game.game import Game
+        from krypenv.ui.browser.hosted import players_of
+        from krypenv.ui.browser.start import told_of
+
+        found: list[dict[str, str]] = []
+        for path in latest():
+            with contextlib.suppress(OSError, ValueError):
+                if len(found) < _MOST_OFFERED and path != self.path and str(path).isprintable():
+                    game = Game.replay(read_text(str(path)))
+                    players = players_of(game)
+                    if players and not game.session_over:
+                        found.append({"file": str(path), "text": told_of(game, players, language)})
+        return found
 
     def keep(self, record: bytes, is_new: bool) -> None:
         """Save the game; a new game gets its own file, now or when it can next be saved."""
@@ -235,6 +270,10 @@ class _Files:
         else:
             with self._held.pop_all():  # the file of the game before
                 self.path = own_name(record, self._held, _STEM)
+        self._keep_keys()
+
+    def _keep_keys(self) -> None:
+        assert self.path
         path = _keys_of(self.path)
         if path != self._kept_keys:
             self.keys.keep(path)
@@ -253,13 +292,14 @@ class _Files:
                 raise ValueError(f"the game is not saved: {reason_of(error)}") from None
         return f"\nThe game is saved in {self.path}; krypenv table goes on with it." if self.path else ""
 
-    def _loaded(self, name: str) -> tuple[Game, list[str]]:
-        """Read the game of a record and its players; --against replaces the agents of the record."""
+    def _loaded(self, name: str, held: contextlib.ExitStack) -> tuple[Game, list[str], Path | None]:
+        """Read the game of a record, its players and the file to save it to; --against replaces the record's agents."""
         from krypenv.game.game import Game
         from krypenv.ui.browser.hosted import players_of
         from krypenv.ui.browser.seats import people_of
+        from krypenv.ui.table import next_of
 
-        settings, game = self._settings, Game.replay(read_text(name))
+        settings, game, path = self._settings, Game.replay(read_text(name)), None
         if game.session_over:
             raise ValueError(f"the game of {name} is over; krypenv show prints it")
         players = players_of(game)
@@ -267,27 +307,6 @@ class _Files:
             players = settings.seated(game.rules, people_of(players or []))
         if name != "-" and (not settings.save or is_same(settings.save, name)):
             check_files(name)
-            self._held.enter_context(alone(Path(name)))
-            self.path = Path(name)
-        return game, players
-
-    def _unfinished(self) -> tuple[Game, list[str]] | None:
-        """Find and lock the latest unfinished game of a table in this folder that nobody plays; None if none."""
-        from krypenv.game.game import Game
-        from krypenv.ui.browser.hosted import players_of
-
-        for path in latest():
-            if not path.name.startswith(_STEM):
-                continue
-            try:
-                game = Game.replay(read_text(str(path)))
-                players = players_of(game)
-                if players and not game.session_over:
-                    self._held.enter_context(alone(path))
-                    self.path = path
-                    return game, players
-            except Taken:
-                self._elsewhere = f"The game of {printable(str(path))} is played at another table. "
-            except (OSError, ValueError) as error:
-                self._elsewhere = f"{printable(str(path))} can't be gone on with: {one_line(str(error))}. "
-        return None
+            held.enter_context(alone(Path(name)))
+            path = Path(name)
+        return next_of(game) if game.is_over else game, players, path

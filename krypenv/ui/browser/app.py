@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketClose
 
 from krypenv.ui.browser.pages import Pages
-from krypenv.ui.browser.rulebooks import serve_rules
 from krypenv.ui.browser.serving import is_loopback, origin_of
+from krypenv.ui.browser.start import serve_rules
 
 STATIC = Path(__file__).parent / "static"
 MOST_NAMED = 10  # refused origins that the host is told of

@@ -15,7 +15,7 @@ from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import CATALOGUES, check_language, say
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.study.steps import margins_of
-from krypenv.ui.table import dealt, next_of
+from krypenv.ui.table import next_of
 from krypenv.ui.view import Story, refusal, view
 
 _TAG = "Seat{}"  # of a record: who sits there
@@ -39,6 +39,7 @@ class Hosted:
         stand_ins: those for which an agent plays, as the person is gone: the one that gives hints.
         game: the game that is being played, one of a session perhaps.
         number: which game of this table it is, 1 for the first.
+        hints: whether people may ask for hints.
         goal: what the game is about, in a sentence.
         edit: how often the game has changed, undo included; a request or an answer for another edit is stale.
         fault: why the game can't be saved, in a sentence; empty if it can.
@@ -55,12 +56,15 @@ class Hosted:
         self.game, self.number, self.fault, self.language = game, 1, "", check_language(language)
         self._keep = keep
         self._past: dict[int, Game] = {}
-        names = names_of(players, CATALOGUES[language]["player"])
+        names = names_of(players, CATALOGUES[language]["player"], game.tags)
         self._words = {seat: Narrator(game.rules, names, seat, language) for seat in (None, *range(game.rules.players))}
         self.goal = self._words[None].lines()[0][1]
         while game.pending:
             game.pop()
-        sign(game, players)
+        self._tags = {_TAG.format(seat): player for seat, player in enumerate(players)}
+        self._tags |= {name: text for name, text in game.tags.items() if name == "Hints" or name[:4] == "Name"}
+        self.hints = self._tags.get("Hints") != "no"
+        game.tags |= self._tags
         self.edit += 1
         self._stories = {seat: Story(words) for seat, words in self._words.items()}
 
@@ -127,6 +131,12 @@ class Hosted:
         """The games of this table that are over, by their numbers."""
         return self._past | ({self.number: self.game} if self.game.is_over else {})
 
+    def follow(self, before: Hosted) -> None:
+        """Count games and edits on from another table, and keep its games if they were of the same kind."""
+        self.number, self.edit = before.number + 1, before.edit + 1
+        if (before.game.rules, before.players) == (self.game.rules, self.players):
+            self._past = before.finished
+
     def compared(self, number: int, seat: int | None) -> str:
         """Compare a game that is over with an earlier one of the same cards, in a sentence; empty if there is none."""
         games = self.finished
@@ -187,13 +197,15 @@ class Hosted:
         self._begin(next_of(self.game), is_new=False)
         return ""
 
-    def _new(self, seat: int, request: Request) -> str:
-        return self._deal_anew(lambda: dealt(self.game.rules))
-
     def _again(self, seat: int, request: Request) -> str:
-        return self._deal_anew(self.game.rewound)
+        if len(self.people) > 1 and not self.game.is_over:
+            return self.say("not_over")
+        self._begin(self.game.rewound(), is_new=True)
+        return ""
 
     def _hint(self, seat: int, request: Request) -> str:
+        if not self.hints:
+            return self.say("hints_forbidden")
         return "" if self.game.turn == seat else self.say("no_hint")
 
     def _go(self, seat: int, request: Request) -> str:
@@ -205,15 +217,9 @@ class Hosted:
         self.stand_ins.add(request.seat)
         return ""
 
-    def _deal_anew(self, deal: Callable[[], Game]) -> str:
-        if len(self.people) > 1 and not self.game.is_over:
-            return self.say("not_over")
-        self._begin(deal(), is_new=True)
-        return ""
-
     def _begin(self, game: Game, is_new: bool) -> None:
         self._past = self.finished
-        sign(game, self.players)
+        game.tags |= self._tags
         game.comments.clear()
         self.game, self.number = game, self.number + 1
         self._stories = {seat: Story(words) for seat, words in self._words.items()}
@@ -228,11 +234,6 @@ class Hosted:
             self._keep(self.record(), is_new)
         except OSError as error:
             self.fault = self.say("not_saved", reason=one_line(error.strerror or str(error)))
-
-
-def sign(game: Game, players: Sequence[str]) -> None:
-    """Write who sits where into a game's record, as `krypenv play` does."""
-    game.tags |= {_TAG.format(seat): player for seat, player in enumerate(players)}
 
 
 def players_of(game: Game) -> list[str] | None:

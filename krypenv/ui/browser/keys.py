@@ -1,4 +1,4 @@
-"""The keys in the links to a table: one for each seat, and one for who watches."""
+"""The keys in the links to a table: one for each seat, one for who watches, and the host's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from krypenv.inputs.files import PRIVATE, naming, read_json, write_whole
 
 MOST_SEATS = 6
 _A_KEY = schema.matching(r"[\w-]{22,64}", "a key")
-_KEYS = schema.a_record({"seats": schema.a_list(_A_KEY, MOST_SEATS, MOST_SEATS), "watch": _A_KEY})
+_KEYS = schema.a_record({"seats": schema.a_list(_A_KEY, MOST_SEATS, MOST_SEATS), "watch": _A_KEY, "host": _A_KEY})
 
 
 class Keys(NamedTuple):
@@ -24,12 +24,14 @@ class Keys(NamedTuple):
 
     seats: tuple[str, ...]  # by seat
     watch: str  # of who only watches
-    is_open: bool = False  # whether a page without a key gets the seat of a person who plays alone
+    host: str  # of who chooses the game, who has the first person's seat
+    is_open: bool = False  # whether a page without a key is the host's, unless several people play
 
     @classmethod
     def new(cls, is_open: bool) -> Keys:
         """Return keys that nobody can guess."""
-        return cls(tuple(secrets.token_urlsafe(16) for _ in range(MOST_SEATS)), secrets.token_urlsafe(16), is_open)
+        *seats, watch, host = (secrets.token_urlsafe(16) for _ in range(MOST_SEATS + 2))
+        return cls(tuple(seats), watch, host, is_open)
 
     @classmethod
     def kept(cls, path: Path, is_open: bool) -> Keys:
@@ -48,19 +50,19 @@ class Keys(NamedTuple):
         found = read_json(path)
         try:
             schema.check(_KEYS, found)
-            if len({found["watch"], *found["seats"]}) <= MOST_SEATS:
+            if len({found["watch"], found["host"], *found["seats"]}) < MOST_SEATS + 2:
                 raise ValueError("two of them are the same")
         except ValueError as error:
             raise ValueError(f"{path} holds no keys of a table: {error}; remove it") from None
-        return cls(tuple(found["seats"]), found["watch"], is_open)
+        return cls(tuple(found["seats"]), found["watch"], found["host"], is_open)
 
     def keep(self, path: Path) -> None:
         """Write the keys to a file that only its owner may read; raises OSError with its name."""
-        write_whole(path, json.dumps({"seats": self.seats, "watch": self.watch}).encode(), PRIVATE)
+        write_whole(path, json.dumps({"seats": self.seats, "watch": self.watch, "host": self.host}).encode(), PRIVATE)
 
     def seat(self, key: str, people: Sequence[int]) -> int | None:
         """Return the seat that a key leads to, None for who watches; raises LookupError if it leads nowhere."""
-        if not key and self.is_open and len(people) <= 1:
+        if self.is_host(key, people):
             return people[0] if people else None
         given = key.encode()
         if secrets.compare_digest(given, self.watch.encode()):
@@ -69,6 +71,12 @@ class Keys(NamedTuple):
             if secrets.compare_digest(given, self.seats[seat].encode()):
                 return seat
         raise LookupError(key)
+
+    def is_host(self, key: str, people: Sequence[int]) -> bool:
+        """Return whether a key is the host's, who needs none at an open table unless several people play."""
+        return secrets.compare_digest(key.encode(), self.host.encode()) or bool(
+            not key and self.is_open and len(people) <= 1
+        )
 
     def opens(self, key: str) -> bool:
         """Return whether a key is one of these, whatever it leads to, or none is needed."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,73 +14,62 @@ from krypenv.inputs.words import one_line
 from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pace import Pace
-from krypenv.ui.browser.requests import OF_PACE, Request, parse_request
-from krypenv.ui.browser.sockets import NOT_READ, Gone, received, welcome
+from krypenv.ui.browser.requests import CHOOSING, OF_PACE, REQUESTS, Request, parse_message
+from krypenv.ui.browser.serving import link
+from krypenv.ui.browser.sockets import NOT_READ, Gone, Page, in_a_thread, received, welcome
+from krypenv.ui.browser.start import Choice, offered
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
+from krypenv.ui.narrator.texts import CATALOGUES, LANGUAGES, say
 
 if TYPE_CHECKING:
-    from krypenv.game.game import Game
     from krypenv.ui.browser.hosted import Hosted  # it loads the engine, for which no page is to wait
 
 MOST_PAGES = 50  # open at once
 _UNKNOWN_KEY = "This link leads to no seat of this table. Ask for a new link where the table was started."
+_KINDS = {**REQUESTS, **CHOOSING}
 _NOT_BEGUN = "The table can't begin. Why is said where it was started."
-
-
-class Page:
-    """A page in a browser, and what it is still to be told."""
-
-    def __init__(self, socket: WebSocket, seat: int | None) -> None:
-        self.socket, self.seat = socket, seat
-        self.asked: tuple[int, Game] | None = None  # of which edit, and its game, it wants a hint
-        self.thinking: asyncio.Task[None] | None = None  # of its hints
-        self._news = asyncio.Event()
-        self._more: dict[str, Any] = {}
-
-    def tell(self, **more: Any) -> None:
-        """Send the view of its seat as soon as the page takes it, with something more."""
-        self._more |= more
-        self._news.set()
-
-    async def send_news(self, view: Callable[[int | None], dict[str, Any]]) -> None:
-        """Send news for ever: always the latest view, however slow the page is."""
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            more, self._more = self._more, {}
-            await self.socket.send_json({"type": "table", **view(self.seat), **more})
 
 
 class Pages:
     """All pages of a table.
 
     Args:
-        load: makes the game; called in a thread, for it loads the engine. ValueError ends the table.
+        load: makes the game of the command line, None if a page is to choose it, or the game of a choice; called in a
+            thread, for it loads the engine. ValueError ends the table, or refuses the choice.
         keys: which key leads to which seat; `begun` may still change them.
         thinker: where agents think.
         pause: seconds between the moves of agents, so that people see them.
-        begun: called with the game when it can be played.
+        begun: called with the game, and each new one, when it can be played.
         stop: called with the reason if the table can't begin.
         report: called with what goes wrong, for the host alone: it may tell what is hidden, and files.
+        saved: returns the games that can be gone on with, each with its file and a line in a language.
+        address: of the first page, with which links begin.
+        language: of the texts until there is a game.
 
     Attributes:
         keys, report: as given.
+        language: of the texts.
     """
 
     def __init__(
         self,
-        load: Callable[[], Hosted],
+        load: Callable[[Choice | None], Hosted | None],
         keys: Keys,
         thinker: Thinker,
         pause: float = 0.9,
         begun: Callable[[Hosted], object] = id,
         stop: Callable[[str], object] = id,
         report: Callable[[str], object] = id,
+        saved: Callable[[str], list[dict[str, str]]] = lambda language: [],
+        address: str = "",
+        language: str = "en",
     ) -> None:
+        self._saved, self._address, self.language = saved, address, language
         self._load, self.keys, self._thinker = load, keys, thinker
         self._pace, self._begun, self._stop, self.report = Pace(pause), begun, stop, report
         self._hosted: Hosted | None = None
-        self._loaded = asyncio.Event()
+        self._loaded = asyncio.Event()  # the game is there, or a page may choose it
+        self._dealt = asyncio.Event()  # the game is there, or will never be
         self._is_watched = asyncio.Event()
         self._is_ready = False  # whether the agents have compiled what they need
         self._failed = ""  # why the agent to act can't
@@ -90,6 +78,7 @@ class Pages:
         self._pages: list[Page] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._playing: asyncio.Task[None] | None = None
+        self._is_beginning = False  # whether a choice is being made a game
 
     # ------------------------------------------------------------------ beginning and end
 
@@ -97,37 +86,65 @@ class Pages:
         """Make the game and the agents, while pages may already come."""
         self._start(self._begin())
 
-    async def _begin(self) -> None:
+    async def _begin(self, choice: Choice | None = None, page: Page | None = None) -> None:
+        """Make the game, of the command line or of the choice of a page, and have its agents compile."""
         try:
-            hosted = await _in_a_thread(self._load_and_compile)
-            self._hosted = hosted
-            self._begun(hosted)
-            self._loaded.set()
-            self._wake()
-            agents = {player: seat for seat, player in enumerate(hosted.players) if seat not in hosted.people}
-            await self._thinker.prepare(hosted.game.rules, {hosted.adviser: hosted.first_seat, **agents})
+            hosted = await in_a_thread(partial(self._load_and_compile, choice))
+            self._is_beginning = False
+            if hosted:
+                self._take(hosted)
+                agents = {player: seat for seat, player in enumerate(hosted.players) if seat not in hosted.people}
+                await self._thinker.prepare(hosted.game.rules, {hosted.adviser: hosted.first_seat, **agents})
         except (ValueError, OSError, AgentFailed) as error:
-            self._ended = _NOT_BEGUN
-            self._loaded.set()
+            return await self._refuse(error, page)
+        self._loaded.set()
+        if hosted and hosted is self._hosted:
+            self._is_ready = True
             self.tell_all()
-            await self._pace.rest()  # so that the pages hear of it
-            self._stop(one_line(str(error)))
-            return
-        self._is_ready = True
-        self.tell_all()
-        with contextlib.suppress(AgentFailed):
-            await self._thinker.prepare_advice(hosted.adviser, hosted.first_seat, hosted.game.rules)
+            with contextlib.suppress(AgentFailed):
+                await self._thinker.prepare_advice(hosted.adviser, hosted.first_seat, hosted.game.rules)
 
-    def _load_and_compile(self) -> Hosted:
+    async def _refuse(self, error: Exception, page: Page | None) -> None:
+        """Tell the page why its choice can't be played; end a table whose own game can't."""
+        reason, self._is_beginning = one_line(str(error)), False
+        if page and isinstance(error, OSError):
+            return page.tell(say=say(self.language, "not_saved", reason=error.strerror or reason))
+        if page:
+            return page.tell(say=f"{reason[:1].upper()}{reason[1:]}.")
+        self._ended = _NOT_BEGUN
+        self._loaded.set()
+        self._dealt.set()
+        self.tell_all()
+        await self._pace.rest()  # so that the pages hear of it
+        self._stop(reason)
+
+    def _load_and_compile(self, choice: Choice | None) -> Hosted | None:
         """Make the game, and compile what pages will need, for which they are not to wait one by one."""
-        hosted = self._load()
-        hosted.view(None if hosted.game.is_over else hosted.game.turn)
+        hosted = self._load(choice)
+        if hosted:
+            hosted.view(None if hosted.game.is_over else hosted.game.turn)
         return hosted
+
+    def _take(self, hosted: Hosted) -> None:
+        """Play this game from now on, in place of the one before."""
+        if self._hosted:
+            hosted.follow(self._hosted)
+        self._hosted, self.language, self._is_ready, self._failed = hosted, hosted.language, False, ""
+        self._begun(hosted)
+        self._loaded.set()
+        self._dealt.set()
+        for page in self._pages:
+            page.seat = None  # who had a seat that an agent has now, watches
+            with contextlib.suppress(LookupError):
+                page.seat = self.keys.seat(page.key, hosted.people)
+            self._greet(page)
+        self.tell_all()
+        self._wake()
 
     @property
     def is_loading(self) -> bool:
-        """Whether the game has not been made yet."""
-        return not self._loaded.is_set()
+        """Whether a game is being made."""
+        return not self._loaded.is_set() or self._is_beginning
 
     async def end(self) -> None:
         """Stop whatever is being done."""
@@ -149,35 +166,44 @@ class Pages:
         await welcome(socket, self._room, partial(self._enter, socket))
 
     async def _enter(self, socket: WebSocket, key: str, place: Place) -> None:
-        hosted, seat = await self.seat_of(key)
+        for event in (self._loaded, self._dealt):
+            if not event.is_set() and not (self._loaded.is_set() and self.keys.is_host(key, ())):
+                texts = {"texts": CATALOGUES[self.language], "language": self.language}
+                with contextlib.suppress(RuntimeError, OSError, WebSocketDisconnect):
+                    await socket.send_json({"type": "wait", "for": "host" if self._loaded.is_set() else "", **texts})
+                await event.wait()
+        _, seat = await self.seat_of(key)
         place.sit(seat)
-        await self._listen(Page(socket, seat), hosted)
+        await self._listen(Page(socket, seat, key))
 
     @property
     def hosted(self) -> Hosted | None:
         """The game at the table; None until it is there."""
         return self._hosted
 
-    async def seat_of(self, key: str) -> tuple[Hosted, int | None]:
-        """Return the game, once it is there, and the seat that a key leads to; raises Refused if it leads nowhere."""
+    async def seat_of(self, key: str) -> tuple[Hosted | None, int | None]:
+        """Return the game, None while it is chosen, and the seat of a key; raises Refused if the key leads nowhere."""
         await self._loaded.wait()
-        if self._hosted is None:
+        if self._ended:
             raise Refused(self._ended)
         try:
-            return self._hosted, self.keys.seat(key, self._hosted.people)
+            return self._hosted, self.keys.seat(key, self._hosted.people if self._hosted else ())
         except LookupError:
             raise Refused(_UNKNOWN_KEY) from None
 
-    async def _listen(self, page: Page, hosted: Hosted) -> None:
-        page.tell(texts=hosted.texts, language=hosted.language)
+    async def _listen(self, page: Page) -> None:
         self._pages.append(page)
         self._is_watched.set()
-        hosted.stand_ins.discard(-1 if page.seat is None else page.seat)
+        if self._hosted:
+            self._hosted.stand_ins.discard(-1 if page.seat is None else page.seat)
+            self._greet(page)
+        else:
+            self._start(self._offer(page, self.language))
         self.tell_all()  # who is here
         sender = self._start(self._send(page))
         try:
             while True:
-                self._answer(page, hosted, await received(page.socket))
+                self._answer(page, await received(page.socket))
         finally:
             sender.cancel()
             if page.thinking:
@@ -192,12 +218,46 @@ class Pages:
         with contextlib.suppress(RuntimeError, OSError, WebSocketDisconnect, Gone):
             await page.send_news(self._message)
 
-    def _answer(self, page: Page, hosted: Hosted, text: str) -> None:
+    def _greet(self, page: Page) -> None:
+        """Tell a page the texts of the game."""
+        page.chooses = False
+        page.tell(texts=CATALOGUES[self.language], language=self.language)
+
+    def _answer(self, page: Page, text: str) -> None:
         """Do what a page asks for; it is answered by its view, and by a sentence if it can't be done."""
         try:
-            request = parse_request(text)
+            found = parse_message(text, _KINDS)
         except ValueError as error:
             return page.tell(say=NOT_READ.format(error))
+        if found["do"] in CHOOSING:
+            return self._choose(page, **found)
+        if self._hosted:
+            self._ask(page, self._hosted, Request(**found))
+
+    def _choose(self, page: Page, do: str, language: str = "", **its: Any) -> None:
+        """Have the host choose what is played, or play it."""
+        hosted = self._hosted
+        language = language if language in LANGUAGES else self.language
+        if not self.keys.is_host(page.key, hosted.people if hosted else ()):
+            page.tell(say=say(self.language, "only_host"))
+        elif do == "start":
+            self._start(self._offer(page, language))
+        elif do == "back" and hosted:
+            self._greet(page)
+        elif hosted and not hosted.game.is_over and len(self._here() & set(hosted.people)) > 1:
+            page.tell(say=say(self.language, "not_over"))
+        elif not self._is_beginning:
+            self._is_beginning = True
+            self._start(self._begin(Choice(language=language, **its), page))
+
+    async def _offer(self, page: Page, language: str) -> None:
+        """Have a page show the start screen."""
+        page.chooses, page.key = True, self.keys.host
+        page.tell(texts=CATALOGUES[language], language=language, **await asyncio.to_thread(offered, language))
+        page.tell(saved=await asyncio.to_thread(self._saved, language))
+
+    def _ask(self, page: Page, hosted: Hosted, request: Request) -> None:
+        """Do what a page asks for at the game."""
         if request.do in OF_PACE:
             return self._change_pace(page, hosted, request)
         before, is_here = hosted.edit, request.do == "stand_in" and request.seat in self._here()
@@ -231,12 +291,16 @@ class Pages:
     def tell_all(self, **more: Any) -> None:
         """Send each page the view of its seat."""
         for page in self._pages:
-            page.tell(**more)
+            if not page.chooses:
+                page.tell(**more)
 
-    def _message(self, seat: int | None) -> dict[str, Any]:
-        hosted = self._hosted
-        assert hosted
+    def _message(self, page: Page) -> dict[str, Any]:
+        hosted, seat = self._hosted, page.seat
+        if page.chooses or hosted is None:
+            return {"type": "start", "key": self.keys.host, "begun": hosted is not None, "now": _played(hosted)}
+        is_host = self.keys.is_host(page.key, hosted.people)
         return {
+            "type": "table",
             "edit": hosted.edit,
             "game": hosted.number,
             "moves": len(hosted.game.moves),
@@ -248,6 +312,9 @@ class Pages:
             "stand_ins": sorted(hosted.stand_ins),
             "adviser": hosted.helper,
             "leads": hosted.leads(seat),
+            "host": is_host,
+            "links": self._links(page, hosted) if is_host else [],
+            "hints": hosted.hints,
             "pace": self._pace.name,
             "paused": self._pace.is_paused,
             "thinking": hosted.thinker,
@@ -258,6 +325,13 @@ class Pages:
             "stuck": bool(self._failed),
             "undo": seat in hosted.people and len(hosted.people) == 1,
         }
+
+    def _links(self, page: Page, hosted: Hosted) -> list[list[str]]:
+        """Return who may be let in, each with the link; nobody where one person plays at this machine."""
+        if self.keys.is_open and len(hosted.people) <= 1:
+            return []
+        keys = [(hosted.name(seat), self.keys.seats[seat]) for seat in hosted.people if seat != page.seat]
+        return [[who, link(self._address, key)] for who, key in (*keys, (hosted.say("to_watch"), self.keys.watch))]
 
     def _here(self) -> set[int]:
         """Return the seats whose page is open."""
@@ -272,13 +346,11 @@ class Pages:
             self._playing = self._start(self._play_agents())
 
     async def _play_agents(self) -> None:
-        hosted = self._hosted
-        assert hosted
-        while (seat := hosted.thinker) is not None and not self._failed:
-            state = hosted.edit, seat
+        while (hosted := self._hosted) and (seat := hosted.thinker) is not None and not self._failed:
+            state = hosted, hosted.edit, seat
 
             def is_wanted(state: tuple = state) -> bool:  # or a person has taken a move back, or has come back
-                return state == (hosted.edit, hosted.thinker)
+                return state == (self._hosted, state[0].edit, state[0].thinker)
 
             if not hosted.people:
                 await self._is_watched.wait()
@@ -301,7 +373,7 @@ class Pages:
             except AgentFailed as error:
                 page.tell(say=self._told_of(hosted.helper, error, hosted))
                 continue
-            if edit == hosted.edit:
+            if (hosted, edit) == (self._hosted, hosted.edit):
                 page.tell(hint=hosted.hint(game.turn, advice))
 
     def _told_of(self, who: str, error: Exception, hosted: Hosted) -> str:
@@ -310,27 +382,9 @@ class Pages:
         return hosted.say("agent_failed", who=who)
 
 
-async def _in_a_thread(work: Callable[[], Hosted]) -> Hosted:
-    """Return what work gives in a thread for which nobody waits when the server is stopped."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Hosted] = loop.create_future()
-
-    def tell(result: Hosted | None, error: BaseException | None) -> None:
-        if done.cancelled():
-            return
-        if error:
-            done.set_exception(error)
-        elif result:
-            done.set_result(result)
-
-    def run() -> None:
-        result, error = None, None
-        try:
-            result = work()
-        except Exception as raised:
-            error = raised
-        with contextlib.suppress(RuntimeError):  # the server is stopped
-            loop.call_soon_threadsafe(tell, result, error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await done
+def _played(hosted: Hosted | None) -> dict[str, Any] | None:
+    """Return what is played now, as the start screen has it."""
+    if hosted is None:
+        return None
+    rules = hosted.game.rules
+    return {"game": rules.name, "size": f"{rules.players}/{rules.teams or 0}", "players": hosted.players}

@@ -28,7 +28,22 @@ REQUESTS: Mapping[str, schema.Schema] = {
     "stand_in": _of_a_game(seat=schema.whole(0, 5)),
     "pace": _of_a_game(pace=schema.matching("|".join(PACES), f"one of {', '.join(PACES)}")),
     "pause": _of_a_game(on=bool),
-    **dict.fromkeys(("undo", "hint", "next", "new", "again", "go", "step"), _of_a_game()),
+    **dict.fromkeys(("undo", "hint", "next", "again", "go", "step"), _of_a_game()),
+}
+_NAME = schema.matching(r"[\w .'-]{0,20}", "a name of at most 20 letters")
+CHOOSING: Mapping[str, schema.Schema] = {  # what the host may ask for at the start screen
+    "start": a_message({}, {"language": schema.Line}),
+    "back": a_message({}),
+    "resume": a_message({"file": schema.Line}),
+    "begin": a_message(
+        {"rules": schema.Line, "players": schema.a_list(schema.Line, 1, 6)},
+        {
+            "names": schema.a_list(_NAME, 0, 6),
+            "language": schema.Line,
+            "seed": schema.whole(0),
+            "hints": bool,
+        },
+    ),
 }
 _A_MESSAGE = schema.a_record({"do": schema.Line})
 _SIT = {"sit": a_message({"key": schema.Line})}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from krypenv.inputs.words import short_name
 
 PERSON = "person"
+NO_TAGS: Mapping[str, str] = {}
 
 
 def players_at(count: int, seats: Sequence[int], agents: Sequence[str]) -> list[str]:
@@ -35,10 +36,10 @@ def people_of(players: Sequence[str]) -> list[int]:
     return [seat for seat, player in enumerate(players) if player == PERSON]
 
 
-def names_of(players: Sequence[str], person: str) -> list[str]:
-    """Return what the seats are called within sentences: people by `person`, agents by their names."""
+def names_of(players: Sequence[str], person: str, tags: Mapping[str, str] = NO_TAGS) -> list[str]:
+    """Return what the seats are called within sentences: agents by their names, people by a record's, or `person`."""
     plain = [
-        person.format(number=seat + 1) if player == PERSON else short_name(player)
+        (tags.get(f"Name{seat}") or person.format(number=seat + 1)) if player == PERSON else short_name(player)
         for seat, player in enumerate(players)
     ]
     return [name if plain.count(name) == 1 else f"{name} {seat + 1}" for seat, name in enumerate(plain)]

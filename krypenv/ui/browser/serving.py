@@ -64,9 +64,9 @@ def origin_of(address: str) -> str:
     return found[1].lower()
 
 
-def address_of(listening: socket.socket, host: str) -> str:
-    """Return the address of the first page."""
-    port = listening.getsockname()[1]
+def address_of(listening: socket.socket, host: str, port: int = 0) -> str:
+    """Return the address of the first page, at another port if one is given."""
+    port = port or listening.getsockname()[1]
     name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}/"
 

@@ -1,17 +1,23 @@
-"""A page's end of a socket: its key, the next message, and a refusal with its reason."""
+"""A page's end of a socket: its key, its news, the next message, and a refusal with its reason."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.websockets import WebSocket, WebSocketState
 
 from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.requests import parse_key
 
+if TYPE_CHECKING:
+    from krypenv.game.game import Game  # it loads the engine, for which no page is to wait
+
+Result = TypeVar("Result")
 WAIT_FOR_KEY = 10.0  # seconds that a page has for its first message
 NOT_READ = "The message was not understood: {}."
 
@@ -53,3 +59,55 @@ async def received(socket: WebSocket) -> str:
     if message["type"] == "websocket.disconnect":
         raise Gone
     return message.get("text") or ""
+
+
+class Page:
+    """A page in a browser, and what it is still to be told."""
+
+    def __init__(self, socket: WebSocket, seat: int | None, key: str = "") -> None:
+        self.socket, self.seat, self.key = socket, seat, key
+        self.chooses = False  # whether it shows the start screen
+        self.asked: tuple[int, Game] | None = None  # of which edit, and its game, it wants a hint
+        self.thinking: asyncio.Task[None] | None = None  # of its hints
+        self._news = asyncio.Event()
+        self._more: dict[str, Any] = {}
+
+    def tell(self, **more: Any) -> None:
+        """Send the view of its seat as soon as the page takes it, with something more."""
+        self._more |= more
+        self._news.set()
+
+    async def send_news(self, view: Callable[[Page], dict[str, Any]]) -> None:
+        """Send news for ever: always the latest view, however slow the page is."""
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            more, self._more = self._more, {}
+            await self.socket.send_json({**view(self), **more})
+
+
+async def in_a_thread(work: Callable[[], Result]) -> Result:
+    """Return what work gives in a thread for which nobody waits when the server is stopped."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def tell(result: Any, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error:
+            done.set_exception(error)
+        else:
+            done.set_result(result)
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as raised:
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the server is stopped
+            loop.call_soon_threadsafe(tell, result, error)
+
+    threading.Thread(target=run, daemon=True).start()
+    result: Result = await done
+    return result

@@ -13,9 +13,10 @@ from starlette.websockets import WebSocket
 from krypenv.inputs import schema
 from krypenv.ui.browser.guests import Place, Room
 from krypenv.ui.browser.keys import Keys
-from krypenv.ui.browser.pages import Page, Pages
+from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.requests import REQUESTS, Request, a_message, parse_message
-from krypenv.ui.browser.sockets import NOT_READ, welcome
+from krypenv.ui.browser.sockets import NOT_READ, Page, welcome
+from krypenv.ui.browser.start import Choice
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.narrator.texts import say
 
@@ -44,9 +45,10 @@ class Lessons:
         await welcome(socket, self._room, partial(self._enter, socket))
 
     async def _enter(self, socket: WebSocket, key: str, place: Place) -> None:
-        hosted, seat = await self._pages.seat_of(key)
-        place.sit(seat)
-        learner = Learner(hosted.language, self._thinker, report=self._pages.report)
+        if not self._pages.keys.is_host(key, ()):  # who chooses the game learns meanwhile
+            _, seat = await self._pages.seat_of(key)
+            place.sit(seat)
+        learner = Learner(self._pages.language, self._thinker, report=self._pages.report)
         learner.begin()
         try:
             await learner.welcome(socket)
@@ -67,25 +69,27 @@ class Learner(Pages):
     def __init__(
         self, language: str, thinker: Thinker, pause: float = 0.9, report: Callable[[str], object] = id
     ) -> None:
-        super().__init__(self._load_first, Keys.new(is_open=True), _Lent(thinker), pause, report=report)
-        self._language, self._agents = language, thinker
+        super().__init__(
+            self._load_first, Keys.new(is_open=True), _Lent(thinker), pause, report=report, language=language
+        )
+        self._agents = thinker
         self._advising: asyncio.Task[None] | None = None
         self._advised = 0  # the edit of what was last advised
 
-    def _load_first(self) -> Hosted:
+    def _load_first(self, choice: Choice | None) -> Hosted:
         from krypenv.ui.study.exercises import Exercise
 
-        return Exercise(0, self._language)
+        return Exercise(0, self.language)
 
-    async def _begin(self) -> None:
-        self._hosted = await asyncio.to_thread(self._load)
+    async def _begin(self, choice: Choice | None = None, page: Page | None = None) -> None:
+        self._hosted = await asyncio.to_thread(self._load, None)
         self._loaded.set()
         self._is_ready = True
 
     async def welcome(self, socket: WebSocket) -> None:
         """Let the page have the first seat."""
-        hosted, seat = await self.seat_of("")
-        await self._listen(Page(socket, seat), hosted)
+        _, seat = await self.seat_of("")
+        await self._listen(Page(socket, seat))
 
     @property
     def _exercise(self) -> Exercise:
@@ -94,10 +98,10 @@ class Learner(Pages):
         assert isinstance(self._hosted, Exercise)
         return self._hosted
 
-    def _message(self, seat: int | None) -> dict[str, Any]:
-        return super()._message(seat) | {"lesson": self._exercise.told()}
+    def _message(self, page: Page) -> dict[str, Any]:
+        return super()._message(page) | {"lesson": self._exercise.told()}
 
-    def _answer(self, page: Page, hosted: Hosted, text: str) -> None:
+    def _answer(self, page: Page, text: str) -> None:
         exercise = self._exercise
         try:
             found = parse_message(text, _KINDS)
@@ -109,9 +113,9 @@ class Learner(Pages):
         else:
             request = Request(**found)
             if request.do == "pace":
-                return self._change_pace(page, hosted, request)
+                return self._change_pace(page, exercise, request)
             if request.do not in ("play", "undo", "go"):
-                return page.tell(say=say(self._language, "lesson_no"))
+                return page.tell(say=say(self.language, "lesson_no"))
             reason = exercise.do(page.seat, request)
             if reason:
                 return page.tell(say=reason)

@@ -97,9 +97,9 @@ class Studies:
     async def _enter(self, socket: WebSocket, key: str, place: Place) -> None:
         seat = None
         if self._pages:
-            hosted, seat = await self._pages.seat_of(key)
+            _, seat = await self._pages.seat_of(key)
             place.sit(seat)
-            self._language = hosted.language
+            self._language = self._pages.language
         elif not self._keys.opens(key):
             raise Refused(self.say("study_no_key"))
         with contextlib.closing(_Visit(socket, self, seat)) as visit:

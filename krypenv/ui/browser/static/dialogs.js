@@ -63,17 +63,29 @@ const backs = (count) =>
   );
 
 /**
- * Ask whether a game is to be given up.
- * @param {() => void} yes what is done then
+ * Show who may be let in by which link, and what a link is.
+ * @param {[string, string][]} links
  */
-export function askIfSure(yes) {
-  const sure = () => {
-    close();
-    yes();
-  };
-  open(t("sure"), [
-    h("div", { class: "actions" }, button("yes", t("yes"), sure, "main"), button("no", t("no"), close)),
+export function showLinks(links) {
+  const first = new URL(links[0]?.[1] ?? "", location.href);
+  const isHere = /^(localhost|127\.|\[::1\])/.test(first.hostname);
+  open(t("links"), [
+    h("ul", { class: "links" }, links.map(linkOf)),
+    h("p", {}, t("links_secret")),
+    h("p", {}, isHere ? t("links_here") : first.protocol === "http:" ? t("links_plain") : ""),
+    button("close", t("close"), close, "main"),
   ]);
+}
+
+/** @param {[string, string]} link */
+function linkOf([who, link]) {
+  const shown = h("input", { value: link, readonly: true, "aria-label": who });
+  const copy = () => {
+    shown.select();
+    if (document.execCommand("copy")) copied.textContent = `✓ ${t("copied")}`; // also where pages are not encrypted
+  };
+  const copied = button(`copy ${link}`, t("copy"), copy);
+  return h("li", {}, h("b", {}, who), copied, shown);
 }
 
 /**

@@ -129,10 +129,8 @@ function head(table) {
       {},
       paceControl(table),
       button("rules", t("rules"), acts.rules),
-      told.leads && [
-        button("again", t("again"), () => acts.deal("again")),
-        button("new", t("new"), () => acts.deal("new")),
-      ],
+      told.links.length > 0 && button("links", t("links"), acts.links),
+      told.host && button("new", t("new"), acts.start),
     ),
   );
 }

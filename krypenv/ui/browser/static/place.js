@@ -99,7 +99,7 @@ export function bar(table) {
       "div",
       { class: "actions" },
       told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
-      !view.over && done("hint", t("hint"), isTurn && !table.isThinkingOfHint, acts.hint),
+      told.hints && !view.over && done("hint", t("hint"), isTurn && !table.isThinkingOfHint, acts.hint),
       told.people
         .filter((seat) => !told.here.includes(seat) && !told.stand_ins.includes(seat))
         .map((seat) => {

@@ -116,6 +116,9 @@
  * @property {number[]} here those whose page is open
  * @property {number[]} stand_ins those for which an agent plays
  * @property {string} adviser what this agent is called, which gives hints too
+ * @property {boolean} host whether this page chooses the game
+ * @property {[string, string][]} links who may be let in, with the link
+ * @property {boolean} hints whether they may be asked for
  * @property {boolean} leads whether this page decides what goes on at the table
  * @property {Pace} pace how fast agents play
  * @property {boolean} paused whether agents wait for each step
@@ -164,7 +167,9 @@
  * @property {(move: string) => void} play
  * @property {() => void} written plays what is picked
  * @property {() => void} rules
- * @property {(which: "new" | "again") => void} deal deals anew
+ * @property {() => void} links
+ * @property {() => void} again deals the same cards anew
+ * @property {() => void} start goes to the start screen
  * @property {() => void} hint shows a hint, or puts it away
  * @property {(what: "undo" | "next" | "go" | "step") => void} ask
  * @property {(seat: number) => void} standIn has an agent play for a person who is gone

@@ -1,6 +1,6 @@
 // The score sheet at the end of a game: every point by its source.
 
-import { h, plain, t } from "./dom.js";
+import { button, h, plain, t } from "./dom.js";
 
 /** @import { Table } from "./shapes.js" */
 
@@ -57,9 +57,8 @@ export function sheet({ told, acts }) {
       h(
         "div",
         { class: "actions" },
-        view.session_over &&
-          h("button", { class: "main", "data-focus": "end new", onclick: () => acts.deal("new") }, t("new")),
-        h("button", { "data-focus": "end again", onclick: () => acts.deal("again") }, t("again")),
+        view.session_over && told.host && button("end new", t("new"), acts.start, "main"),
+        button("end again", t("again"), acts.again),
         h("a", { class: "button", "data-focus": "end study", href: `study.html${location.hash}` }, t("study")),
       ),
   );

@@ -2,11 +2,12 @@
 
 import { chosenBy, fitting, nothing, written } from "./choosing.js";
 import { connect } from "./connection.js";
-import { askIfSure, showPile, showRules } from "./dialogs.js";
-import { setTexts } from "./dom.js";
+import { showLinks, showPile, showRules } from "./dialogs.js";
+import { setTexts, t } from "./dom.js";
 import { draw, drawEnd, drawMiddle } from "./drawing.js";
 import { hurry, shown } from "./flying.js";
 import { whenReleased } from "./pressed.js";
+import { drawWait, start } from "./start.js";
 
 /** @import { Acts, Pace, Table, Told } from "./shapes.js" */
 
@@ -16,7 +17,7 @@ const MOST_WAITING = 2; // messages
 
 /** @type {Table | null} */
 let table = null;
-/** @type {Told[]} */
+/** @type {any[]} */
 const waiting = [];
 
 // ---------------------------------------------------------------------- the connection
@@ -34,7 +35,7 @@ const send = connect(
 
 /**
  * Hear a message once the play before it has been shown, or sooner where several wait.
- * @param {Told} message
+ * @param {any} message
  */
 async function hearInTurn(message) {
   waiting.push(message);
@@ -46,10 +47,14 @@ async function hearInTurn(message) {
   }
 }
 
-/** @param {Told} message */
+/** @param {any} message */
 function hear(message) {
   if (message.texts) setTexts(message.texts);
   if (message.language) document.documentElement.lang = message.language;
+  if (message.type !== "table") {
+    table = null;
+    return message.type === "start" ? start(message, send) : drawWait(t(message.for ? "wait_host" : "wait_dealing"));
+  }
   if (message.ended) return drawEnd(message.ended);
   const before = table?.told ?? null;
   table ??= begun(message);
@@ -69,7 +74,8 @@ function hear(message) {
   draw(table, before);
   document.dispatchEvent(new CustomEvent("told", { detail: message }));
   if (!before) {
-    if (!document.documentElement.dataset.socket) welcome(table);
+    if (message.links.length && message.here.length < message.people.length) showLinks(message.links);
+    else if (!document.documentElement.dataset.socket) welcome(table);
     const pace = kept(PACE);
     if (message.leads && (pace === "slow" || pace === "fast")) ask({ do: "pace", pace });
   }
@@ -171,12 +177,9 @@ const acts = {
   },
   written: () => table && ask({ do: "play", move: written(table.told.view, table.chosen) }),
   rules: () => table && void showRules(table.told.of),
-  deal: (which) => {
-    const view = table?.told.view;
-    const isPlayed = view && !view.over && view.log.some((line) => line.seat !== null);
-    if (isPlayed && table && table.told.people.length < 2) askIfSure(() => ask({ do: which }));
-    else ask({ do: which });
-  },
+  links: () => table && showLinks(table.told.links),
+  again: () => ask({ do: "again" }),
+  start: () => send({ do: "start" }),
   hint: doing((table) => {
     table.isThinkingOfHint = !table.hint;
     if (table.hint) table.hint = null;

@@ -1,0 +1,387 @@
+// The start screen: what is played, by whom, and in which language; on a first visit, three buttons.
+
+import { showRules } from "./dialogs.js";
+import { button, h, refocus, setTexts, t } from "./dom.js";
+
+/**
+ * @typedef {object} Game that can be played
+ * @property {string} name
+ * @property {string} title
+ * @property {string} line
+ * @property {boolean} small
+ * @property {[number, number][]} sizes players and teams, 0 for none
+ */
+
+/**
+ * @typedef {object} Choice what is to be played
+ * @property {string} game
+ * @property {string} size players and teams, as in "4/2"
+ * @property {string[]} players by seat: an agent, or PERSON
+ * @property {string[]} names of people, by seat
+ * @property {string} changes of the rules, as text
+ * @property {string} seed
+ * @property {boolean} hints
+ */
+
+/**
+ * @typedef {object} Offer what the server offers
+ * @property {Game[]} games
+ * @property {{ agent: string, text: string }[]} levels
+ * @property {[string, string][]} languages
+ * @property {{ file: string, text: string }[]} saved
+ * @property {string} key
+ * @property {Partial<Choice> | null} now what is played
+ * @property {boolean} begun whether a game lies on the table
+ * @property {string} [say]
+ */
+
+const PERSON = "person";
+const KEPT = "krypenv choice"; // under which this browser keeps the last choice
+const page = /** @type {HTMLElement} */ (document.getElementById("page"));
+/** @type {Choice} */
+const FIRST = {
+  game: "krypkasino",
+  size: "2/0",
+  players: [PERSON, "greedy"],
+  names: [],
+  changes: "",
+  seed: "",
+  hints: true,
+};
+
+/** @type {Offer} */
+const offer = { games: [], levels: [], languages: [], saved: [], key: "", now: null, begun: false };
+const kept = keptChoice();
+const choice = { ...structuredClone(FIRST), ...kept };
+let isOwn = Boolean(kept); // whether the choice is the person's, and not what is played
+let isFirst = !kept; // whether only the three buttons are shown
+/** @type {(request: object) => void} */
+let send = () => {};
+
+/**
+ * Take what the server offers, and draw it.
+ * @param {any} message
+ * @param {(request: object) => void} ask
+ */
+export function start({ type: _, texts, language, ...told }, ask) {
+  if (texts) setTexts(texts);
+  if (language) document.documentElement.lang = language;
+  Object.assign(offer, { say: "" }, told);
+  send = ask;
+  if (!isOwn) Object.assign(choice, offer.now);
+  if (location.hash.slice(1) !== offer.key) history.replaceState(null, "", `#${offer.key}`);
+  if (offer.games.length) draw();
+}
+
+/**
+ * Draw what is being waited for, with what can be done meanwhile.
+ * @param {string} why
+ */
+export function drawWait(why) {
+  page.replaceChildren(
+    h(
+      "main",
+      { class: "start waiting" },
+      h("p", { class: "shuffling", "aria-hidden": "true" }, "♣ ♦ ♥ ♠"),
+      h("p", { role: "status" }, why),
+      h("div", { class: "actions" }, rulesButton(), teach("button")),
+    ),
+  );
+}
+
+function draw() {
+  const active = document.activeElement;
+  const isWelcome = isFirst && !offer.begun;
+  page.removeAttribute("aria-busy");
+  document.title = t("start_title");
+  page.replaceChildren(
+    h(
+      "header",
+      {},
+      h("h1", {}, t("start_title")),
+      h("nav", {}, languages(), rulesButton(), !isWelcome && [teach("button"), study()]),
+    ),
+    h(
+      "main",
+      { class: "start" },
+      offer.say && h("p", { class: "status alarm", role: "alert" }, offer.say),
+      isWelcome ? welcome() : form(),
+    ),
+  );
+  refocus(active);
+}
+
+function welcome() {
+  return h(
+    "section",
+    { class: "welcome" },
+    h("p", { class: "goal" }, t("start_goal")),
+    teach("button main large"),
+    button("play", t("start_play"), () => begin(FIRST), "large"),
+    offer.saved.length > 0 && saved(),
+    button("choose", t("start_choose"), () => {
+      isFirst = false;
+      draw();
+    }),
+  );
+}
+
+/** @param {string} kind */
+const teach = (kind) =>
+  h("a", { class: kind, "data-focus": "teach", href: `learn.html${location.hash}` }, t("start_teach"));
+
+const study = () => h("a", { class: "button", href: `study.html${location.hash}` }, t("start_study"));
+
+const rulesButton = () => button("rules", t("rules"), () => void showRules(rulesOf(choice)));
+
+function languages() {
+  const change = (/** @type {Event} */ event) => {
+    if (event.target instanceof HTMLSelectElement) send({ do: "start", language: event.target.value });
+  };
+  return select("language", t("start_language"), offer.languages, document.documentElement.lang, change);
+}
+
+function saved() {
+  return h(
+    "section",
+    { class: "saved" },
+    h("h2", {}, t("start_saved")),
+    offer.saved.map(({ file, text }) =>
+      h("button", { "data-focus": `saved ${file}`, title: file, onclick: () => leave({ do: "resume", file }) }, text),
+    ),
+  );
+}
+
+function form() {
+  const game = gameOf(choice);
+  const [big, small] = [false, true].map((isSmall) => offer.games.filter((each) => each.small === isSmall));
+  return [
+    offer.saved.length > 0 && saved(),
+    h(
+      "form",
+      {
+        onsubmit: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          begin(choice);
+        },
+      },
+      h(
+        "fieldset",
+        { class: "games" },
+        h("legend", {}, t("start_game")),
+        big?.map(gameChoice),
+        h("details", { open: game.small }, h("summary", {}, t("start_small")), small?.map(gameChoice)),
+      ),
+      h(
+        "fieldset",
+        { class: "seats" },
+        h("legend", {}, t("start_who")),
+        select("size", t("start_players"), game.sizes.map(sizeText), choice.size, (event) => {
+          if (event.target instanceof HTMLSelectElement) change({ size: event.target.value });
+        }),
+        choice.players.map(seatChoice),
+        people() > 1 && h("p", { class: "note" }, t("start_links")),
+        h("label", {}, check("hints"), ` ${t("start_hints")}`),
+        more(),
+      ),
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { class: "main large", "data-focus": "begin" }, t("start_begin")),
+        offer.begun &&
+          h("button", { type: "button", "data-focus": "back", onclick: () => send({ do: "back" }) }, t("start_back")),
+      ),
+    ),
+  ];
+}
+
+/** @param {Game} game */
+function gameChoice({ name, title, line }) {
+  const chosen = {
+    type: "radio",
+    name: "game",
+    value: name,
+    checked: choice.game === name,
+    "data-focus": `game ${name}`,
+  };
+  return h(
+    "label",
+    { class: "game" },
+    h("input", { ...chosen, onchange: () => change({ game: name }) }),
+    h("b", {}, title),
+    h("span", {}, line),
+  );
+}
+
+/**
+ * @param {string} player
+ * @param {number} seat
+ */
+function seatChoice(player, seat) {
+  const [players = 0, teams = 0] = choice.size.split("/").map(Number);
+  const partners = teams
+    ? Array.from({ length: players }, (_, at) => at).filter((at) => at !== seat && at % teams === seat % teams)
+    : [];
+  const isKnown = player === PERSON || offer.levels.some((level) => level.agent === player);
+  /** @type {[string, string][]} */
+  const options = [
+    [PERSON, seat === choice.players.indexOf(PERSON) ? t("start_you") : t("start_person")],
+    ...offer.levels.map((level) => /** @type {[string, string]} */ ([level.agent, level.text])),
+    ["", t("start_agent")],
+  ];
+  const label = t("start_seat", { number: seat + 1 });
+  return h(
+    "div",
+    { class: "seat" },
+    select(`seat ${seat}`, label, options, isKnown ? player : "", (event) => {
+      if (event.target instanceof HTMLSelectElement) seatAs(seat, event.target.value);
+    }),
+    !isKnown && field(`agent ${seat}`, t("start_agent_name"), player, (value) => seatAs(seat, value, false)),
+    player === PERSON &&
+      field(`name ${seat}`, t("start_name"), choice.names[seat] ?? "", (value) => {
+        choice.names[seat] = value;
+      }),
+    partners.length > 0 && h("small", {}, t("start_partner", { seats: partners.map((at) => at + 1).join(", ") })),
+  );
+}
+
+function more() {
+  return h(
+    "details",
+    { open: Boolean(choice.seed || choice.changes) },
+    h("summary", {}, t("start_more")),
+    field("seed", t("start_seed"), choice.seed, (value) => {
+      choice.seed = value;
+    }),
+    field("changes", t("start_changes"), choice.changes, (value) => {
+      choice.changes = value;
+    }),
+  );
+}
+
+// ---------------------------------------------------------------------- parts
+
+/**
+ * @param {string} focus
+ * @param {string} label
+ * @param {[string, string][]} options value and text
+ * @param {string} value
+ * @param {(event: Event) => void} onchange
+ */
+function select(focus, label, options, value, onchange) {
+  return h(
+    "label",
+    { class: "pace" },
+    h("span", {}, `${label} `),
+    h(
+      "select",
+      { "data-focus": focus, onchange },
+      options.map(([each, text]) => h("option", { value: each, selected: each === value }, text)),
+    ),
+  );
+}
+
+/**
+ * @param {string} focus
+ * @param {string} label
+ * @param {string} value
+ * @param {(value: string) => void} take
+ */
+function field(focus, label, value, take) {
+  const oninput = (/** @type {Event} */ event) => {
+    if (event.target instanceof HTMLInputElement) take(event.target.value.trim());
+  };
+  return h(
+    "label",
+    { class: "field" },
+    `${label} `,
+    h("input", { "data-focus": focus, value, oninput, maxlength: 200 }),
+  );
+}
+
+/** @param {"hints"} name */
+const check = (name) =>
+  h("input", {
+    type: "checkbox",
+    "data-focus": name,
+    checked: choice[name],
+    onchange: () => change({ [name]: !choice[name] }),
+  });
+
+/**
+ * @param {[number, number]} size
+ * @returns {[string, string]}
+ */
+function sizeText([players, teams]) {
+  const text = teams ? t("start_teams", { players, teams }) : t("start_alone", { players });
+  return [`${players}/${teams}`, text];
+}
+
+// ---------------------------------------------------------------------- the choice
+
+/** @param {Choice} of */
+const gameOf = (of) => /** @type {Game} */ (offer.games.find((game) => game.name === of.game) ?? offer.games[0]);
+
+const people = () => choice.players.filter((player) => player === PERSON).length;
+
+/** @param {Choice} of */
+function rulesOf({ game, size, changes }) {
+  const [players, teams] = size.split("/");
+  return [game, `players=${players}`, teams !== "0" && `teams=${teams}`, changes].filter(Boolean).join(" ");
+}
+
+/**
+ * Change the choice; where the number of players is another, agents join or leave.
+ * @param {Partial<Choice>} changes
+ */
+function change(changes) {
+  isOwn = true;
+  Object.assign(choice, changes);
+  const sizes = gameOf(choice).sizes.map((size) => size.join("/"));
+  if (!sizes.includes(choice.size)) choice.size = sizes[0] ?? "2/0";
+  const count = Number(choice.size.split("/")[0]);
+  const last = [...choice.players].reverse().find((player) => player !== PERSON) ?? "greedy";
+  choice.players = Array.from({ length: count }, (_, seat) => choice.players[seat] ?? last);
+  draw();
+}
+
+/**
+ * @param {number} seat
+ * @param {string} player
+ */
+function seatAs(seat, player, isDrawn = true) {
+  isOwn = true;
+  choice.players[seat] = player;
+  if (isDrawn) draw();
+}
+
+/** @param {Choice} chosen */
+function begin(chosen) {
+  isOwn = true;
+  try {
+    localStorage.setItem(KEPT, JSON.stringify({ ...chosen, seed: "" }));
+  } catch {
+    // then it is chosen again
+  }
+  const { players, hints, seed } = chosen;
+  const names = players.map((player, seat) => (player === PERSON && chosen.names[seat]) || "");
+  const language = document.documentElement.lang;
+  const dealt = /^\d+$/.test(seed) ? { seed: Number(seed) } : {};
+  leave({ do: "begin", rules: rulesOf(chosen), players, names, hints, language, ...dealt });
+}
+
+/** @param {object} request */
+function leave(request) {
+  isFirst = false;
+  send(request);
+  drawWait(t("wait_dealing"));
+}
+
+/** @returns {Partial<Choice> | null} */
+function keptChoice() {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT) ?? "null");
+  } catch {
+    return null; // a browser that keeps nothing
+  }
+}

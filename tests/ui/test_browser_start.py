@@ -1,0 +1,80 @@
+"""The start screen's server: what it offers, games that begin and go on, people with names, links and no hints."""
+
+from __future__ import annotations
+
+import pytest
+from support.tables import KEYS, page, serving
+
+from krypenv import Rules
+from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.browser.start import LEVELS
+from krypenv.ui.narrator.texts import CATALOGUES
+
+TWO = (PERSON, PERSON)
+
+
+@pytest.fixture
+def client():
+    """A client of a table at which nothing is played yet."""
+    saved = lambda language: [{"file": "table.krk", "text": language}]  # noqa: E731
+    with serving(lambda: None, saved=saved) as client:
+        yield client
+
+
+@pytest.mark.parametrize("language", CATALOGUES)
+def test_every_game_is_offered_with_all_numbers_of_players_that_it_has(client, language):
+    with page(client) as one:
+        assert one.until(lambda told: told["type"] == "start")["begun"] is False
+        one.send(do="start", language=language)
+        told = one.read(lambda told: told.get("language") == language)
+        assert one.read(lambda told: "saved" in told)["saved"] == [{"file": "table.krk", "text": language}]
+        assert [game["name"] for game in told["games"]] == Rules.presets()
+        assert [level["agent"] for level in told["levels"]] == list(LEVELS)
+        for game in told["games"]:
+            assert game["title"]
+            assert game["line"]
+            for players, teams in game["sizes"]:
+                Rules.preset(game["name"], players=players, teams=teams or None)
+
+
+def test_what_can_not_be_played_is_said_and_the_screen_stays(client):
+    refused = {
+        "poker": "Unknown preset 'poker'",
+        "mini-low players=3": "These rules are for 3 players, not 2.",
+        "mini-low teams=5": "teams",
+    }
+    with page(client) as one:
+        for rules, sentence in refused.items():
+            one.send(do="begin", rules=rules, players=(PERSON, "greedy"))
+            assert sentence in one.says()
+        for agent in ("krypenv.agents:nobody", "process(command='id')", "oracle-hand", "/etc", "greddy"):
+            one.send(do="begin", rules="mini-low", players=(PERSON, agent))
+            assert agent.partition("(")[0] in one.says().lower()
+        assert one.told["type"] == "start"
+        assert one.begin("mini-low", PERSON, "greedy")["game"] == 1
+
+
+def test_a_new_game_takes_the_place_of_the_one_before_and_everybody_hears_of_it(client):
+    with page(client, KEYS.host) as one:
+        first = one.begin("mini-low", *TWO, names=("Ada", "Bo"), hints=False, seed=5, language="sv")
+        assert (first["language"], first["host"], first["hints"]) == ("sv", True, False)
+        assert [link[0] for link in first["links"]] == ["Bo", "För att titta på"]
+        assert [link[1].partition("#")[2] for link in first["links"]] == [KEYS.seats[1], KEYS.watch]
+        assert first["view"]["players"][1]["name"] == "Bo"
+        one.ask("hint")
+        assert one.says() == CATALOGUES["sv"]["hints_forbidden"]
+        with page(client, KEYS.seats[1]) as two:
+            assert (two.told["view"]["seat"], two.told["links"], two.told["host"]) == (1, [], False)
+            two.send(do="begin", rules="mini-low", players=TWO)
+            assert two.says() == CATALOGUES["sv"]["only_host"]
+            one.send(do="begin", rules="mini-low", players=TWO)
+            assert one.says() == CATALOGUES["sv"]["not_over"]
+    with page(client, KEYS.host) as one, page(client, KEYS.watch) as third:
+        one.send(do="start")
+        assert one.read(lambda told: told["type"] == "start")["begun"]
+        one.send(do="back")
+        one.read(lambda told: told["type"] == "table")
+        second = one.begin("mini-double", PERSON, "greedy")
+        assert (second["game"], second["view"]["seat"]) == (2, 0)
+        assert second["edit"] > first["edit"]
+        assert third.read(lambda told: told["game"] == 2)["view"]["seat"] is None
