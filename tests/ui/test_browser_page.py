@@ -318,11 +318,15 @@ def test_who_watches_agents_pauses_steps_and_chooses_a_pace_that_the_browser_kee
         made = page.locator(".log li").count()
         page.get_by_role("button", name="One move").click()
         page.wait_for_function("made => document.querySelectorAll('.log li').length > made", arg=made)
+        sound = page.get_by_role("button", name="Sound of cards")
+        expect(sound).to_have_attribute("aria-pressed", "false")
+        sound.click()
         page.get_by_label("Agents play").select_option("fast")
         page.get_by_role("button", name="Go on").click()
         page.wait_for_function("made => document.querySelectorAll('.log li').length > made + 5", arg=made)
         page.reload()
         expect(page.get_by_label("Agents play")).to_have_value("fast")
+        expect(sound).to_have_attribute("aria-pressed", "true")
     with table_at(lambda: hosted("krypkasino"), port=int(address.split(":")[2].strip("/"))) as same:
         assert same == address
         with opened(browser, same) as page:

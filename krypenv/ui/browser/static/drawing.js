@@ -8,6 +8,7 @@ import { paceControl, watching } from "./pace.js";
 import { bar, hand, status } from "./place.js";
 import { plaque } from "./plaques.js";
 import { sheet } from "./sheet.js";
+import { soundButton } from "./sound.js";
 
 /** @import { Table, Told, View } from "./shapes.js" */
 
@@ -128,6 +129,7 @@ function head(table) {
       "nav",
       {},
       paceControl(table),
+      soundButton(),
       button("rules", t("rules"), acts.rules),
       told.links.length > 0 && button("links", t("links"), acts.links),
       told.host && button("new", t("new"), acts.start),

@@ -100,21 +100,9 @@ function buildPile(table, { cards, owner, value }, isGlowing) {
 }
 
 /**
- * Return the last play, in cards and in words.
+ * Return the last play in words.
  * @param {View} view
  * @param {boolean} isNew
  */
-export function lastPlay({ last }, isNew) {
-  if (!last) return h("p", { class: "last" });
-  const taken = [...last.takes, ...last.builds.flatMap((build) => build.cards)];
-  return h(
-    "p",
-    { class: `last${isNew ? " fresh" : ""}${last.sweep ? " sweep" : ""}` },
-    h(
-      "span",
-      { class: "trick", "aria-hidden": "true" },
-      [last.card, ...taken].map((card) => h("span", { class: "card tiny" }, face(card))),
-    ),
-    h("span", {}, last.text),
-  );
-}
+export const lastPlay = ({ last }, isNew) =>
+  h("p", { class: `last${isNew ? " fresh" : ""}${last?.sweep ? " sweep" : ""}` }, last?.text ?? "");

@@ -2,6 +2,7 @@
 
 import { face } from "./cards.js";
 import { h } from "./dom.js";
+import { tap } from "./sound.js";
 
 /** @import { Pace, Table, View } from "./shapes.js" */
 
@@ -57,6 +58,7 @@ export function fly({ told }, before, lay) {
   const taken = [...last.takes.map((card) => `table ${card}`), ...last.builds.map(({ value }) => `build ${value}`)];
   const lying = taken.flatMap((name) => lay.get(name)?.pop() ?? []);
   const isTaken = lying.length > 0 && last.build === null;
+  setTimeout(tap, isStill.matches ? 0 : step * 0.8);
   if (!isStill.matches) {
     if (isTaken) capture([...lying, { face: face(last.card), box: played }], seat, step);
     slide(lay, played, step);

@@ -1,6 +1,7 @@
 // The lesson above the table: what is to be done, what came of it, and the way to the next one.
 
 import { focusOn, h, refocus, t } from "./dom.js";
+import { keep, kept } from "./kept.js";
 
 /** @typedef {{ number: number, titles: string[], task: string, said: string, solved: boolean, wrong: boolean }} Lesson */
 
@@ -96,32 +97,4 @@ function stop(title, at, isHere, isLast) {
 /** @param {number} lesson */
 function go(lesson) {
   document.dispatchEvent(new CustomEvent("ask", { detail: { do: "lesson", lesson } }));
-}
-
-/**
- * Return what this browser has kept under a name.
- * @template Kept
- * @param {string} name
- * @param {Kept} instead what is returned where it has kept nothing
- * @returns {Kept}
- */
-function kept(name, instead) {
-  try {
-    return JSON.parse(localStorage.getItem(name) ?? "null") ?? instead;
-  } catch {
-    return instead; // a browser that keeps nothing
-  }
-}
-
-/**
- * Keep something in this browser, if it does.
- * @param {string} name
- * @param {unknown} value
- */
-function keep(name, value) {
-  try {
-    localStorage.setItem(name, JSON.stringify(value));
-  } catch {
-    // then it is asked for again
-  }
 }

@@ -6,6 +6,7 @@ import { showLinks, showPile, showRules } from "./dialogs.js";
 import { setTexts, t } from "./dom.js";
 import { draw, drawEnd, drawMiddle } from "./drawing.js";
 import { hurry, shown } from "./flying.js";
+import { keep, kept } from "./kept.js";
 import { whenReleased } from "./pressed.js";
 import { drawWait, start } from "./start.js";
 
@@ -76,8 +77,8 @@ function hear(message) {
   if (!before) {
     if (message.links.length && message.here.length < message.people.length) showLinks(message.links);
     else if (!document.documentElement.dataset.socket) welcome(table);
-    const pace = kept(PACE);
-    if (message.leads && (pace === "slow" || pace === "fast")) ask({ do: "pace", pace });
+    const pace = kept(PACE, /** @type {Pace} */ ("normal"));
+    if (message.leads && pace !== "normal") ask({ do: "pace", pace });
   }
 }
 
@@ -106,34 +107,9 @@ function forget(table) {
  */
 function welcome(table) {
   const seen = `krypenv rules of ${table.told.view.title}`;
-  if (kept(seen)) return;
-  keep(seen, "yes");
-  if (kept(seen)) void showRules(table.told.of);
-}
-
-/**
- * Return what this browser has kept.
- * @param {string} name
- */
-function kept(name) {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null; // a browser that keeps nothing
-  }
-}
-
-/**
- * Keep something in this browser, if it does.
- * @param {string} name
- * @param {string} value
- */
-function keep(name, value) {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // then it is asked for again
-  }
+  if (kept(seen, false)) return;
+  keep(seen, true);
+  if (kept(seen, false)) void showRules(table.told.of);
 }
 
 /**
