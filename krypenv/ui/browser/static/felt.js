@@ -105,4 +105,8 @@ function buildPile(table, { cards, owner, value }, isGlowing) {
  * @param {boolean} isNew
  */
 export const lastPlay = ({ last }, isNew) =>
-  h("p", { class: `last${isNew ? " fresh" : ""}${last?.sweep ? " sweep" : ""}` }, last?.text ?? "");
+  h(
+    "p",
+    { tabindex: last ? 0 : null, class: `last${isNew ? " fresh" : ""}${last?.sweep ? " sweep" : ""}` },
+    last?.text ?? "",
+  );
