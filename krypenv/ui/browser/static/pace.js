@@ -45,7 +45,7 @@ export function watching(table) {
   return h(
     "div",
     { class: "bar prompt" },
-    h("p", { class: alarm ? "status alarm" : "status" }, alarm || (view.over ? t("watching") : status(table))),
+    h("p", { tabindex: 0, class: alarm ? "status alarm" : "status" }, alarm || (view.over ? t("watching") : status(table))),
     told.leads &&
       h(
         "div",

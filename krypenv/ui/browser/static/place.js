@@ -94,7 +94,7 @@ export function bar(table) {
   return h(
     "div",
     { class: "bar prompt" },
-    h("p", { class: alarm ? "status alarm" : "status" }, said),
+    h("p", { tabindex: 0, class: alarm ? "status alarm" : "status" }, said),
     h(
       "div",
       { class: "actions" },
