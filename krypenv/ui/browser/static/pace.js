@@ -45,7 +45,11 @@ export function watching(table) {
   return h(
     "div",
     { class: "bar prompt" },
-    h("p", { tabindex: 0, class: alarm ? "status alarm" : "status" }, alarm || (view.over ? t("watching") : status(table))),
+    h(
+      "p",
+      { tabindex: 0, class: alarm ? "status alarm" : "status" },
+      alarm || (view.over ? t("watching") : status(table)),
+    ),
     told.leads &&
       h(
         "div",
