@@ -107,7 +107,7 @@ def main(
     seeds: Annotated[int, typer.Option(min=1, help="trainings of each learner on each rung")] = 3,
     first_seed: Annotated[int, typer.Option(min=0, help="seed of the first of them")] = 0,
     deals: Annotated[int, typer.Option(min=2, help="duplicate deals of a margin")] = 1000,
-    with_agents: Annotated[bool, typer.Option("--agents/--no-agents", help="grade agents of the package, too")] = True,
+    agent: Annotated[list[str], typer.Option(help="an agent to grade beside them; repeatable; or none")] = list(AGENTS),  # noqa: B006
     workers: Annotated[int, typer.Option(min=1, help="processes")] = 1,
     ray: Annotated[bool, typer.Option(help="work on a Ray cluster")] = False,
     out: Annotated[Path, typer.Option(help="folder of the results")] = Path("runs/benchmark"),
@@ -124,7 +124,7 @@ def main(
             for seed in range(first_seed, first_seed + seeds) for name in rung for player in learner
             for arguments in [{"rung": name, "player": player, "seed": seed, "seconds": seconds, "deals": deals}]
         ]  # fmt: skip
-        players = list(AGENTS) if with_agents else []
+        players = [name for name in agent if name != "none"]
         tasks[:0] = [
             Task(f"{name} {player} {deals}", grade_agent, {"rung": name, "player": player, "deals": deals})
             for name in rung for player in players

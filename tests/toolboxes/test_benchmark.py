@@ -44,7 +44,7 @@ def cells(folder):
 
 
 def test_one_command_makes_the_table_and_resumes(tmp_path):
-    done = run(tmp_path, "--rung", "mini-sweep", "--rung", "one-pack", "--seeds", 1, "--no-agents")
+    done = run(tmp_path, "--rung", "mini-sweep", "--rung", "one-pack", "--seeds", 1, "--agent", "none")
     assert done.returncode == 0, done.stderr
     table = cells(tmp_path)
     assert {player for _, player in table} == LEARNERS
@@ -54,7 +54,7 @@ def test_one_command_makes_the_table_and_resumes(tmp_path):
         assert bool(row["points"]) != is_missing, row
     assert float(table["mini-sweep", "solver"]["points"]) < 1e-3
     assert (tmp_path / "result" / "figure.png").read_bytes().startswith(b"\x89PNG")
-    again = run(tmp_path, "--rung", "mini-sweep", "--rung", "one-pack", "--seeds", 1, "--no-agents")
+    again = run(tmp_path, "--rung", "mini-sweep", "--rung", "one-pack", "--seeds", 1, "--agent", "none")
     assert again.returncode == 0
     assert "done:" not in again.stdout
     assert cells(tmp_path) == table
