@@ -102,3 +102,8 @@ def test_agents_are_typed_by_a_person_unless_a_file_names_them() -> None:
 def test_values_of_python_and_numpy_are_taken() -> None:
     arena = SETTINGS["arena"](agents=["greedy", "random"], out="o", seed=np.int64(3), rules=Rules.preset(players=4))
     assert (arena.agents, arena.seed, arena.game_rules().players) == (("greedy", "random"), 3, 4)
+
+
+def test_rules_may_be_an_object() -> None:
+    rules = Rules.preset("mulle", players=3)
+    assert SETTINGS["train"](rules=rules) == SETTINGS["train"](rules=str(rules))

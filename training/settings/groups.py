@@ -74,7 +74,7 @@ class GameSettings(Settings):
 
     def game_rules(self) -> Rules:
         """Parse the rules; raises ValueError if they are invalid."""
-        return rules_with(self.rules or KRYPKASINO, self.changes)
+        return rules_with(str(self.rules or KRYPKASINO), self.changes)
 
 
 class RulesOfAgents(GameSettings):
@@ -89,7 +89,7 @@ class RulesOfAgents(GameSettings):
         from krypenv.agents import rules_of
 
         named = [] if self.has_rules else [agent for agent in agents if isinstance(agent, str)]
-        return next(filter(None, map(rules_of, named)), None) or rules_with(self.rules or KRYPKASINO, self.changes)
+        return next(filter(None, map(rules_of, named)), None) or rules_with(str(self.rules or KRYPKASINO), self.changes)
 
 
 def rules_given(kind: type[GameSettings], given: Mapping[str, Any]) -> Rules:
