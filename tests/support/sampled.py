@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv import Engine, Game, Rules
-from krypenv.cards import NUM_KINDS, card_name, parse_card
+from krypenv.cards import NUM_KINDS, card_name
 
 TWO = Rules.preset("krypkasino", players=2)
 STRONG = "champion(worlds=0)"
-TABLE_VALUES = {"A": 1, "T": 10, "J": 11, "Q": 12, "K": 13}
-HAND_VALUES = {**TABLE_VALUES, "A": 14}
+HAND_VALUES = {"A": 14, "T": 10, "J": 11, "Q": 12, "K": 13}
 POINTS = {"TD": 3, "2S": 2, "AS": 2, "AC": 1, "AD": 1, "AH": 1}
 
 
@@ -42,11 +41,3 @@ def points_of(name: str) -> int:
 def names_of(allowed: np.ndarray) -> set[str]:
     """The cards to play among some actions."""
     return {card_name(int(card)) for card in np.flatnonzero(allowed[:NUM_KINDS])}
-
-
-def table_of(names: str) -> tuple[np.ndarray, int]:
-    """A table as counts, (52,) int8, and the sum of its values (R2)."""
-    counts = np.zeros(NUM_KINDS, np.int8)
-    for name in names.split():
-        counts[parse_card(name)] += 1
-    return counts, sum(TABLE_VALUES.get(name[0]) or int(name[0]) for name in names.split())

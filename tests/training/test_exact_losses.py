@@ -1,4 +1,4 @@
-"""What agents lose to an equilibrium, against walks with the engine."""
+"""What agents lose to an equilibrium, and how far margins spread, against walks with the engine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from krypenv import Game, Rules, agents
 from krypenv.cards import card_name
 from krypenv.envs.chance import CoursePlan
-from krypenv.training.solving import grow_for_agents, lost_to_equilibrium, measure, save, solve, solve_trees
+from krypenv.training.solving import grow_for_agents, lost_to_equilibrium, measure, save, solve, solve_trees, spread_of
 
 GAP = 1e-4
 Policy = Callable[[Game], np.ndarray]  # from a game to the probability of each action
@@ -39,16 +39,16 @@ def decks(rules: Rules) -> Iterator[list[int]]:
     return fill(range(len(cards)), places, [0] * len(cards))
 
 
-def played(game: Game, policies: Sequence[Policy]) -> float:
-    """The margin of seat 0 between two policies, over all plays with a given deck."""
+def played(game: Game, policies: Sequence[Policy], power: int = 1) -> float:
+    """The mean of a power of seat 0's margin between two policies, over all plays with a given deck."""
     if game.is_over:
         own, other = game.scores()
-        return float(other - own if game.rules.goal == "low" else own - other)
+        return float(other - own if game.rules.goal == "low" else own - other) ** power
     chances, total = policies[game.turn](game), 0.0
     for action in np.flatnonzero(chances).tolist():
         after = game.copy()
         after.act(action)
-        total += chances[action] * played(after, policies)
+        total += chances[action] * played(after, policies, power)
     return total
 
 
@@ -84,6 +84,8 @@ def test_what_random_play_loses_is_what_a_walk_with_the_engine_finds(name: str, 
     found = lost_to_equilibrium(equilibrium, measure("random", rules, trees=trees))
     assert found == pytest.approx((leads[1] - leads[0]) / 2, abs=1e-9)
     assert found > 0.5
+    mean, square = (np.mean([played(game, (perfect, perfect), power) for game in games]) for power in (1, 2))
+    assert spread_of(equilibrium) == pytest.approx(np.sqrt(square - mean**2))
 
 
 @pytest.mark.parametrize("name", ["mini-last", "mini-kasino"])

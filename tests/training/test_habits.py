@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.sampled import HAND_VALUES, STRONG, TWO, games, names_of, points_of, positions, table_of
+from support.sampled import HAND_VALUES, STRONG, TWO, games, names_of, points_of, positions
 from support.scripts import load
 
 from krypenv import Game, agents
-from krypenv.cards import NUM_KINDS, card_name
+from krypenv.cards import NUM_KINDS
 from krypenv.training.lab import Habit, play_chunk, with_habit
 
 STUDY = load("habits")
@@ -113,19 +113,6 @@ def test_what_habits_allow_in_random_games() -> None:
     assert min(forbids.values()) > 5, forbids
 
 
-def test_what_a_card_leaves() -> None:
-    for game in games(TWO):
-        left = STUDY.tables_left(TWO, game.observation()[None], game.action_mask()[None])[0]
-        after: dict[str, list[list[int]]] = {}
-        for move in game.legal_moves():
-            card, taken = str(move)[:2], table_of(" ".join(takes_of(move)))[0]
-            lying = game.table if move.takes else [*game.table, card]
-            after.setdefault(card, []).append((table_of(" ".join(lying))[0] - taken).tolist())
-        played = np.flatnonzero(left[:, 0] >= 0)
-        assert {card_name(int(card)) for card in played} == set(after)
-        assert all(left[card].tolist() in after[card_name(int(card))] for card in played)
-
-
 def test_a_habit_leaves_the_choice_of_a_capture_alone() -> None:
     engine = positions(TWO, 2000)
     choosing = engine.action_mask[:, NUM_KINDS:].any(axis=1)
@@ -133,53 +120,3 @@ def test_a_habit_leaves_the_choice_of_a_capture_alone() -> None:
     seen, masks = engine.observation[choosing], engine.action_mask[choosing]
     for name, habit in HABITS.items():
         assert (habit(TWO, seen, masks)[:, NUM_KINDS:] == (masks[:, NUM_KINDS:] > 0)).all(), name
-
-
-SEEK = "seek the last capture", "avoid the last capture"
-CAPTURE = "capture in the last deal", "creep in the last deal"
-FOUL = "foul a ten of diamonds", "spare a ten of diamonds"
-TAKE = "take beside a spade", "leave beside a spade"
-SET_UP = "set up sweeps", "set up no sweep"
-SINGLE = "leave a single card", "leave no single card"
-TWO_CARDS = "leave two cards", "leave no two cards"
-CARDS = "capture the fewest cards", "capture the most cards"
-
-LAST_DEAL = "table: 6D QC; hand 0: 6C JC; hand 1: 9C 9D"
-MORE_CARDS = "table: 6D QC; hand 0: 6C JC 5C; hand 1: 9C 9D 9H"
-STOCK = "; stock: 2D 2H 3C 3D 3H 3S 4S 4C"
-TEN_LIES = "table: TD 9C; hand 0: AH KC 3D 4D; hand 1: 5C 6C 7C 8C"
-KING_CAPTURES = "table: TD 3C 8H; hand 0: KC AD 4D; hand 1: 5C 6C 7C"
-SPADE_LIES = "table: 5D 9S QC; hand 0: 5C 9H 2D; hand 1: 6C 6D 7C"  # the five takes no point, the nine a spade
-QUEEN_STAYS = "table: 2C 6C QC; hand 0: 8C 7D JD; hand 1: 5C 6H QD"  # by the eight; the others leave four cards
-NINE_STAYS = "table: 2C 6C 9C; hand 0: 8C 7D KD; hand 1: 5C 6H 7C"
-TWO_STAY = "table: 2C 6C QC 9C; hand 0: 8C 7D 3D; hand 1: 5C 6H 7C"
-EIGHT_TAKES_TWO = "table: 2C 6C QC 9D; hand 0: 8C 9H KS; hand 1: 5C 6H 7C"  # and the nine one
-
-
-@pytest.mark.parametrize(
-    ("position", "habits", "first", "second"),
-    [
-        (LAST_DEAL, SEEK, "6C", "JC"),
-        (MORE_CARDS, CAPTURE, "6C", "JC 5C"),
-        (TEN_LIES, FOUL, "AH KC", "3D 4D"),
-        (KING_CAPTURES, FOUL, "AD", "KC 4D"),
-        (SPADE_LIES, TAKE, "5C", "9H 2D"),
-        (QUEEN_STAYS, SET_UP, "8C", "7D JD"),
-        (NINE_STAYS, SINGLE, "8C", "7D KD"),
-        (TWO_STAY, TWO_CARDS, "8C", "7D 3D"),
-        (EIGHT_TAKES_TWO, CARDS, "9H KS", "8C KS"),
-        # where a habit does not apply, it allows everything
-        (LAST_DEAL + STOCK, SEEK, "6C JC", "6C JC"),
-        (MORE_CARDS, SEEK, "6C JC 5C", "6C JC 5C"),
-        (MORE_CARDS + STOCK, CAPTURE, "6C JC 5C", "6C JC 5C"),
-        (TEN_LIES.replace("TD", "TC"), FOUL, "AH KC 3D 4D", "AH KC 3D 4D"),
-        (TEN_LIES.replace("AH KC", "5D 6D"), FOUL, "5D 6D 3D 4D", "5D 6D 3D 4D"),
-        (SPADE_LIES.replace("9S", "9C"), TAKE, "5C 9H 2D", "5C 9H 2D"),
-        (SPADE_LIES.replace(": 5C", ": 5S"), TAKE, "5S 9H 2D", "5S 9H 2D"),
-        (QUEEN_STAYS, SINGLE, "8C 7D JD", "8C 7D JD"),
-        (QUEEN_STAYS, TWO_CARDS, "8C 7D JD", "8C 7D JD"),
-    ],
-)
-def test_what_habits_and_their_opposites_allow(position: str, habits: tuple[str, str], first: str, second: str) -> None:
-    game = Game.from_position(f"rules: krypkasino players=2; captured 1: rest; {position}")
-    assert [allowed_by(name, game) for name in habits] == [set(first.split()), set(second.split())]
