@@ -112,7 +112,9 @@ def choose_best(
         if count == 1:
             out[row] = judging.legal[0]
         elif compiled[0].is_main:
-            out[row] = cheapest_action(compiled[0], observations[row], count, style, luck[row], workspace)
+            out[row] = cheapest_action(
+                compiled[0], observations[row], count, style, luck[row], judging, listing.scratch
+            )
         else:
             set_root(compiled[0], observations[row], workspace)
             listing.keep = JUDGED_CAPTURES
@@ -122,7 +124,7 @@ def choose_best(
 
 @kernel
 def cheapest_action(
-    compiled: np.record, seen: np.ndarray, count: int, style: Style, luck: int, workspace: np.record
+    compiled: np.record, seen: np.ndarray, count: int, style: Style, luck: int, judging: np.record, scratch: np.record
 ) -> int:
     """Choose the action of least cost among the first `count` of `judging.legal`, by rules like the main game's.
 
@@ -130,7 +132,7 @@ def cheapest_action(
     the next seat may have to make, times its probability, and for a card that trails `shed_weight` for each unit of its
     hand value above the middle. Overwrites `judging.legal`.
     """
-    legal, outlook, scratch = workspace.judging.legal, workspace.judging.outlook, workspace.listing.scratch
+    legal, outlook = judging.legal, judging.outlook
     read_outlook(compiled, seen, outlook)
     tied, lowest = 1, np.inf
     for at in range(count):

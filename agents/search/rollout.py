@@ -48,7 +48,7 @@ def play_out(
         if count > 1:
             write_observation(compiled, game, game.seat, judging.seen)
             luck = np.int64(random_below(game, ACTIONS, 1 << 32))
-            action = cheapest_action(compiled, judging.seen, count, style, luck, workspace)
+            action = cheapest_action(compiled, judging.seen, count, style, luck, judging, scratch)
         act(compiled, game, action, scratch)
 
 
