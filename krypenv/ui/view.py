@@ -16,7 +16,13 @@ from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.options import group_of, listed_moves
 from krypenv.ui.narrator.words import starting
 
+END = "End"  # tag of a game that its people have ended by agreement
 MOST_MOVES = 200  # that are listed; of more, a person names the cards that a card takes
+
+
+def is_over(game: Game) -> bool:
+    """Return whether a game has come to its end, or its people have agreed to end it."""
+    return game.is_over or END in game.tags
 
 
 def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, Any]:
@@ -41,14 +47,14 @@ def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, A
         "stock": game.stock_size,
         "deal": {"number": game.deal_number, "of": len(game.rules.deal_sizes())},
         "session": {"number": game.game_number, "of": game.rules.games},
-        "turn": None if game.is_over else game.turn,
+        "turn": None if is_over(game) else game.turn,
         "hand": [] if seat is None else sorted(game.hand(seat), key=lambda card: _worth(game.rules, card)),
         **_choices(game, words),
         "announcement": words.announcement(game),
         "log": list(story.log),
         "last": story.last,
-        "over": game.is_over,
-        "session_over": game.session_over,
+        "over": is_over(game),
+        "session_over": game.session_over or END in game.tags,
         **_end(game, words),
     }
 
@@ -69,7 +75,7 @@ def _player(game: Game, words: Narrator, seat: int, swept: list[str]) -> dict[st
         "cards": len(game.hand(seat)),
         "pile": game.pile_counts(seat)[0],
         "swept": swept,
-        "taken": game.captured(seat) if game.is_over else None,
+        "taken": game.captured(seat) if is_over(game) else None,
         "account": words.account(game, seat),
         "score": game.scores()[seat],
         "total": game.totals[seat],
@@ -97,7 +103,7 @@ def _choices(game: Game, words: Narrator) -> dict[str, Any]:
 
     `moves` is None where there are too many to list.
     """
-    if game.is_over or game.turn != words.seat:
+    if is_over(game) or game.turn != words.seat:
         return {"moves": [], "whys": {}}
     moves = listed_moves(game, MOST_MOVES)
     return {
@@ -209,7 +215,7 @@ def _last(words: Narrator, before: Game, game: Game, text: str) -> dict[str, Any
 
 def _end(game: Game, words: Narrator) -> dict[str, Any]:
     """Write the score sheet and the result of a game that is over."""
-    if not game.is_over:
+    if not is_over(game):
         return {"sheet": None, "result": ""}
     sheet = words.sheet(game)
     return {

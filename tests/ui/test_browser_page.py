@@ -335,7 +335,7 @@ def test_who_watches_agents_pauses_steps_and_chooses_a_pace_that_the_browser_kee
             expect(page.get_by_label("Agents play")).to_have_value("slow")
 
 
-def test_a_seat_is_given_to_an_agent_and_taken_back(browser):
+def test_a_seat_is_given_to_an_agent_and_taken_back_and_two_people_agree_to_end_the_game(browser):
     with table_at(lambda: hosted("mini-low", (PERSON, PERSON))) as address, contextlib.ExitStack() as held:
         one = held.enter_context(opened(browser, f"{address}#{KEYS.seats[0]}"))
         one.get_by_role("button", name="Let Greedy play for Player 2").click()
@@ -346,6 +346,12 @@ def test_a_seat_is_given_to_an_agent_and_taken_back(browser):
         expect(two.locator(".log")).to_contain_text("You played")
         expect(one.locator(".others .plaque")).not_to_contain_text("Greedy plays")
         expect(one.get_by_role("button", name="Let Greedy play")).to_have_count(0)
+        one.get_by_role("button", name="End the game").click()
+        expect(one.get_by_role("button", name="Play on")).to_be_visible()
+        expect(two.locator(".status")).to_contain_text("Player 1 would end the game here.")
+        two.get_by_role("button", name="Agree to end").click()
+        for page in (one, two):
+            expect(page.locator(".sheet h2")).to_contain_text("The game was ended by agreement.")
 
 
 # ---------------------------------------------------------------------- for everybody

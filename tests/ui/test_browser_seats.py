@@ -1,4 +1,4 @@
-"""Who decides at a table: stand-ins for people who are gone, tables where only agents play, their pace, and piles."""
+"""Who decides at a table: stand-ins, agreed ends, tables where only agents play, their pace, and piles."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import time
 
 import pytest
+from support.studies import ANALYST, visit
 from support.tables import KEYS, Here, Kept, Waiting, hosted, page, serving
 
 from krypenv import Game, Rules
@@ -89,6 +90,60 @@ def test_stand_ins_are_asked_for_by_people_for_people():
         assert third.says() == "You only watch at this table."
         one.ask("pause", on=True)
         assert one.says() == "Agents wait for nobody while people play; choose another pace."
+
+
+# ---------------------------------------------------------------------- an agreed end
+
+
+def test_a_game_ends_when_all_people_at_the_table_agree_and_is_saved_and_studied():
+    kept = Kept()
+    load = lambda: hosted("mini-low players=3", (PERSON, PERSON, PERSON), kept)  # noqa: E731
+    with (
+        serving(load, studied=ANALYST) as client,
+        page(client, KEYS.seats[0]) as one,
+        page(client, KEYS.watch) as third,
+    ):
+        with page(client, KEYS.seats[1]) as two:
+            one.play()
+            two.until(lambda told: told["moves"] == 1)
+            third.ask("end")
+            assert third.says() == "You only watch at this table."
+            one.ask("end")
+            two.until(lambda told: told["enders"] == [0])
+            two.play()
+            one.until(lambda told: told["moves"] == 2)
+            for enders in ([], [0]):
+                one.ask("end")
+                one.until(lambda told, enders=enders: told["enders"] == enders)
+            two.until(lambda told: told["enders"] == [0])
+            two.ask("end")
+            two.until(lambda told: told["enders"] == [0, 1])
+        with visit(client, KEYS.seats[0]) as study:
+            assert study.refused().startswith("This game is not over")
+        one.ask("stand_in", seat=2)  # an agent agrees with the others
+        view = one.until(lambda told: told["view"]["over"])["view"]
+        assert view["session_over"]
+        assert view["result"].startswith("The game was ended by agreement. ")
+        assert view["sheet"]["scores"] == [player["score"] for player in view["players"]]
+        one.ask("end")
+        assert one.says() == "Only people who play together can agree to end a game."
+        with visit(client, KEYS.seats[0]) as study:
+            told = study.open()
+            assert (told["over"], told["line"], len(told["steps"]), told["result"]) == (True, False, 3, view["result"])
+            assert {study.read("decision")["at"] for _ in range(2)} == {0, 1}
+            study.read("games")
+            study.send(do="move", at=1, move=str(Game.replay(told["record"]).moves[1]))
+            assert not study.read("study")["over"], "what is tried goes on"
+        one.ask("again")
+        assert not one.until(lambda told: told["game"] == 2)["view"]["over"]
+    assert "[End" in kept.games[0][-1]
+    assert "[End" not in kept.games[1][-1]
+
+
+def test_who_plays_against_agents_alone_agrees_with_nobody():
+    with serving(hosted) as client, page(client) as one:
+        one.ask("end")
+        assert one.says() == "Only people who play together can agree to end a game."
 
 
 # ---------------------------------------------------------------------- tables where only agents play

@@ -247,6 +247,7 @@ class _Files:
         from krypenv.game.game import Game
         from krypenv.ui.browser.hosted import players_of
         from krypenv.ui.browser.start import told_of
+        from krypenv.ui.view import END
 
         found: list[dict[str, str]] = []
         for path in latest():
@@ -254,7 +255,7 @@ class _Files:
                 if len(found) < _MOST_OFFERED and path != self.path and str(path).isprintable():
                     game = Game.replay(read_text(str(path)))
                     players = players_of(game)
-                    if players and not game.session_over:
+                    if players and not game.session_over and END not in game.tags:
                         found.append({"file": str(path), "text": told_of(game, players, language)})
         return found
 
@@ -298,9 +299,10 @@ class _Files:
         from krypenv.ui.browser.hosted import players_of
         from krypenv.ui.browser.seats import people_of
         from krypenv.ui.table import next_of
+        from krypenv.ui.view import END
 
         settings, game, path = self._settings, Game.replay(read_text(name)), None
-        if game.session_over:
+        if game.session_over or END in game.tags:
             raise ValueError(f"the game of {name} is over; krypenv show prints it")
         players = players_of(game)
         if players is None or settings.against:

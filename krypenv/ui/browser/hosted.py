@@ -16,10 +16,10 @@ from krypenv.ui.narrator.texts import CATALOGUES, check_language, say
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.study.steps import margins_of
 from krypenv.ui.table import next_of
-from krypenv.ui.view import Story, refusal, view
+from krypenv.ui.view import END, Story, is_over, refusal, view
 
 _TAG = "Seat{}"  # of a record: who sits there
-OF_A_SEAT = ("play", "undo", "hint", "stand_in")  # what is asked for by who sits there
+OF_A_SEAT = ("play", "undo", "hint", "stand_in", "end")  # what is asked for by who sits there
 Keep = Callable[[bytes, bool], None]  # saves a record; the flag says that a new game has begun
 
 
@@ -37,6 +37,7 @@ class Hosted:
         adviser: the agent that gives hints.
         people: the seats of people; where there are none, who watches may deal anew and go on.
         stand_ins: those for which an agent plays, as the person is gone: the one that gives hints.
+        enders: those who would end the game here; it ends when all people who are not stood in for would.
         game: the game that is being played, one of a session perhaps.
         number: which game of this table it is, 1 for the first.
         hints: whether people may ask for hints.
@@ -53,6 +54,7 @@ class Hosted:
         self.players, self.adviser = list(players), hint
         self.people = people_of(players)
         self.stand_ins: set[int] = set()
+        self.enders: set[int] = set()
         self.game, self.number, self.fault, self.language = game, 1, "", check_language(language)
         self._keep = keep
         self._past: dict[int, Game] = {}
@@ -87,9 +89,14 @@ class Hosted:
         return self.people[0] if self.people else 0
 
     @property
+    def is_over(self) -> bool:
+        """Whether the game has come to its end, or has been ended by agreement."""
+        return is_over(self.game)
+
+    @property
     def thinker(self) -> int | None:
         """The seat of the agent to act, None if a person is or nobody."""
-        is_agents = not self.game.is_over and (self.game.turn not in self.people or self.game.turn in self.stand_ins)
+        is_agents = not self.is_over and (self.game.turn not in self.people or self.game.turn in self.stand_ins)
         return self.game.turn if is_agents else None
 
     def agent(self, seat: int) -> str:
@@ -129,7 +136,7 @@ class Hosted:
     @property
     def finished(self) -> dict[int, Game]:
         """The games of this table that are over, by their numbers."""
-        return self._past | ({self.number: self.game} if self.game.is_over else {})
+        return self._past | ({self.number: self.game} if self.is_over else {})
 
     def follow(self, before: Hosted) -> None:
         """Count games and edits on from another table, and keep its games if they were of the same kind."""
@@ -168,7 +175,7 @@ class Hosted:
         self.save()
 
     def _play(self, seat: int, request: Request) -> str:
-        if self.game.is_over:
+        if self.is_over:
             return self._words[seat].say("why.over")
         if self.game.turn != seat:
             return self.say("not_your_turn", who=self._words[None].who(self.game.turn))
@@ -177,6 +184,7 @@ class Hosted:
         except ValueError as error:
             return f"{one_line(str(error))}."
         if not reason:
+            self.enders.discard(seat)
             self.push(request.move)
         return reason
 
@@ -198,7 +206,7 @@ class Hosted:
         return ""
 
     def _again(self, seat: int, request: Request) -> str:
-        if len(self.people) > 1 and not self.game.is_over:
+        if len(self.people) > 1 and not self.is_over:
             return self.say("not_over")
         self._begin(self.game.rewound(), is_new=True)
         return ""
@@ -215,13 +223,27 @@ class Hosted:
         if request.seat not in self.people:
             return self.say("no_stand_in")
         self.stand_ins.add(request.seat)
+        self._end_if_agreed()
         return ""
+
+    def _end(self, seat: int, request: Request) -> str:
+        """Have a seat offer to end the game, or withdraw that."""
+        if self.is_over or len(self.people) < 2:
+            return self.say("no_end")
+        self.enders ^= {seat}
+        self._end_if_agreed()
+        return ""
+
+    def _end_if_agreed(self) -> None:
+        if self.enders and self.enders >= {*self.people} - self.stand_ins and not self.is_over:
+            self.game.tags[END] = "agreed"
+            self.save()
 
     def _begin(self, game: Game, is_new: bool) -> None:
         self._past = self.finished
-        game.tags |= self._tags
+        game.tags = dict(self._tags)
         game.comments.clear()
-        self.game, self.number = game, self.number + 1
+        self.game, self.number, self.enders = game, self.number + 1, set()
         self._stories = {seat: Story(words) for seat, words in self._words.items()}
         self.save(is_new)
 

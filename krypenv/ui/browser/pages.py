@@ -122,7 +122,7 @@ class Pages:
         """Make the game, and compile what pages will need, for which they are not to wait one by one."""
         hosted = self._load(choice)
         if hosted:
-            hosted.view(None if hosted.game.is_over else hosted.game.turn)
+            hosted.view(None if hosted.is_over else hosted.game.turn)
         return hosted
 
     def _take(self, hosted: Hosted) -> None:
@@ -244,7 +244,7 @@ class Pages:
             self._start(self._offer(page, language))
         elif do == "back" and hosted:
             self._greet(page)
-        elif hosted and not hosted.game.is_over and len(self._here() & set(hosted.people)) > 1:
+        elif hosted and not hosted.is_over and len(self._here() & set(hosted.people)) > 1:
             page.tell(say=say(self.language, "not_over"))
         elif not self._is_beginning:
             self._is_beginning = True
@@ -268,7 +268,7 @@ class Pages:
             page.asked = hosted.edit, hosted.game.copy()
             if page.thinking is None or page.thinking.done():
                 page.thinking = self._start(self._give_hints(page, hosted))
-        elif before != hosted.edit or request.do in ("go", "stand_in"):
+        elif before != hosted.edit or request.do in ("go", "stand_in", "end"):
             self._failed = ""
             self.tell_all()
             self._wake()
@@ -310,6 +310,7 @@ class Pages:
             "people": hosted.people,
             "here": sorted(self._here()),
             "stand_ins": sorted(hosted.stand_ins),
+            "enders": sorted(hosted.enders),
             "adviser": hosted.helper,
             "leads": hosted.leads(seat),
             "host": is_host,
@@ -321,7 +322,7 @@ class Pages:
             "ready": self._is_ready,
             "fault": self._failed or hosted.fault,
             "ended": self._ended,
-            "compared": hosted.compared(hosted.number, seat) if hosted.game.is_over else "",
+            "compared": hosted.compared(hosted.number, seat) if hosted.is_over else "",
             "stuck": bool(self._failed),
             "undo": seat in hosted.people and len(hosted.people) == 1,
         }

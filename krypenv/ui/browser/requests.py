@@ -28,7 +28,7 @@ REQUESTS: Mapping[str, schema.Schema] = {
     "stand_in": _of_a_game(seat=schema.whole(0, 5)),
     "pace": _of_a_game(pace=schema.matching("|".join(PACES), f"one of {', '.join(PACES)}")),
     "pause": _of_a_game(on=bool),
-    **dict.fromkeys(("undo", "hint", "next", "again", "go", "step"), _of_a_game()),
+    **dict.fromkeys(("undo", "hint", "next", "again", "go", "step", "end"), _of_a_game()),
 }
 _NAME = schema.matching(r"[\w .'-]{0,20}", "a name of at most 20 letters")
 CHOOSING: Mapping[str, schema.Schema] = {  # what the host may ask for at the start screen

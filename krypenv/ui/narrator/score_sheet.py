@@ -152,7 +152,7 @@ def _by_seat(
 
 
 def tell_result(words: Words, game: Game) -> str:
-    """Tell who won a game that is over, or its session, with which scores and why."""
+    """Tell who won a game that is over, or its session, with which scores and why; who led one that was broken off."""
     rules = game.rules
     best, sums, is_decided, in_session, by = outcome(game, rules.games != 1)
     names, score = words.listed([words.side(side) for side in best]), sums[best[0]]
@@ -160,6 +160,8 @@ def tell_result(words: Words, game: Game) -> str:
     broken = words.say(f"by.{by.replace(' ', '_')}") if by else ""
     is_alone = len(words.members(best[0])) == 1
     form = "plural" if not is_alone else "you" if best == [words.own_side] else "one"
+    if not game.is_over:
+        return words.say("result.agreed", who=starting(names), score=score)
     if not is_decided:
         return words.say("result.best", who=starting(names), score=score)
     if len(best) > 1:

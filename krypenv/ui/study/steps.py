@@ -15,6 +15,7 @@ from krypenv.notation import is_record
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.study.visits import LARGEST
+from krypenv.ui.view import END, is_over
 
 PERSON = "person"
 _TAG = "Seat{}"  # of a record: who sits there
@@ -33,7 +34,7 @@ def read_record(text: str) -> Game:
     if len(text) > LARGEST:
         raise ValueError(f"a record has at most {LARGEST:,} characters, not {len(text):,}")
     game = Game.replay(text)
-    if not game.is_over:
+    if not is_over(game):
         raise StillPlayed("the game is not over")
     return game
 
@@ -49,8 +50,9 @@ def read_study(text: str) -> Game:
 
 
 def at_step(game: Game, at: int) -> Game:
-    """Return a game as it was after some of its moves."""
+    """Return a game as it was after some of its moves; where people agreed to end it, it goes on."""
     twin = game.rewound()
+    twin.tags.pop(END, None)
     for move in game.moves[:at]:
         twin.push(move)
     return twin
@@ -117,7 +119,7 @@ def study_of(game: Game, words: Narrator, is_line: bool = False) -> dict[str, An
 
     A line need not be over. Raises StillPlayed for any other game that is not over.
     """
-    if not is_line and not game.is_over:
+    if not is_line and not is_over(game):
         raise StillPlayed("the game is not over")
     return {
         "title": words.title,
@@ -128,8 +130,8 @@ def study_of(game: Game, words: Narrator, is_line: bool = False) -> dict[str, An
         "deals": len(game.rules.deal_sizes()),
         "steps": _steps(game, words),
         "line": is_line,
-        "over": game.is_over,
-        "result": words.result(game) if game.is_over else "",
+        "over": is_over(game),
+        "result": words.result(game) if is_over(game) else "",
     }
 
 

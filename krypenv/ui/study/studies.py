@@ -55,6 +55,13 @@ class _Subject(NamedTuple):
     opened: Game  # the game or the position that was opened
     is_line: bool = False  # whether other moves are played than those of a game that is over
 
+    @property
+    def is_of_a_game(self) -> bool:
+        """Whether a game that is over was opened, and not a position."""
+        from krypenv.ui.view import is_over
+
+        return is_over(self.opened)
+
 
 class Studies:
     """All pages on which games are studied.
@@ -140,13 +147,11 @@ class Studies:
             raise Refused(self.say("study_not_over")) from None
         except ValueError as error:
             raise Refused(self.say("study_not_read", reason=one_line(str(error)))) from None
-        self.check_closed(game)
         is_own = record is None and not self._load
         players = hosted.players if hosted and is_own else seats_in(game)
         if not is_own or seat not in people_of(players):
             seat = person_of(players)
-        found = self._kept(game.record()) if game.is_over else {}
-        return _Subject(game, players, seat, self._words(game, players, seat), found, game, not game.is_over)
+        return self.back(_Subject(game, players, seat, self._words(game, players, seat), {}, game))
 
     def games(self, seat: int | None) -> list[tuple[Game, Narrator, dict[str, Any]]]:
         """List the games of this table that are over, each with what a page is told of it."""
@@ -171,7 +176,7 @@ class Studies:
         A position is known by what everybody has seen, for an answer must not tell whose hand was guessed right.
         """
         hosted = self._pages.hosted if self._pages else None
-        if not hosted or hosted.game.is_over:
+        if not hosted or hosted.is_over:
             return
         from krypenv.ui.study.steps import seen_in
 
@@ -195,11 +200,11 @@ class Studies:
         return subject._replace(game=game, found=found, is_line=True)
 
     def back(self, subject: _Subject) -> _Subject:
-        """Return what was opened, after a line that left it."""
-        opened = subject.opened
+        """Return what was opened, after a line that left it; raises Refused if it must stay closed."""
+        opened, is_of_a_game = subject.opened, subject.is_of_a_game
         self.check_closed(opened)
-        found = self._kept(opened.record()) if opened.is_over else {}
-        return subject._replace(game=opened, found=found, is_line=not opened.is_over)
+        found = self._kept(opened.record()) if is_of_a_game else {}
+        return subject._replace(game=opened, found=found, is_line=not is_of_a_game)
 
     def _kept(self, record: str) -> dict[int, dict[str, Any]]:
         found = self._found.pop(record, {})
@@ -291,9 +296,10 @@ class _Visit:
         study = await asyncio.to_thread(study_of, game, words, subject.is_line)
         self.stop()
         self._subject, self._at = subject, len(game.moves) if subject.is_line else 0
-        told: dict[str, Any] = {"record": record_for_pages(opened) if opened.is_over else opened.rewound().position()}
+        is_of_a_game = subject.is_of_a_game
+        told: dict[str, Any] = {"record": record_for_pages(opened) if is_of_a_game else opened.rewound().position()}
         told["challenge"] = not subject.is_line and can_challenge(subject.seat, subject.players)
-        told["left"] = shared_moves(game, opened) if subject.is_line and opened.is_over else None
+        told["left"] = shared_moves(game, opened) if subject.is_line and is_of_a_game else None
         if subject.is_line:
             told["moves"] = [str(move) for move in game.moves]
         await self._tell(type="study", by=self._all.analyst.name, at=self._at, **told, **study)
@@ -304,7 +310,7 @@ class _Visit:
         from krypenv.ui.study.steps import any_move, decision_of
 
         analyst, work = self._all.analyst, self._thinker.work
-        before, moves = await asyncio.to_thread(_positions, subject.game)
+        before, moves = await asyncio.to_thread(_positions, subject.game, subject.is_line)
         left = list(range(len(before)))
         while left:
             at = next((each for each in left if each >= self._at), left[0])
@@ -352,11 +358,11 @@ class _Visit:
         await self._tell(type="challenge", by=analyst.name, record=record_for_pages(other), **found)
 
 
-def _positions(game: Game) -> tuple[list[Game], list[str | None]]:
-    """Return the game before each of its moves, and the moves; while it is not over, also as it is, without a move."""
+def _positions(game: Game, is_line: bool) -> tuple[list[Game], list[str | None]]:
+    """Return the game before each of its moves, and the moves; a line that goes on also as it is, without a move."""
     twin, found = game.rewound(), []
     moves: list[str | None] = [str(move) for move in game.moves]
     for move in game.moves:
         found.append(twin.copy())
         twin.push(move)
-    return (found, moves) if game.is_over else ([*found, twin], [*moves, None])
+    return (found, moves) if game.is_over or not is_line else ([*found, twin], [*moves, None])

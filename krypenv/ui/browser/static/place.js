@@ -6,7 +6,7 @@ import { button, h, signed, t } from "./dom.js";
 import { dragging, targetAt } from "./dragging.js";
 import { news } from "./felt.js";
 
-/** @import { Card, Move, Table, View } from "./shapes.js" */
+/** @import { Card, Move, Table, Told, View } from "./shapes.js" */
 
 /** @type {Move["kind"][]} */
 const KINDS = ["take", "build", "leave"];
@@ -89,7 +89,9 @@ export function bar(table) {
   const { view } = told;
   const isTurn = view.turn === view.seat;
   const alarm = table.isLost ? t("lost") : table.say || told.fault;
-  const said = alarm || (view.over ? "" : status(table)); // the sheet has the result
+  const enders = told.enders.filter((seat) => seat !== view.seat).map((seat) => view.players[seat]?.name ?? "");
+  const ending = enders.length > 0 ? `${t("ends", { who: enders.join(", ") })} ` : "";
+  const said = alarm || (view.over ? "" : ending + status(table)); // the sheet has the result
   const hasMoved = view.log.some((line) => line.seat === view.seat);
   return h(
     "div",
@@ -106,11 +108,19 @@ export function bar(table) {
           const who = view.players[seat]?.name ?? "";
           return button(`stand in ${seat}`, t("stand_in", { agent: told.adviser, who }), () => acts.standIn(seat));
         }),
+      told.people.length > 1 && !view.over && button("end", t(endings(told)), () => acts.ask("end")),
       told.undo && done("undo", t("undo"), hasMoved, () => acts.ask("undo")),
       view.over && !view.session_over && button("next", t("next"), () => acts.ask("next"), "main"),
     ),
   );
 }
+
+/**
+ * Return what a person may do about the end of the game: offer it, agree to it, or withdraw that.
+ * @param {Told} told
+ */
+const endings = ({ enders, view }) =>
+  view.seat !== null && enders.includes(view.seat) ? "end_not" : enders.length > 0 ? "end_too" : "end";
 
 /**
  * Return a button that keeps its place when it can't be pressed.

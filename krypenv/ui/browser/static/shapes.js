@@ -115,6 +115,7 @@
  * @property {number[]} people the seats of people
  * @property {number[]} here those whose page is open
  * @property {number[]} stand_ins those for which an agent plays
+ * @property {number[]} enders those who would end the game here
  * @property {string} adviser what this agent is called, which gives hints too
  * @property {boolean} host whether this page chooses the game
  * @property {[string, string][]} links who may be let in, with the link
@@ -171,7 +172,7 @@
  * @property {() => void} again deals the same cards anew
  * @property {() => void} start goes to the start screen
  * @property {() => void} hint shows a hint, or puts it away
- * @property {(what: "undo" | "next" | "go" | "step") => void} ask
+ * @property {(what: "undo" | "next" | "go" | "step" | "end") => void} ask
  * @property {(seat: number) => void} standIn has an agent play for a person who is gone
  * @property {(pace: Pace) => void} pace
  * @property {(isOn: boolean) => void} pause
