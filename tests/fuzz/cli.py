@@ -55,7 +55,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "show pictures": (
         "show game.krk --gif out.gif --png out.png --at 2 --hands none --width 160 --seconds 0.1 --four-colours"
     ),
-    "bench": "bench --seconds 0.01 --games 8 --threads 1 --json out.json --peers --only engine",
+    "bench": "bench --seconds 0.01 --json out.json --peers --only engine",
     "doctor": "doctor --json out.json",
     "analyze": "analyze position.krk --agent search --worlds 2 --seed 1 --json out.json --picture out.png",
     "analyze record": (

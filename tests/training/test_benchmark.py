@@ -10,33 +10,21 @@ from support.commands import krypenv
 
 from krypenv.training import TrainSettings
 from krypenv.training.cli import bench
-from krypenv.training.cli.bench_lines import PEERS, lines_of
+from krypenv.training.cli.bench_lines import OURS, PEERS
 from krypenv.training.learn import run
 
 
-@pytest.mark.parametrize("name", lines_of(4, 2))
+@pytest.mark.parametrize("name", [*OURS, *PEERS])
 def test_every_line_makes_steps_or_lacks_a_peer(name, monkeypatch):
     tiny = TrainSettings(envs=4, steps=8, batch=16, epochs=1, card=8, embedding=8)
     monkeypatch.setattr(run, "TrainingRun", lambda _, folder, made=run.TrainingRun: made(tiny, folder))
     try:
-        steps = lines_of(4, 2)[name]()()
+        line = OURS[name]() if name in OURS else PEERS[name][1]()
+        steps = next(line), next(line)
     except ImportError:
         assert name in PEERS
     else:
-        assert steps >= 1
-
-
-@pytest.mark.parametrize(
-    ("only", "names"),
-    [
-        ([], ["engine", "engine, 4 players", "AEC env()"]),
-        (["engine"], ["engine"]),
-        (["engine*"], ["engine", "engine, 4 players"]),
-        (["aec*", "ENGINE"], ["engine", "AEC env()"]),
-    ],
-)
-def test_patterns_choose_lines(only, names):
-    assert bench.chosen(["engine", "engine, 4 players", "AEC env()"], only) == names
+        assert min(steps) >= 1
 
 
 def turn(seen, side, block_seconds, seconds):
@@ -71,7 +59,7 @@ def test_the_ratio_is_that_of_what_ran_side_by_side():
 OTHER = """
 class Rules:
     @staticmethod
-    def preset(name, players=2):
+    def preset(name, players):
         return name
 
 class Engine:
@@ -101,7 +89,7 @@ def other(tmp_path, monkeypatch):
 
 def report_of(*words):
     """Run the command; return its lines by name, and what it prints."""
-    done = krypenv("bench", "--games", 8, "--seconds", 0.01, "--json", "bench.json", *words, columns=200)
+    done = krypenv("bench", "--seconds", 0.01, "--json", "bench.json", *words, columns=200)
     assert done.exit_code == 0, done.output
     with open("bench.json", encoding="utf-8") as file:
         report = json.load(file)
@@ -126,18 +114,15 @@ def test_a_commit_beside_this_version(other):
     assert 0 < low <= lines["engine"]["ratio"] <= high < 1
     assert f"{lines['engine']['ratio']:.3f}" in printed
     assert "engine, several threads: AssertionError" in printed
-    worktrees = subprocess.run(["git", "worktree", "list"], cwd=other, capture_output=True, text=True, check=True)
-    assert len(worktrees.stdout.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--beside", "none"], "has no commit 'none': fatal: invalid reference: none"),
+        (["--beside", "none"], "has no commit 'none': fatal: not a valid object name: none"),
         (["--beside", "old", "--peers"], "--peers and --beside are two measurements; give one of them"),
         (["--only", "enigne"], "no line of the benchmark fits 'enigne'; the lines are self-play, "),
         (["--seconds", 0], "seconds should be greater than 0, not 0.0"),
-        (["--games", 0], "games should be greater than or equal to 1, not 0"),
     ],
 )
 def test_what_can_not_be_measured_is_refused_in_one_sentence(other, words, sentence):

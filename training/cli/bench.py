@@ -28,6 +28,7 @@ from scipy import stats
 import krypenv
 from krypenv.inputs.words import one_line, shown
 from krypenv.training.cli import bench_lines
+from krypenv.training.cli.bench_lines import OURS, PEERS
 from krypenv.training.runs.journal import machine
 from krypenv.training.runs.tables import INTERVAL, print_table, write_json
 from krypenv.training.settings.base import File, Settings, option
@@ -35,7 +36,7 @@ from krypenv.training.settings.groups import LENGTH, MEASURED, json_output
 
 TURNS, FEWEST = 40, 12  # of a measurement; and at least, where a turn lasts longer than it should
 CHECKOUT = Path(krypenv.__file__).resolve().parents[1]
-COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a line of the report may have, and how it is shown
+COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a line of the report may have, and how it is printed
     "what": ("what", str),
     "per_cpu_second": ("steps/CPU s", "{:,.0f}".format),  # of all threads together, the median of the turns
     "per_second": ("steps/s", "{:,.0f}".format),  # by the clock
@@ -57,8 +58,6 @@ class BenchSettings(Settings):
     )
     peers: bool = option(False, "also measure other libraries, each in turn with this one")
     beside: str | None = option(None, "measure a commit of this checkout in turn with this version", metavar="COMMIT")
-    games: int = option(4096, "games in a batch of the engine", LENGTH, ge=1, le=1_000_000)
-    threads: int = option(2, "threads of the multi-threaded line", LENGTH, ge=1, le=1024)
     seconds: float = option(4.0, "seconds of CPU time for a line, in forty turns or fewer", LENGTH, gt=0, le=3600)
     json_file: File | None = json_output()
 
@@ -91,31 +90,25 @@ def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict
     Raises ValueError for a pattern that fits no line and for an unknown commit, and ChildProcessError if a process
     dies.
     """
-    lines = bench_lines.lines_of(settings.games, settings.threads)
-    names = chosen([name for name in lines if settings.peers or name not in bench_lines.PEERS], settings.only)
+    names = [*OURS, *(PEERS if settings.peers else ())]
+    for pattern in settings.only:
+        if not fnmatch.filter(names, pattern):
+            raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
     report = []
     with contextlib.ExitStack() as stack:
-        here = there = stack.enter_context(version(CHECKOUT, settings))
+        here = there = stack.enter_context(version(CHECKOUT))
         if settings.beside is not None:
-            there = stack.enter_context(version(stack.enter_context(checkout_of(settings.beside)), settings))
-        for number, name in enumerate(names, 1):
-            progress(f"line {number} of {len(names)}: {name}")
-            sides = [partial(here, name)]
-            if peer := bench_lines.PEERS.get(name):
-                sides = [partial(here, peer), *sides]
-            elif settings.beside is not None:
-                sides += [partial(there, name)]
-            report.append({"what": name, **measure(sides, settings.seconds, int(bool(peer)))})
+            there = stack.enter_context(version(stack.enter_context(checkout_of(settings.beside))))
+        for name in names:
+            if any(fnmatch.fnmatch(name, pattern) for pattern in settings.only or ["*"]):
+                progress(name)
+                sides = [partial(here, name)]
+                if name in PEERS:
+                    sides = [partial(here, PEERS[name][0]), *sides]
+                elif settings.beside is not None:
+                    sides += [partial(there, name)]
+                report.append({"what": name, **measure(sides, settings.seconds, int(name in PEERS))})
     return report
-
-
-def chosen(names: Sequence[str], only: Sequence[str]) -> list[str]:
-    """Select the names that fit any of some shell patterns (`engine*`), or all; ValueError if one fits no name."""
-    fits = {pattern: [fnmatch.fnmatch(name.lower(), pattern.lower()) for name in names] for pattern in only}
-    for pattern, fitting in fits.items():
-        if not any(fitting):
-            raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
-    return [name for name, *fitting in zip(names, *fits.values(), strict=True) if not only or any(fitting)]
 
 
 def measure(sides: Sequence[Turn], seconds: float, reported: int = 0) -> dict[str, Any]:
@@ -142,12 +135,9 @@ def measure(sides: Sequence[Turn], seconds: float, reported: int = 0) -> dict[st
 
 
 def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float, float]:
-    """Compute the median ratio of two rates and its 95% interval, that of the sign test, from pairs of turns.
+    """Compute the median ratio of two rates, (n,) each, and its 95% interval, that of the sign test.
 
     Its bounds are two of the sorted ratios, so a few pairs that other work on the machine disturbs do no harm.
-
-    Args:
-        rates, others: (n,) steps a second, above 0; n is 6 or more.
 
     >>> ratio_of([2.0, 4.0, 6.0, 8.0, 2.2, 1.9], [1.0, 2.0, 3.0, 4.0, 1.0, 1.0])
     (2.0, 1.9, 2.2)
@@ -164,40 +154,31 @@ def table_of(lines: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]
     return [COLUMNS[key][0] for key in keys], rows
 
 
-# ---------------------------------------------------------------------- versions
-
-
 @contextlib.contextmanager
-def version(folder: Path, settings: BenchSettings) -> Iterator[Callable[[str, float], dict[str, Any]]]:
+def version(folder: Path) -> Iterator[Callable[[str, float], dict[str, Any]]]:
     """Yield a function that does a turn of a line with the krypenv of a folder; see `bench_lines.serve`."""
-    words = [sys.executable, bench_lines.__file__, str(folder), str(settings.games), str(settings.threads)]
-    pipe = subprocess.PIPE
-    child = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
-    requests, answers = typing.cast("IO[str]", child.stdin), typing.cast("IO[str]", child.stdout)
+    words, pipe = [sys.executable, bench_lines.__file__, str(folder)], subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as child:
+        requests, answers = typing.cast("IO[str]", child.stdin), typing.cast("IO[str]", child.stdout)
 
-    def turn(name: str, seconds: float) -> dict[str, Any]:
-        print(seconds, name, file=requests, flush=True)
-        if line := answers.readline():
-            return dict(json.loads(line))
-        raise ChildProcessError(f"the process that measured {name} has ended with exit code {child.wait()}")
+        def turn(name: str, seconds: float) -> dict[str, Any]:
+            print(seconds, name, file=requests, flush=True)
+            if line := answers.readline():
+                return dict(json.loads(line))
+            raise ChildProcessError(f"the process that measured {name} has ended with exit code {child.wait()}")
 
-    try:
-        yield turn
-    finally:
-        child.kill()
-        child.communicate()
+        try:
+            yield turn
+        finally:
+            child.kill()
 
 
 @contextlib.contextmanager
 def checkout_of(commit: str) -> Iterator[Path]:
-    """Yield a temporary folder with a commit of this checkout."""
-    git = partial(subprocess.run, cwd=CHECKOUT, capture_output=True, text=True, check=False)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary, "krypenv")
-        done = git(["git", "worktree", "add", "--detach", str(folder), commit])
-        try:
-            if done.returncode:
-                raise ValueError(f"{CHECKOUT} has no commit {shown(commit)}: {one_line(done.stderr)}")
-            yield folder
-        finally:
-            git(["git", "worktree", "remove", "--force", str(folder)])
+    """Yield a temporary folder with the files of a commit of this checkout."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(["git", "archive", commit], cwd=CHECKOUT, capture_output=True, check=False)
+        if archive.returncode:
+            raise ValueError(f"{CHECKOUT} has no commit {shown(commit)}: {one_line(archive.stderr.decode())}")
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        yield Path(folder)
