@@ -34,7 +34,6 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
         "--chunk 2 --first 1 --cheaters --workers 1 --json out.json"
     ),
     "arena teams": "arena greedy random --out arena --rules mini-double --players 4 --teams 2 --deals 1",
-    "arena page": "arena greedy random --out arena --rules mini-low --deals 1 --report",
     "arena ray": "arena greedy random --out arena --rules mini-low --deals 1 --ray --ray-address x",
     "rules": "rules mini-low --players 3 --rule goal=high --full --language sv",
     "rules teams": "rules mini-double --players 4 --teams 2",

@@ -33,7 +33,7 @@ print(json.dumps({{name: (each.exit_code, each.output + repr(each.exception)) fo
 MODEL = str(MODELS / "two")
 WORK = {
     "evaluate": f"evaluate champion(worlds=2) --against learned(model={MODEL!r},temperature=1.0) --deals 2",
-    "arena": f"arena champion(worlds=0) {MODEL} greedy --deals 4 --out arena --report --json arena.json",
+    "arena": f"arena champion(worlds=0) {MODEL} greedy --deals 4 --out arena --json arena.json",
     "analyze": "analyze game.krk --worlds 2 --seat 0 --picture game.png --json game.json",
     "show": "show game.krk --gif game.gif --png show.png --at 3 --width 160",
     "play": "play --load begun.krk --against greedy",
@@ -77,7 +77,6 @@ def test_what_they_write_is_there(bare: tuple[Path, dict[str, tuple[int, str]]])
         ".begun.krk.lock", "arena", "arena.json", "begun.krk", "exploit.json", "game.gif", "game.json",
         "game.krk", "game.png", "show.png",
     }  # fmt: skip
-    assert "report.html" in {path.name for path in (folder / "arena").iterdir()}
 
 
 @pytest.mark.parametrize("name", TRAINING)

@@ -245,7 +245,7 @@ def test_with_first_all_matches_hold_one_of_the_first_agents(tmp_path):
 
 def test_the_command_plays_prints_and_goes_on(tmp_path):
     folder, file = tmp_path / "runs" / "arena", tmp_path / "figures.json"
-    words = "arena", "tactician", "greedy", "random", "--chunk", 10, "--luck", "on", "--out", folder, "--report"
+    words = "arena", "tactician", "greedy", "random", "--chunk", 10, "--luck", "on", "--out", folder
     done = krypenv(*words, "--deals", 20, "--json", file)
     assert done.exit_code == 0, done.output
     assert "3 agents, 3 matches, 20 deals of dev v1, 120 games, 0 of them played" in done.stdout
@@ -253,14 +253,8 @@ def test_the_command_plays_prints_and_goes_on(tmp_path):
     figures = json.loads(file.read_text())
     assert figures["arena"]["about"]["deals"] == 20
     assert figures["standings"]["games"] == 120
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    for text in (done.stdout, page):
-        for margin in (
-            figures["standings"]["payoffs"]["margin"][0][1],
-            figures["standings"]["adjusted"]["margin"][0][1],
-        ):
-            assert f"{margin:+.2f}" in text
-    assert "rollouts by" in page
+    for table in ("payoffs", "adjusted"):
+        assert f"{figures['standings'][table]['margin'][0][1]:+.2f}" in done.stdout
     again = krypenv(*words, "--deals", 30)
     assert again.exit_code == 0, again.output
     assert "180 games, 120 of them played" in again.stdout

@@ -1,11 +1,9 @@
 """Standings: margins as by brute force, intervals that cover known margins, ratings whose truth is known; as texts."""
 
 import dataclasses
-import html
 import itertools
 import json
 import math
-import re
 import sys
 
 import numpy as np
@@ -14,9 +12,7 @@ from support.arenas import games_of, select
 
 from krypenv.training import print_standings, standings
 from krypenv.training.evaluation.arena.standings import NEEDS_OPEN_SPIEL, NOT_ALL_MET
-from krypenv.training.evaluation.arena.tables import write_report
 from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.runs import Header
 
 
 def simulate(skills, sides, deals, rng):
@@ -122,14 +118,6 @@ def test_one_deal_has_no_bounds_and_moves_new_ratings_as_openskill_documents():
     assert [agent.sigma for agent in result.agents] == pytest.approx([8.065506316323548] * 2)
 
 
-def test_a_lead_in_rating_is_a_share_of_wins():
-    wins = np.random.default_rng(5).random(10_000) < 0.75
-    scores = [(10, 20) if won else (20, 10) for won in wins]
-    best, other = standings(games_of(np.arange(10_000), [(0, 1)] * 10_000, scores)).agents
-    lead = math.sqrt(2) * 25 / 6 * math.log(0.75 / 0.25)  # the model's logistic, of scale sqrt(2) beta
-    assert best.mu - other.mu == pytest.approx(lead, abs=3 * math.hypot(best.sigma, other.sigma))
-
-
 def test_alpha_rank_shares_a_cycle_and_takes_undecided_pairs_for_even():
     cycle = {(0, 1): 10, (1, 2): 10, (2, 0): 10}
     result = standings(duels(cycle | {(agent, 3): 20 for agent in range(3)}))
@@ -158,34 +146,3 @@ def test_figures_that_are_not_there_are_left_out_with_a_note(monkeypatch, capsys
     assert (result.agents[0].alpha_rank, result.notes) == (None, (NEEDS_OPEN_SPIEL,))
     print_standings(result)
     assert 'pip install -c constraints.txt -e ".[metagame]"' in " ".join(capsys.readouterr().out.split())
-
-
-def test_printed_tables_cut_no_figure_off(monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "80")
-    games = simulate(np.linspace(40, -40, 12), sides=2, deals=10, rng=np.random.default_rng(6))
-    names = tuple(f"search(worlds={number}, value=[table])" for number in range(12))
-    result = standings(dataclasses.replace(games, names=names))
-    print_standings(result)
-    out = capsys.readouterr().out
-    for value in result.payoffs.margin[~np.eye(12, dtype=bool)]:
-        assert f"{value:+.2f}" in out
-    for agent in result.agents:
-        assert f"{agent.margin:+.2f}" in out
-        assert f"{agent.mu:.1f}" in out
-    assert max(map(len, [line for line in out.splitlines() if line[:1] in "┏┃┡│└"])) <= 80
-
-
-def test_the_page_has_the_terminals_tables_and_a_strangers_words_as_text(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "200")
-    evil = "<script>alert('x')</script>"
-    games = duels({(0, 1): 9, (1, 2): 4})
-    games = dataclasses.replace(games, names=(evil, "B", "C"), forfeits=(f"{evil} raised",))
-    print_standings(result := standings(games))
-    identity = {"deals_list": evil, "luck": None, "seed": 3, "agents": [{"name": evil, "weights_sha256": ["0123"]}]}
-    write_report(path := tmp_path / "page.html", result, Header("arena", identity, {"command": evil, "machine": {}}))
-    page = path.read_text(encoding="utf-8")
-    assert not re.search("<(script|link|img|iframe)|https?:", page)
-    text = html.unescape(re.sub("<[^>]*>", "", page[page.index("<body") :]))
-    for line in capsys.readouterr().out.splitlines():
-        assert line.rstrip() in text
-    assert text.count(evil) >= 5

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import typer
 
-from krypenv.training.cli.outputs import check_files, check_folder
+from krypenv.training.cli.outputs import check_folder
 from krypenv.training.data import making
 from krypenv.training.data.making import DataSettings
 from krypenv.training.evaluation.arena import arena
@@ -83,10 +83,8 @@ def arena_command(settings: ArenaSettings) -> None:
     The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
     """
     from krypenv.training.evaluation.arena.standings import standings
-    from krypenv.training.evaluation.arena.tables import print_standings, write_report
+    from krypenv.training.evaluation.arena.tables import print_standings
 
-    page = settings.out / "report.html" if settings.report else None
-    check_files(page)
     is_begun = False
 
     with bar_of("games") as bar:
@@ -104,8 +102,6 @@ def arena_command(settings: ArenaSettings) -> None:
 
         games = arena.run_arena(settings, show)
     table, header = standings(games), read_journal(settings.out, KIND).header
-    if page:
-        write_report(page, table, header)
     if settings.json_file:
         write_json(settings.json_file, {"arena": header._asdict(), "standings": table.to_json()})
     print_standings(table)

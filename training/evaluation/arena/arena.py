@@ -63,7 +63,6 @@ class ArenaSettings(RulesOfAgents, Place):
     seed: int = seed_option("seed of the agents' random choices")
     luck: Luck = luck_option()
     chunk: int = option(100, "deals to play and write at a time", LENGTH, ge=1, le=LARGEST_CHUNK)
-    report: bool = output(False, "write a page of all figures, DIR/report.html")
     json_file: File | None = json_output()
 
     @model_validator(mode="after")
