@@ -35,7 +35,6 @@ from krypenv.training.lab import (
 )
 from krypenv.training.lab.effects import table_of
 from krypenv.training.lab.study import FIGURE, RESULT
-from krypenv.training.runs.journal import JOURNAL
 
 CREEPS = with_habit(plays_only(creeping))
 
@@ -210,9 +209,6 @@ class TestRunning:
             with pytest.raises(ValueError, match=f"holds a study with {other}"):
                 run_study(squares(9), setup, tmp_path)
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-        (tmp_path / JOURNAL).unlink()
-        with pytest.raises(ValueError, match=r"has a result without its journal\.jsonl, which is not overwritten"):
-            run_study(squares(9), self.SETUP, tmp_path)
 
     def test_agents_that_can_not_be_changed_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="random does not value its actions"):

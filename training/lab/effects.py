@@ -76,7 +76,7 @@ def table_of(figures: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[st
     return ("what", "mean", "95% interval", "p")[:shown], rows
 
 
-def draw_bars(axes: Axes, figures: Mapping[str, Any]) -> None:
+def draw_bars(figures: Mapping[str, Any], axes: Axes) -> None:
     """Draw a horizontal bar with its interval for each figure that has one."""
     for place, figure in measured_in(figures):
         errors = [[figure["mean"] - figure["low"]], [figure["high"] - figure["mean"]]]

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv import agents
-from krypenv.agents import Agent
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.scripted import Greedy, Tactician
 from krypenv.agents.search.sampler import Sampler
@@ -34,11 +33,10 @@ class WithHabit:
     were legal. Raises ValueError for other agents.
     """
 
-    def __init__(self, base: Agent, habit: Habit) -> None:
+    def __init__(self, base: Any, habit: Habit) -> None:
         self.base, self.habit, self.rules, self.name = base, habit, base.rules, f"{base.name} with a habit"
         self.needs_history = want_history((base,))
-        self.judge: Any = base
-        if not isinstance(self.judge, Greedy | Tactician | LearnedAgent | Sampler):
+        if not isinstance(base, Greedy | Tactician | LearnedAgent | Sampler):
             raise ValueError(f"{base.name} does not value its actions; champion, guided, search and networks do")
 
     def act(self, observations: Int8Array, action_masks: Int8Array) -> npt.NDArray[np.int64]:
@@ -52,21 +50,18 @@ class WithHabit:
 
     def _choose(self, observations: Int8Array, masks: Int8Array, allowed: BoolArray) -> npt.NDArray[np.int64]:
         """Choose the allowed action that the agent values most in each row."""
-        if isinstance(self.judge, Greedy | Tactician):
-            return self.judge.act(observations, allowed.astype(np.int8))
-        if isinstance(self.judge, LearnedAgent):
-            values = self.judge.evaluate(observations, masks)[0]
+        if isinstance(self.base, Greedy | Tactician):
+            return self.base.act(observations, allowed.astype(np.int8))
+        if isinstance(self.base, LearnedAgent):
+            values = self.base.evaluate(observations, masks)[0]
         else:
-            values = np.maximum(self.judge.action_values(observations, masks), -1e6)  # pruned ones rank last, finite
+            values = np.maximum(self.base.action_values(observations, masks), -1e6)  # pruned ones rank last, finite
         return np.where(allowed, values, -np.inf).argmax(axis=1)
 
 
 def with_habit(habit: Habit) -> Change:
     """Make the change of an agent that gives it a habit."""
     return lambda agent, rules, seed: WithHabit(agents.make_known(agent, rules, seed), habit)
-
-
-# ---------------------------------------------------------------------- effects of cards
 
 
 def column(rules: Rules, observations: Int8Array, masks: Int8Array, name: str) -> Int8Array:
@@ -89,9 +84,6 @@ def creeping(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArr
 def capturing(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
     """Mark the playable cards that would capture, (B, 52)."""
     return ~creeping(rules, observations, masks) & playable(rules, observations, masks)
-
-
-# ---------------------------------------------------------------------- habits
 
 
 def plays_only(cards: Cards) -> Habit:

@@ -109,11 +109,11 @@ def compare(
 def watch(
     rules: str, agent: str, first: int, deals: int, seed: int
 ) -> Iterator[tuple[Engine, IntArray, State, IntArray, State]]:
-    """Play deals with an agent in every seat, and yield the engine after each round of one decision a game.
+    """Play deals with an agent in every seat, round by round; a round is one decision in each game.
 
-    Yielded with it are the rows still in play, (M,), their states before the round, (M,), the rows that the round has
-    ended, (K,), whose final states the engine no longer holds, and their states before the round, (K,). Raises
-    ValueError for an agent that fails.
+    After each round, yield the engine; the rows of the games in play, (M,), with their states before the round, (M,);
+    and the rows of the games that ended in it, (K,), with their states before it, (K,), as the engine no longer has
+    their last deal. Raises ValueError for an agent that fails.
     """
     game = Rules.parse(rules)
     player = agents.make_known(agent, game, stream(seed, first))
@@ -126,8 +126,8 @@ def watch(
         except Exception as error:
             raise ValueError(f"{player.name} {describe_error(error)}") from None
         over = engine.finished[rows]
-        states = (before[mask].view(np.recarray) for mask in (~over, over))
-        yield engine, rows[~over], next(states), rows[over], next(states)
+        in_play, ended = (before[mask].view(np.recarray) for mask in (~over, over))
+        yield engine, rows[~over], in_play, rows[over], ended
         rows = rows[~over]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from rich.console import Console
+from pydantic import create_model
 
 from krypenv import agents
 from krypenv.agents import label_of
@@ -22,8 +23,7 @@ from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.luck.control import control_for, control_of
 from krypenv.training.lab.effects import draw_bars, table_of
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task as Task, open_run
-from krypenv.training.runs.journal import JOURNAL
-from krypenv.training.runs.progress import progress
+from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import print_table, save_figure, write_json
 from krypenv.training.settings.base import AgentName, File, check_number, option, output
 from krypenv.training.settings.bridge import app_of
@@ -32,6 +32,7 @@ from krypenv.training.settings.groups import (
     LARGEST_SEED,
     LENGTH,
     MOST_DEALS,
+    RULES,
     GameSettings,
     Luck,
     Place,
@@ -114,8 +115,6 @@ def run_study(
         check_krypkasino(setup.rules, f"the study {study.name}")
     if setup.deals < study.fewest:
         raise ValueError(f"the study {study.name} needs at least {study.fewest} deals, not {setup.deals}")
-    if not (folder / JOURNAL).exists() and (folder / RESULT).exists():
-        raise ValueError(f"{folder} has a result without its {JOURNAL}, which is not overwritten; give another --out")
     tasks = study.tasks(setup)
     weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
     identity = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
@@ -132,10 +131,8 @@ def draw_picture(path: Path, question: str, answer: Answer) -> None:
     """Write the figure of an answer as PNG, with a height that fits its labels."""
     figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
     axes = figure.subplots()
-    if answer.draw:
-        answer.draw(axes)
-    else:
-        draw_bars(axes, answer.figures)
+    draw = answer.draw or partial(draw_bars, answer.figures)
+    draw(axes)
     if axes.patches:
         figure.set_figheight(max(figure.get_figheight(), 0.45 * len(axes.get_yticks())))
     figure.suptitle(question, fontsize=11)
@@ -145,61 +142,47 @@ def draw_picture(path: Path, question: str, answer: Answer) -> None:
 # ---------------------------------------------------------------------- the command line
 
 
-class StudySettings(Place):
-    """The options of a study's command line; the study sets their defaults."""
-
-    agent: AgentName | None = option(None, "who plays [default: a strong agent]", AGENTS)
-    deals: int = option(2, "number of deals", LENGTH, ge=1, le=MOST_DEALS)
-    seed: int = seed_option("seed of deals and agents")
-    luck: Luck = option("off", "take luck out of the margins of matches", LENGTH)
-    out: File = output(Path("runs"), "folder of the answer", "DIR")
-
-
-class _OfOneGame(GameSettings, StudySettings):
-    """The settings of a study of one game."""
-
-
-class _OfSets(StudySettings):
-    """The settings of a study that compares rule sets."""
-
-    sets: tuple[str, ...] = option((), "rule sets", metavar="RULES", is_argument=True)
-
-
 def main(study: Study, words: Sequence[str] | None = None) -> None:
     """Run a study from the command line: print its table, and write its answer and figure.
 
     Call it at the end of the script that defines the study. The same command resumes a study that was stopped. An error
     is one sentence, with exit code 2.
     """
-    arguments = sys.argv[1:] if words is None else words
-    defaults: dict[str, Any] = {"agent": study.agent or None, "deals": study.deals, "out": Path("runs") / study.name}
-    defaults |= {"sets": study.sets} if study.sets else {"rules": study.rules}
-    members = {"defaults": classmethod(lambda cls, arguments: defaults), "__module__": __name__}
-    settings_class = type("StudySettings", (_OfSets if study.sets else _OfOneGame,), members)
+    arguments = list(sys.argv[1:] if words is None else words)
 
     def run(settings: Any) -> None:
-        _run(study, settings, command_line(["python", sys.argv[0], *arguments]))
+        sets = tuple(str(Rules.parse(text)) for text in settings.sets) if study.sets else ()
+        rules = Rules.parse(sets[0]) if sets else settings.game_rules()
+        setup = Setup(rules, settings.agent or strong_agent(rules), settings.deals, settings.seed, settings.luck, sets)
+        command = command_line(["python", sys.argv[0], *arguments])
+        with bar_of(study.name) as show:
+            answer = run_study(study, setup, settings.out, command, settings.executor, show)
+        print(f"{study.question} ({', '.join(sets) or rules}, {label_of(setup.agent, rules)}, {setup.deals:,} deals)")
+        print_table(*answer.table)
+        print(f"wrote {settings.out / RESULT} and {settings.out / FIGURE}")
 
     run.__doc__ = study.question
     try:
-        app_of(settings_class, run)(list(arguments), prog_name=Path(sys.argv[0]).name)
+        app_of(_settings_of(study), run)(arguments, prog_name=Path(sys.argv[0]).name)
     except SystemExit as end:
         if end.code:
             raise
 
 
-def _run(study: Study, settings: Any, command: str) -> None:
-    """Run a study with the settings of the command line, and print its answer."""
-    sets = tuple(str(Rules.parse(text)) for text in settings.sets) if study.sets else ()
-    rules = Rules.parse(sets[0]) if sets else settings.game_rules()
-    setup = Setup(rules, settings.agent or strong_agent(rules), settings.deals, settings.seed, settings.luck, sets)
-    with progress(Console(stderr=True)) as show:
-        answer = run_study(
-            study, setup, settings.out, command, settings.executor, lambda done, of: show(done / max(of, 1), study.name)
-        )
-    print(f"{study.question} ({', '.join(sets) or rules}, {label_of(setup.agent, rules)}, {setup.deals:,} deals)")
-    print_table(*answer.table)
-    print(f"wrote {settings.out / RESULT} and {settings.out / FIGURE}")
+def _settings_of(study: Study) -> type[Place]:
+    """Make the settings of a study's command line, of one game or of several rule sets."""
+    fields: dict[str, Any] = {
+        "agent": (AgentName | None, option(study.agent or None, "who plays [default: a strong agent]", AGENTS)),
+        "deals": (int, option(study.deals, "number of deals", LENGTH, ge=1, le=MOST_DEALS)),
+        "seed": (int, seed_option("seed of deals and agents")),
+        "luck": (Luck, option("off", "take luck out of the margins of matches", LENGTH)),
+        "out": (File, output(Path("runs") / study.name, "folder of the answer", "DIR")),
+    }
+    if study.sets:
+        fields["sets"] = tuple[str, ...], option(study.sets, "rule sets", metavar="RULES", is_argument=True)
+        return create_model("StudySettings", __base__=Place, **fields)
+    fields["rules"] = str | None, option(study.rules, "preset of the rules", RULES, decides=False)
+    return create_model("StudySettings", __base__=(GameSettings, Place), **fields)
 
 
 def strong_agent(rules: Rules) -> str:
