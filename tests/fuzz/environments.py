@@ -144,13 +144,13 @@ def quiet() -> Iterator[None]:
     within=quiet,
     env_name=names,
     value=values,
-    what=st.sampled_from(("seed", "options", "deck", "rows", "step")),
+    what=st.sampled_from(("seed", "options", "deck", "step")),
 )
 def calls(tally: Tally, env_name: str, value: Any, what: str) -> None:
     """Reset or step an environment with an odd argument, and go on with it rightly."""
     name, env = env_name, made(env_name)
     if (name in (*AEC, *SINGLE) or name.startswith("LearnerVectorEnv")) and what != "step":
-        options = {"deck": value, "reset_mask": value} if what in ("deck", "rows") else value
+        options = {"deck": value} if what == "deck" else value
         given = {"seed": value} if what == "seed" else {"options": options}
         attempt(lambda: env.reset(**given), tally, (name, given))
     elif name.startswith("KrypkasinoVecEnv") and what != "step":
