@@ -1,20 +1,19 @@
-"""RLlib: the games for all seats as a `MultiAgentEnv`, a masked policy that they share, and its matches."""
+"""RLlib: its wrapper of the PettingZoo environment for any rules, and a masked policy that all seats share."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
+from krypenv import kasino_v0, krypkasino_v0, mulle_v0
 from krypenv.adapters.policy import PolicyFunction
-from krypenv.arguments import check_options, check_seed
 from krypenv.envs.base import Terms
-from krypenv.envs.learner import ALL, LearnerGames
-from krypenv.inputs.words import check_keywords, check_whole, listed, shown, to_install
+from krypenv.families.variants import family_of
+from krypenv.inputs.words import check_keywords, shown, to_install
 from krypenv.rules import as_rules
 
 try:
@@ -22,29 +21,27 @@ try:
     from ray.rllib.core.columns import Columns
     from ray.rllib.core.rl_module.apis import ValueFunctionAPI
     from ray.rllib.core.rl_module.torch import TorchRLModule
-    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+    from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
 except ImportError as error:
     raise ImportError(f"krypenv.adapters.rllib needs RLlib; {to_install('rllib')}") from error
 
 MAIN = "main"  # the module that plays all seats: `config.multi_agent(policies={MAIN}, policy_mapping_fn=...)`
-MATCH = "match"  # an entry of RLlib's results
 OPTIONS: dict[str, Any] = {"rules": "krypkasino", "scale": 1.0, **vars(Terms())}
+ENVS = {module.raw_env.family.module: module.env for module in (krypkasino_v0, kasino_v0, mulle_v0)}
 ByAgent = Any  # a dictionary with an entry for each agent
 
 
-class KrypenvMultiAgentEnv(MultiAgentEnv):
-    """A game whose seats are the agents player_0, player_1 and so on: `PPOConfig().environment(KrypenvMultiAgentEnv)`.
+class KrypenvMultiAgentEnv(PettingZooEnv):
+    """RLlib's wrapper of the PettingZoo environment of any rules: `PPOConfig().environment(KrypenvMultiAgentEnv)`.
 
-    It plays all rules. Only the seat to act has an observation, `{"observations", "action_mask"}`, (N,) and (A,)
-    float32. A seat is paid what it has earned since its last decision when it sees its next one, or at the end; what
-    it earns before its first decision is paid with that.
-
+    The agents are player_0, player_1 and so on. Only the seat to act has an observation, `{"observation",
+    "action_mask"}`, (N,) and (A,) int8, and with it the reward since its last decision; at the end all seats have one.
     An illegal action ends the episode, and its seat earns `krypenv.rewards.illegal_reward`, which is below any legal
     return.
 
     Args:
         config: RLlib's `env_config`: `rules`, complete rules, or their text or fields; `reward`, `dense`, `features`
-            and `history` as in `krypenv.engine.Engine`; and `scale`, by which rewards are multiplied.
+            and `history`, the fields of `krypenv.envs.base.Terms`; and `scale`, by which rewards are multiplied.
 
     >>> env = KrypenvMultiAgentEnv({"rules": "krypkasino players=3", "dense": True, "features": True})
     >>> list(env.reset(seed=1)[0])
@@ -53,62 +50,29 @@ class KrypenvMultiAgentEnv(MultiAgentEnv):
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         check_keywords("env_config", config or {}, list(OPTIONS))
-        terms = OPTIONS | dict(config or {})
-        self.rules = as_rules(terms.pop("rules"))
-        self.scale = check_number("scale", terms.pop("scale"), 1e-9, 1e9)
+        options = OPTIONS | dict(config or {})
+        rules, self.scale = as_rules(options.pop("rules")), check_number("scale", options.pop("scale"), 1e-9, 1e9)
         self.worker = int(getattr(config, "worker_index", 0) or 0)  # which env runner it belongs to
-        self.batch = LearnerGames(self.rules, 1, ALL, illegal_ends=True, **terms)
-        self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
-        self.agents = self.possible_agents.copy()
-        width, actions = self.batch.observation.shape[1], self.rules.num_actions
-        space = gym.spaces.Dict(
-            {
-                "observations": gym.spaces.Box(-128, 127, (width,), np.float32),
-                "action_mask": gym.spaces.Box(0, 1, (actions,), np.float32),
-            }
-        )
-        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
-        self.action_spaces = dict.fromkeys(self.possible_agents, gym.spaces.Discrete(actions))
-        super().__init__()
         self._rng = np.random.default_rng()
-        self._owed = np.zeros(self.rules.players)
-        self._has_acted = np.zeros(self.rules.players, np.bool_)
-        self._is_over = True  # until it is reset
+        super().__init__(ENVS[family_of(rules.name).module](rules=rules, **options))
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ByAgent, ByAgent]:
         """Begin the next game; with a seed, the one with the deals of `Game(rules, seed=seed)`.
 
         Those that follow it differ between the env runners, which RLlib gives overlapping seeds.
         """
-        check_options(options)
-        if seed is not None:
-            self._rng = np.random.default_rng([check_seed(seed), self.worker])
-        self.batch.restart([0], [int(self._rng.integers(1 << 63)) if seed is None else seed])
-        self._owed[:], self._has_acted[:], self._is_over = 0, False, False
-        return self._decision(), {}
+        if seed is None:
+            seed = int(self._rng.integers(1 << 63))
+        else:
+            self._rng = np.random.default_rng([seed, self.worker])
+        observations, infos = super().reset(seed=seed, options=options)
+        return observations, infos
 
-    def step(self, action_dict: ByAgent) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
+    def step(self, action: ByAgent) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
         """Carry out the action of the seat to act; return the next decision, and the rewards that are due."""
-        seat = int(self.batch.seats[0])
-        name = self.possible_agents[seat]
-        if self._is_over:
-            raise ValueError("no game is in progress; call reset()")
-        if list(action_dict) != [name]:
-            raise ValueError(f"{name} is to act, and no other; there is an action of {listed(action_dict) or 'none'}")
-        self.batch.step(np.array([int(action_dict[name])]))
-        self._has_acted[seat] = True
-        self._owed += self.batch.rewards[0]
-        self._is_over = is_over = bool(self.batch.done[0])
-        is_due = self._has_acted & (is_over | (np.arange(self.rules.players) == self.batch.seats[0]))
-        rewards = {self.possible_agents[payee]: self._owed[payee] * self.scale for payee in np.flatnonzero(is_due)}
-        self._owed[is_due] = 0
-        return ({} if is_over else self._decision()), rewards, {"__all__": is_over}, {"__all__": False}, {}
-
-    def _decision(self) -> ByAgent:
-        """Return what the seat to act sees, with its mask, by its agent."""
-        observation, mask = self.batch.observation[0], self.batch.action_mask[0]
-        decision = {"observations": observation.astype(np.float32), "action_mask": mask.astype(np.float32)}
-        return {self.possible_agents[int(self.batch.seats[0])]: decision}
+        observations, rewards, terminations, truncations, infos = super().step(action)
+        scaled = {agent: reward * self.scale for agent, reward in rewards.items()}
+        return observations, scaled, terminations, truncations, infos
 
 
 def check_number(name: str, number: Any, low: float, high: float) -> float:
@@ -137,7 +101,7 @@ class MaskedModule(TorchRLModule, ValueFunctionAPI):
 
     def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         decisions = batch[Columns.OBS]
-        logits, values = self.network(decisions["observations"])
+        logits, values = self.network(decisions["observation"].float())
         masked = torch.where(decisions["action_mask"] > 0, logits, -1e9)
         return {Columns.ACTION_DIST_INPUTS: masked, Columns.EMBEDDINGS: values}
 
@@ -149,7 +113,7 @@ class MaskedModule(TorchRLModule, ValueFunctionAPI):
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Any:
         """Return the values, (B,); the forward pass of a training step has them already, as its embeddings."""
-        return self.network(batch[Columns.OBS]["observations"])[1] if embeddings is None else embeddings
+        return self.network(batch[Columns.OBS]["observation"].float())[1] if embeddings is None else embeddings
 
 
 def agent_of(algorithm: Any, name: str = "rllib", module: str = MAIN) -> PolicyFunction:
@@ -164,27 +128,3 @@ def agent_of(algorithm: Any, name: str = "rllib", module: str = MAIN) -> PolicyF
         return network(torch.from_numpy(observations).float())[0]
 
     return PolicyFunction(logits, config["rules"], name, config["features"])
-
-
-class Evaluation:
-    """Matches of the policy while it trains: `config.callbacks(on_train_result=Evaluation(match))`.
-
-    RLlib's `episode_return_mean` adds up all seats, which is 0 for centred rewards, whatever is learned. The result of
-    each `every`-th iteration has the margin of the policy instead, and its interval, as
-    `result["match"]["margin" | "low" | "high"]`.
-
-    Args:
-        match: plays an agent and returns what `krypenv.training.duplicate_match` does.
-        every: iterations between matches.
-
-    >>> Evaluation(lambda agent: duplicate_match(agent, "tactician", agent.rules, deals=100))  # doctest: +SKIP
-    """
-
-    def __init__(self, match: Callable[[PolicyFunction], Any], every: int = 10) -> None:
-        self.match, self.every = match, check_whole("every", every, 1, 10**9)
-
-    def __call__(self, *, algorithm: Any, result: dict[str, Any], **rest: Any) -> None:
-        """Play the match if it is due."""
-        if result["training_iteration"] % self.every == 0:
-            match = self.match(agent_of(algorithm))
-            result[MATCH] = {"margin": float(match.margin), "low": float(match.low), "high": float(match.high)}

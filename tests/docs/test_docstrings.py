@@ -15,8 +15,7 @@ MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for folder in ("krypenv", "agents", "training")
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if ">>> " in path.read_text(encoding="utf-8")
-    and path.name not in ("rllib.py", "torchrl.py")  # which need toolboxes
+    if ">>> " in path.read_text(encoding="utf-8") and path.name != "rllib.py"  # which needs a toolbox
 }
 
 

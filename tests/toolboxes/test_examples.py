@@ -94,7 +94,7 @@ def test_its_command_line_trains_and_the_file_names_an_agent(example, tmp_path):
     [
         ("adapters.rllib", "ray.rllib", f"krypenv.adapters.rllib needs RLlib; {to_install('rllib')}"),
         ("training.examples.rllib_ppo", "ray.rllib", f"krypenv.adapters.rllib needs RLlib; {to_install('rllib')}"),
-        ("adapters.torchrl", "torchrl", f"krypenv.adapters.torchrl needs TorchRL; {to_install('torchrl')}"),
+        ("training.examples.torchrl_ppo", "torchrl", f"this example needs TorchRL; {to_install('torchrl')}"),
         ("training.examples.tianshou_dqn", "tianshou", f"this example needs Tianshou; {to_install('tianshou')}"),
         ("training.examples.tianshou_ppo", "tianshou", f"this example needs Tianshou; {to_install('tianshou')}"),
     ],

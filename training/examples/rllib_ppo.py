@@ -20,13 +20,7 @@ from typing import Any
 import torch
 
 from krypenv import Engine, Rules, agents
-from krypenv.adapters.rllib import (  # which says so if RLlib is missing
-    MAIN,
-    MATCH,
-    Evaluation,
-    KrypenvMultiAgentEnv,
-    MaskedModule,
-)
+from krypenv.adapters.rllib import MAIN, KrypenvMultiAgentEnv, MaskedModule, agent_of  # which needs RLlib
 from krypenv.inputs.words import describe_error, shown
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.examples.ppo import Policy, PPOSettings, run as train_and_play, scale_of
@@ -85,14 +79,19 @@ def network(rules: Rules, units: int) -> Policy:
 def algorithm_of(settings: Settings) -> Any:
     """Configure RLlib's PPO for these games."""
     rules = Rules.parse(settings.rules)
-    after: list[Callable[..., None]] = []
-    if settings.watched:
-        match = partial(duplicate_match, opponent=settings.opponent, rules=rules, deals=settings.watched)
-        after.append(Evaluation(match, settings.every))
+
+    def play_match(*, algorithm: Any, result: dict[str, Any], **rest: Any) -> None:
+        """Play a match now and then; what RLlib calls the return adds up all seats, which is always 0."""
+        if settings.watched and result["training_iteration"] % settings.every == 0:
+            match = duplicate_match(agent_of(algorithm), settings.opponent, rules, deals=settings.watched)
+            result["margin"] = float(match.margin)
+
     config = (
         PPOConfig()
         .environment(
-            KrypenvMultiAgentEnv, env_config={"rules": str(rules), "dense": True, "features": True, "scale": 0.1}
+            KrypenvMultiAgentEnv,
+            env_config={"rules": str(rules), "dense": True, "features": True, "scale": 0.1},
+            disable_env_checking=True,  # which would take illegal actions
         )
         .env_runners(
             num_env_runners=settings.runners,
@@ -121,7 +120,7 @@ def algorithm_of(settings: Settings) -> Any:
             use_kl_loss=False,
             grad_clip=0.5,
         )
-        .callbacks(on_train_result=after)
+        .callbacks(on_train_result=play_match)
         .debugging(seed=settings.seed, log_level="ERROR")
     )
     algorithm: Any = config.build_algo()
@@ -161,7 +160,7 @@ def learn(algorithm: Any, settings: Settings, report: Callable[[Metrics], None] 
         result = algorithm.train()
         decisions = lifetime(algorithm)
         learned = result.get("learners", {}).get(MAIN, {})
-        margin = result.get(MATCH, {}).get("margin", margin)
+        margin = result.get("margin", margin)
         figures = (
             decisions, (decisions - before) / (time.perf_counter() - started), learned.get("entropy", math.nan),
             learned.get("vf_explained_var", math.nan),

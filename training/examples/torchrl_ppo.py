@@ -1,4 +1,4 @@
-"""PPO in TorchRL's own parts, against an opponent: a batched environment, a collector, GAE and a clipped loss.
+"""PPO in TorchRL's own parts, against an opponent: Gymnasium's games in its wrapper, a collector, GAE, a clipped loss.
 
 `python -m krypenv.training.examples.torchrl_ppo --seconds 75` trains, saves the weights and plays them against two
 agents. The network is that of the example `ppo`, whose `PPOAgent` plays the weights. Copy it, and change what you like.
@@ -11,22 +11,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import torch
 from torch import Tensor, nn
 
-from krypenv import Rules
-from krypenv.adapters.torchrl import KrypenvEnv  # which says so if TorchRL is missing
+from krypenv import Engine, Rules
+from krypenv.families.variants import family_of
+from krypenv.inputs.words import to_install
 from krypenv.training.examples.ppo import Policy, PPOSettings, run as train_and_play, scale_of
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.bridge import app_of
 
-# isort: split
-from tensordict.nn import TensorDictModule
-from torchrl.collectors import Collector
-from torchrl.data import LazyTensorStorage, ReplayBuffer, SamplerWithoutReplacement
-from torchrl.modules import MaskedCategorical, ProbabilisticActor
-from torchrl.objectives import ClipPPOLoss
-from torchrl.objectives.value import GAE
+try:
+    from tensordict.nn import TensorDictModule
+    from torchrl.collectors import Collector
+    from torchrl.data import LazyTensorStorage, ReplayBuffer, SamplerWithoutReplacement
+    from torchrl.envs import ActionMask, Compose, DTypeCastTransform, EnvBase, GymWrapper, TransformedEnv
+    from torchrl.modules import MaskedCategorical, ProbabilisticActor
+    from torchrl.objectives import ClipPPOLoss
+    from torchrl.objectives.value import GAE
+except ImportError as error:
+    raise ImportError(f"this example needs TorchRL; {to_install('torchrl')}") from error
 
 Metrics = dict[str, float]
 METRICS = {  # what is printed after an update
@@ -60,14 +65,26 @@ class Heads(nn.Module):
         return logits.reshape(*shape, -1), values.reshape(*shape, 1)
 
 
+def make_games(rules: Rules, settings: Settings) -> EnvBase:
+    """Make the games as one TorchRL environment; its entry `action_mask`, (games, A) bool, holds the legal actions."""
+    games = gym.make_vec(
+        family_of(rules.name).gym_id, num_envs=settings.games, rules=rules, seat="random",
+        opponents=settings.opponent, dense=True, features=True,
+    )  # fmt: skip
+    masks = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
+    env = TransformedEnv(GymWrapper(games, categorical_action_encoding=True), Compose(masks, ActionMask()))
+    env.set_seed(settings.seed)
+    return env
+
+
 def train(settings: Settings, report: Callable[[Metrics], None] | None = None) -> tuple[Policy, list[Metrics]]:
     """Train a policy; return it with the metrics of each update, which `report` is called with."""
     torch.manual_seed(settings.seed)
     torch.set_num_threads(settings.threads)
     rules = Rules.parse(settings.rules)
-    env = KrypenvEnv(rules, settings.games, "random", settings.opponent, dense=True, features=True, seed=settings.seed)
+    env = make_games(rules, settings)
     policy = Policy(rules, settings.units)
-    policy.scale[:] = scale_of(env.batch.engine.copy())
+    policy.scale[:] = scale_of(Engine(rules, settings.games, settings.seed, features=True))
     env.rollout(2)  # which compiles the games before the clock starts
 
     heads = Heads(policy)
