@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from krypenv.cards import NO_CARD
 from krypenv.kernels.compiled import compile_rules
@@ -49,6 +49,9 @@ class CoursePlan:
             draws = ((place, len(group), dealt) for group in groups for dealt, place in enumerate(group))
             self.deals.append([Draw(place, int(seats[place]), size - dealt, dealt) for place, size, dealt in draws])
         self.deck = rows["deck_counts"].astype(int).tolist()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CoursePlan, (self.rules, self.sorted_deals)
 
     @property
     def most_games(self) -> int:

@@ -11,10 +11,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NO_CARD, NO_SEAT, NUM_KINDS, STOP, TAKE
+from krypenv.cards import (
+    BUILD,
+    NO_CARD,
+    NO_SEAT,
+    NUM_KINDS,
+    STOP,
+    TAKE,
+    TAKE_BUILD,
+    action_name,
+    card_name,
+    card_names,
+)
 from krypenv.engine import IllegalMove
 from krypenv.envs.chance import CoursePlan, Draw, draw_weights
-from krypenv.envs.course_text import action_text, chosen_cards, counted, names_of, shown_block
+from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.game.moves import Move, Play, play_of
 from krypenv.game.stack import (
     DEAL_AWAITED,
@@ -47,6 +58,8 @@ class Course:
         plan: the rules and the order of the deals.
 
     Attributes:
+        start: where the path begins: before the first card, or in the state that `resume` was given.
+        beginning: where the present deal begins: before its first card, or in that state.
         path: all actions so far, those of chance (the kinds dealt) included.
         views: the memory of each seat as text: its hands and all plays (perfect recall). The last one is the public
             record. They have complete plays only: `recall` and `record` add one that has begun.
@@ -59,12 +72,12 @@ class Course:
     """
 
     __slots__ = (
-        "_beginning", "_begun", "_start", "_states", "_undealt", "path", "plan", "plays", "turn", "views",
+        "_begun", "_states", "_undealt", "beginning", "path", "plan", "plays", "start", "turn", "views",
     )  # fmt: skip
+    start: Course
+    beginning: Course
     plays: tuple[tuple[int, Play], ...]
     turn: int
-    _start: Course | None  # where the path begins, and where the deal does; None where it is here
-    _beginning: Course | None
     _undealt: list[int]  # copies of each kind that are not dealt yet
     _begun: tuple[int, ...]  # actions of the play in progress
 
@@ -79,16 +92,15 @@ class Course:
             row[name] = NO_SEAT
         self.path: tuple[int, ...] = ()
         self.views: tuple[str, ...] = (*(f"seat {seat}" for seat in range(plan.rules.players)), "table")
-        self._start = None
+        self.start = self
         self._begin_game()
 
     @classmethod
-    def resume(cls, plan: CoursePlan, state: np.ndarray, views: dict[int, str] | None = None) -> Course:
-        """Start from a state, a record of `GAME` in which a seat is to act; `views` are the memories of some seats.
+    def resume(cls, plan: CoursePlan, state: np.ndarray) -> Course:
+        """Start from a state, a record of `GAME` in which a seat is to act; each seat remembers what it sees there.
 
-        The other seats remember what they see in this state. Chance deals the rest of the deck in any order.
-
-        Raises ValueError for anything but a state of an unfinished game under these rules.
+        Chance deals the rest of the deck in any order. Raises ValueError for anything but a state of an unfinished game
+        under these rules.
         """
         record = np.atleast_1d(np.asarray(state))
         check_state(plan.rules, record.view(np.recarray), 1)
@@ -99,11 +111,8 @@ class Course:
         course._undealt = (plan.rules.deck_counts - np.bincount(
             row["deck"][: int(row["next_card"])], minlength=NUM_KINDS
         )).tolist()  # fmt: skip
-        memories = views or {}
-        course.views = (
-            *(memories.get(seat) or f"seat {seat} {course.text(seat)}" for seat in range(plan.rules.players)),
-            f"table {course.text(0, private=False)}",
-        )
+        views = [f"seat {seat} {course.text(seat)}" for seat in range(plan.rules.players)]
+        course.views = (*views, f"table {course.text(0, private=False)}")
         return course
 
     def _copy(self) -> Course:
@@ -112,16 +121,10 @@ class Course:
             setattr(twin, name, getattr(self, name))
         raw = self._states.view(np.uint8).copy()  # numpy would copy records field by field
         twin._states, twin._undealt = raw.view(self._states.dtype), self._undealt.copy()
-        twin._start, twin._beginning = self.start, self.beginning
         return twin
 
     def __deepcopy__(self, memo: object) -> Course:
         return self  # it never changes
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.start.turn != CHANCE:
-            raise ValueError("a course that began from a state can't be stored; store one from the first card on")
-        return retrace, (str(self.plan.rules), self.plan.sorted_deals, self.path)
 
     # ------------------------------------------------------------------ what is
 
@@ -129,16 +132,6 @@ class Course:
     def rules(self) -> Rules:
         """The rules."""
         return self.plan.rules
-
-    @property
-    def start(self) -> Course:
-        """The course where the path begins: before the first card, or in the state that `resume` was given."""
-        return self._start or self
-
-    @property
-    def beginning(self) -> Course:
-        """The course where the present deal begins: before its first card, or in the state that `resume` was given."""
-        return self._beginning or self
 
     @property
     def state(self) -> np.ndarray:
@@ -206,15 +199,6 @@ class Course:
             for draw in self.plan.deals[number]:
                 yield number, self.owner_of(draw), int(self.state["deck"][draw.place])
 
-    def own_hands(self, seat: int) -> list[str]:
-        """Return the hands that a seat was dealt in this game, each as the names of its cards."""
-        seat = self.check_seat(seat)
-        hands: dict[int, list[int]] = {}
-        for number, owner, kind in self.dealt():
-            if owner == seat:
-                hands.setdefault(number, []).append(kind)
-        return [names_of(sorted(hand)) for hand in hands.values()]
-
     def returns(self) -> list[float]:
         """Return each seat's margin: its side's lead over the mean of the other sides (R14, R16); 0 before the end."""
         if self.turn != TERMINAL:
@@ -253,14 +237,14 @@ class Course:
         lines = [
             f"{self.rules}, game {int(row['game_number'])}, deal {int(row['deal_number'])} of {len(self.plan.deals)}"
         ]
-        lines += [f"table: {names_of(counted(row['table']))}"]
-        lines += [f"set aside: {names_of(counted(row['set_aside']))}"] if row["set_aside"].any() else []
+        lines += [f"table: {cards_of(row['table'])}"]
+        lines += [f"set aside: {cards_of(row['set_aside'])}"] if row["set_aside"].any() else []
         for seat in players:
             counts = f"points {int(row['points'][seat])}, sweeps {int(row['sweeps'][seat])}"
-            lines.append(f"seat {seat}: {names_of(counted(row['hands'][seat]))} ({counts})")
+            lines.append(f"seat {seat}: {cards_of(row['hands'][seat])} ({counts})")
         if self.turn == CHANCE:
             seat = self.drawing()[1]
-            dealt = names_of(list(self.path[len(self.beginning.path) :]))
+            dealt = "".join(map(card_name, self.path[len(self.beginning.path) :]))
             lines.append(
                 f"dealt so far: {dealt}; the next card is for {'the table' if seat == NO_SEAT else f'seat {seat}'}"
             )
@@ -284,13 +268,6 @@ class Course:
             raise IllegalMove(self._refusal(action))
         following.path += (int(action),)
         return following
-
-    def followed(self, path: Iterable[int]) -> Course:
-        """Follow actions of chance and of the seats; raises as `after` does."""
-        course = self
-        for action in path:
-            course = course.after(action)
-        return course
 
     def _refusal(self, action: Any) -> str:
         """Say that an action is illegal, and which are legal."""
@@ -325,8 +302,8 @@ class Course:
         end = int(self.plan.compiled["deal_start"][0, number + 1])
         row["deck"][end : self.rules.deck_size] = np.repeat(_KINDS, self._undealt)  # in no order yet
         deal_on(self.plan.compiled, self._states, number == 0, borrow_scratch())
-        table = names_of(sorted(row["deck"][[draw.place for draw in dealt if draw.seat == TABLE]].tolist()))
-        hands = [f" {names_of(counted(row['hands'][seat]))}" for seat in range(self.rules.players)]
+        table = "".join(map(card_name, sorted(row["deck"][draw.place] for draw in dealt if draw.seat == TABLE)))
+        hands = [f" {cards_of(row['hands'][seat])}" for seat in range(self.rules.players)]
         laid = f" on {table}" if table else ""
         self.views = tuple(
             f"{view} | deal {number + 1}:{hand}{laid}" for view, hand in zip(self.views, [*hands, ""], strict=True)
@@ -382,7 +359,7 @@ class Course:
 
     def _await_deal(self) -> None:
         self.turn = CHANCE
-        self._beginning = None
+        self.beginning = self
         self._begun = ()
 
     def _deal(self) -> int:
@@ -390,6 +367,30 @@ class Course:
         return 0 if self.state["over"] else int(self.state["deal_number"])
 
 
-def retrace(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> Course:
-    """Rebuild a course from the text of its rules and its path."""
-    return Course(CoursePlan(Rules.parse(rules), sorted_deals)).followed(path)
+def action_text(turn: int, action: int) -> str:
+    """Name an action of a seat, as in ``play 8S``, or of chance where no seat acts: ``deal 8S``."""
+    return action_name(action) if turn >= 0 else f"deal {card_name(action)}"
+
+
+def chosen_cards(actions: Iterable[int]) -> str:
+    """Format the cards and builds of actions, as in ``8S+2H`` or ``4S+=9+5D+[3]``."""
+    return "+".join(map(_chosen, actions))
+
+
+def _chosen(action: int) -> str:
+    if action >= TAKE_BUILD:
+        return f"[{action - TAKE_BUILD}]"
+    return f"={action - BUILD}" if action >= BUILD else action_name(action).split()[-1]
+
+
+def cards_of(counts: np.ndarray) -> str:
+    """Format a hand or a table, given as counts (52,), as in ``7H8S``."""
+    return "".join(card_names(counts.tolist()))
+
+
+def shown_block(entries: np.ndarray) -> str:
+    """Format a block of an observation: cards, values by seat, or the indices of entries that are not zero."""
+    if len(entries) == NUM_KINDS:
+        return cards_of(entries)
+    numbers = entries if len(entries) <= MAX_PLAYERS else np.flatnonzero(entries)
+    return ",".join(map(str, numbers.tolist()))

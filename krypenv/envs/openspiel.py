@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import CoursePlan
-from krypenv.envs.course import CHANCE, TERMINAL, Course
-from krypenv.envs.course_text import action_text
+from krypenv.envs.course import CHANCE, TERMINAL, Course, action_text
 from krypenv.envs.opponents import RANDOM, Player, ask_opponent, make_named
 from krypenv.envs.resampling import resampled
 from krypenv.envs.structs import Struct
@@ -152,8 +151,7 @@ class KrypGame(pyspiel.Game):
     def resume(self, state: Any) -> KrypState:
         """Start from a row of `krypenv.state.GAME` in which a seat is to act.
 
-        The history begins there, and OpenSpiel can't store the state. Raises ValueError for anything but a state of an
-        unfinished game under these rules.
+        The history begins there. Raises ValueError for anything but a state of an unfinished game under these rules.
         """
         return KrypState(self, Course.resume(self.plan, state))
 
@@ -172,9 +170,6 @@ class KrypState(pyspiel.State):
     def __init__(self, game: KrypGame, course: Course) -> None:
         super().__init__(game)
         self.course = course
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _revive, self.course.__reduce__()[1]
 
     def current_player(self) -> int:
         """Return the seat to act, or OpenSpiel's number of chance or of the end."""
@@ -244,13 +239,6 @@ class KrypState(pyspiel.State):
 
     def __str__(self) -> str:
         return str(self.course)
-
-
-def _revive(rules: str, sorted_deals: bool, path: tuple[int, ...]) -> KrypState:
-    state = load(Rules.parse(rules), sorted_deals).new_initial_state()
-    for action in path:
-        state.apply_action(action)
-    return state
 
 
 class AgentBot(pyspiel.Bot):

@@ -11,8 +11,7 @@ import pyspiel
 
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import CoursePlan
-from krypenv.envs.course import CHANCE, TERMINAL, Course
-from krypenv.envs.course_text import action_text
+from krypenv.envs.course import CHANCE, TERMINAL, Course, action_text, cards_of
 from krypenv.envs.structs import Struct, public_values, seen_values
 from krypenv.game.game import Game
 from krypenv.game.moves import Move, Play
@@ -90,7 +89,7 @@ class Observer:
         if self._recalls and self._public:
             text = course.recall(player) if self._is_private else course.record
         elif self._recalls:
-            text = " | ".join(course.own_hands(player))
+            text = " | ".join(cards_of(hand) for hand in self._parts(course, player)["dealt"] if hand.any())
         else:
             text = course.text(player, self._public, self._is_private)
         return f"{text}\n{course}" if self._shows_all else text

@@ -8,7 +8,6 @@ import numpy.typing as npt
 from krypenv.cards import NO_CARD, NUM_KINDS, STOP, TAKE
 from krypenv.engine import IllegalMove
 from krypenv.envs.course import CHANCE, Course
-from krypenv.envs.course_text import counted
 from krypenv.game.stack import resume_stack
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.decision_checks import SOUND
@@ -56,32 +55,31 @@ def _redealt(course: Course, seat: int, seed: int, rng: np.random.Generator) -> 
     hands = _first_hands(course) - course.state["hands"]  # the cards that have been played, and those still held:
     hands[: rules.players] += np.roll(world["hands"][: rules.players], dealer + 1, axis=0)
     if beginning.turn != CHANCE:
-        return _resumed(beginning, seat, hands)
-    piles = [counted(hand)[::-1] for hand in hands]
+        return _resumed(beginning, hands)
+    piles = [np.repeat(_KINDS, hand)[::-1] for hand in hands]
     if not course.plan.sorted_deals:
-        piles = [rng.permutation(pile).tolist() for pile in piles]
+        piles = [rng.permutation(pile) for pile in piles]
+    left = [pile.tolist() for pile in piles]
     twin = beginning
     draws = course.plan.deals[int(course.state["deal_number"]) - 1]
     for draw, kind in zip(draws, course.path[len(beginning.path) :], strict=False):
         owner = course.owner_of(draw)
-        twin = twin.after(kind if owner < 0 or owner == seat else piles[owner].pop())
+        twin = twin.after(kind if owner < 0 or owner == seat else left[owner].pop())
     return twin
 
 
 def _first_hands(course: Course) -> IntArray:
-    """Return the hands at the beginning of the present deal, or of the path if that is later, (seats, 52) counts."""
-    beginning = course.beginning
-    hands = beginning.state["hands"].astype(np.int64)
-    if beginning.turn == CHANCE:
+    """Count the hands at the beginning of the present deal, or of the path if that is later, (seats, 52)."""
+    hands = course.beginning.state["hands"].astype(np.int64)
+    if course.beginning.turn == CHANCE:
         hands[:] = 0
-        draws = course.plan.deals[int(course.state["deal_number"]) - 1]
-        for draw, kind in zip(draws, course.path[len(beginning.path) :], strict=False):
-            if course.owner_of(draw) >= 0:
-                hands[course.owner_of(draw), kind] += 1
+        for number, owner, kind in course.dealt():
+            if number == course.state["deal_number"] - 1 and owner >= 0:
+                hands[owner, kind] += 1
     return hands
 
 
-def _resumed(beginning: Course, seat: int, hands: IntArray) -> Course | None:
+def _resumed(beginning: Course, hands: IntArray) -> Course | None:
     """Start from a state with other hands; None if these are inconsistent with it."""
     rules, states = beginning.rules, handle(allocate(1))
     states[0] = beginning.state
@@ -96,7 +94,7 @@ def _resumed(beginning: Course, seat: int, hands: IntArray) -> Course | None:
     if resume_stack(beginning.plan.compiled, states, handle(allocate(1)), borrow_scratch()) != SOUND:
         return None
     try:
-        return Course.resume(beginning.plan, row, {seat: beginning.views[seat]})
+        return Course.resume(beginning.plan, row)
     except ValueError:  # nothing is legal
         return None
 

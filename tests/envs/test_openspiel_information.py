@@ -192,7 +192,7 @@ def test_what_can_not_be_resampled_is_refused(seat):
     while state.is_chance_node():
         state.apply_action(state.chance_outcomes()[0][0])
     sentence = f"there is no seat {seat}; the seats are 0 to 1"
-    for ask in (state.course.observation, state.course.recall, state.course.text, state.course.own_hands):
+    for ask in (state.course.observation, state.course.recall, state.course.text):
         with pytest.raises(ValueError, match=sentence):
             ask(seat)
     with pytest.raises(ValueError, match=sentence):
