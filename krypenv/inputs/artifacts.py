@@ -19,7 +19,6 @@ from krypenv.inputs.files import parse_json, read_file, write_whole
 from krypenv.inputs.words import shown
 
 Arrays = Mapping[str, np.ndarray]
-_ABOUT = "about"  # the only entry of the file's metadata: safetensors writes several in no fixed order
 
 
 class Artifact(NamedTuple):
@@ -29,21 +28,16 @@ class Artifact(NamedTuple):
     about: dict[str, Any]
 
 
-def digest_of(arrays: Arrays, about: Mapping[str, Any]) -> str:
-    """Compute the SHA-256 of arrays with their names, dtypes and shapes, and of plain values."""
-    names = sorted(arrays)
-    parts = [[name, str(arrays[name].dtype), list(arrays[name].shape)] for name in names]
-    digest = hashlib.sha256(json.dumps([parts, about], sort_keys=True).encode())
-    for name in names:
-        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
-    return digest.hexdigest()
+def _encode(arrays: Arrays, about: Mapping[str, Any]) -> bytes:
+    """Encode arrays and plain values in one entry of metadata, as safetensors writes several in no fixed order."""
+    return safetensors.numpy.save(dict(arrays), {"about": json.dumps(about)})
 
 
 def encode_artifact(kind: str, version: int, arrays: Arrays, about: Mapping[str, Any]) -> bytes:
     """Encode an artifact as bytes: the same ones for the same contents."""
     arrays = {name: np.array(array, order="C", ndmin=0) for name, array in arrays.items()}
     header = {"kind": kind, "version": version, **about}
-    return safetensors.numpy.save(arrays, {_ABOUT: json.dumps({**header, "sha256": digest_of(arrays, header)})})
+    return _encode(arrays, {**header, "sha256": hashlib.sha256(_encode(arrays, header)).hexdigest()})
 
 
 def write_artifact(path: Path, kind: str, version: int, arrays: Arrays, about: Mapping[str, Any]) -> None:
@@ -57,24 +51,20 @@ def read_artifact(path: Path, kind: str, version: int) -> Artifact:
     Raises OSError if it can't be read, and ValueError with one sentence and its name if it is torn, was changed, or is
     of another kind or version.
     """
-    return parse_artifact(read_file(path), path, kind, version)
-
-
-def parse_artifact(data: bytes, path: Path, kind: str, version: int) -> Artifact:
-    """Decode an artifact; raises ValueError as `read_artifact` does."""
+    data = read_file(path)
     try:
         arrays = safetensors.numpy.load(data)
         header = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        about = parse_json(header["__metadata__"][_ABOUT], infinite=True)
+        about = parse_json(header["__metadata__"]["about"], infinite=True)
         sha256 = about.pop("sha256")
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"{path} is torn, or no {kind}; remove it, and the same command makes it anew") from None
-    if sha256 != digest_of(arrays, about):
+    if sha256 != hashlib.sha256(_encode(arrays, about)).hexdigest():
         raise ValueError(f"{path} was changed: it does not agree with its digest; remove it to make it anew")
-    own_kind, own_version = about.pop("kind", None), about.pop("version", None)
-    if (own_kind, own_version) != (kind, version):
+    stored = about.pop("kind", None), about.pop("version", None)
+    if stored != (kind, version):
         raise ValueError(
-            f"{path} is a {shown(own_kind)} of version {shown(own_version)}, "
+            f"{path} is a {shown(stored[0])} of version {shown(stored[1])}, "
             f"and a {kind!r} of version {version} is wanted"
         )
     return Artifact(arrays, about)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
-import errno
+import json
 import os
 import secrets
 from collections.abc import Iterator
@@ -17,8 +16,6 @@ from pydantic_core import from_json
 LARGEST = 1 << 32  # bytes of a file
 LARGEST_JSON = 1 << 26  # of one of JSON
 PRIVATE = 0o600  # the mode of a file for its owner alone
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # with which files of Windows begin that are not in UTF-8
-IN_UTF_16 = "is in UTF-16; write it in UTF-8, as PowerShell's Out-File -Encoding utf8 does"
 _LONGEST_START = 40  # characters of a file's name that its partial file keeps
 
 
@@ -29,77 +26,23 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
     link stays. Raises OSError with the file's name, and leaves nothing behind, if it can't be written.
     """
     with naming(path):
-        target = _target(path)
-        with _partial(target, data, mode) as partial:
+        try:
+            target = Path(os.path.realpath(path))
+        except ValueError:
+            raise OSError("no file can have this name") from None
+        check_plain(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # nobody can foresee this name and lay a link to another file there
+        partial = target.with_name(f".{target.name[:_LONGEST_START]}.{secrets.token_hex(8)}.part")
+        try:
+            with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(partial, target)
-
-
-def write_new(path: Path, data: bytes, mode: int = 0o666) -> None:
-    """Write a file as `write_whole` does, but only where there is none, so that no other process gets its name.
-
-    Raises FileExistsError with the file's name if there is something at its path, or a link, even a broken one.
-    """
-    with naming(path):
-        target = _target(path)
-        if os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        with _partial(target, data, mode) as partial:
-            try:
-                os.link(partial, target)
-            except FileExistsError:
-                raise
-            except OSError:  # this file system has no second names for a file
-                os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-                os.replace(partial, target)
-
-
-@contextlib.contextmanager
-def _partial(target: Path, data: bytes, mode: int) -> Iterator[Path]:
-    """Write a file beside the target, which is gone after the block.
-
-    Nobody can foresee its name and lay a link to another file there.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name[:_LONGEST_START]}.{secrets.token_hex(8)}.part")
-    try:
-        with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield partial
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-
-
-def _target(path: Path) -> Path:
-    """Resolve a path to the plain file that it leads to, or would; raise OSError where there can't be one."""
-    try:
-        target = Path(os.path.realpath(path, strict=True))
-    except FileNotFoundError:
-        target = Path(os.path.realpath(path))
-    except ValueError:
-        raise OSError(errno.EINVAL, "no file can have this name") from None
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if target.exists() and not target.is_file():
-        raise OSError("not a plain file")
-    return target
-
-
-def open_unlinked(path: str, flags: int) -> int:
-    """Open a file for `open(path, ..., opener=open_unlinked)`; raise OSError if it is a link to another one.
-
-    For files that are written bit by bit under a name that others can foresee.
-    """
-    check_unlinked(Path(path))
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
-
-
-def check_unlinked(path: Path) -> None:
-    """Raise OSError if a file is a link to another one."""
-    if path.is_symlink():
-        raise OSError(errno.ELOOP, "is a link; remove it, for what is written here would go elsewhere", str(path))
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 def append_whole(file: FileIO, data: bytes) -> None:
@@ -129,15 +72,20 @@ def naming(path: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
+def check_plain(path: Path) -> None:
+    """Raise OSError if there is something else than a plain file at a path, such as a folder or a pipe."""
+    if path.exists() and not path.is_file():
+        raise OSError("not a plain file")
+
+
 def read_file(path: Path, most: int = LARGEST) -> bytes:
     """Read the content of a file.
 
-    Raises OSError with its name unless it is a plain file (no folder or pipe), and ValueError, before anything is read,
-    if it has more than `most` bytes.
+    Raises OSError with its name unless it is a plain file, and ValueError, before anything is read, if it has more than
+    `most` bytes.
     """
     with naming(path):
-        if path.exists() and not path.is_file():
-            raise OSError("not a plain file")
+        check_plain(path)
         size = path.stat().st_size
         if size <= most:
             return path.read_bytes()
@@ -147,8 +95,8 @@ def read_file(path: Path, most: int = LARGEST) -> bytes:
 def read_json(path: Path) -> Any:
     """Read the plain values in a file of JSON.
 
-    Raises OSError if it can't be read. Raises ValueError with its name if it is not JSON, is larger than any file of
-    this package, is nested 200 deep, or holds NaN or Infinity.
+    Raises OSError if it can't be read, and ValueError with its name if it is larger than any file of this package, or
+    as `parse_json` does.
     """
     data = read_file(path, LARGEST_JSON)
     try:
@@ -160,13 +108,16 @@ def read_json(path: Path) -> Any:
 def parse_json(data: bytes | str, infinite: bool = False) -> Any:
     """Parse JSON in UTF-8 to plain values; `infinite` allows NaN, Infinity and -Infinity.
 
-    Raises ValueError with a sentence that continues the name of what was read, also for values that are nested 200
-    deep.
+    Raises ValueError, with a sentence that continues the name of what was read, for anything else, for values that are
+    nested 200 deep, and for a number that is beyond all floats.
     """
-    if isinstance(data, bytes) and data.startswith(UTF_16):
-        raise ValueError(IN_UTF_16)
-    mark: Any = codecs.BOM_UTF8 if isinstance(data, bytes) else "\ufeff"
     try:
-        return from_json(data.removeprefix(mark), allow_inf_nan=infinite)
+        values = from_json(data.decode("utf-8-sig") if isinstance(data, bytes) else data, allow_inf_nan=infinite)
     except (ValueError, TypeError, MemoryError):  # TypeError for a text with half of a character
         raise ValueError("is not JSON; it was not written whole or was changed") from None
+    if not infinite:
+        try:
+            json.dumps(values, allow_nan=False)
+        except ValueError:
+            raise ValueError("has a number that no float can hold, as 1e999 is none") from None
+    return values

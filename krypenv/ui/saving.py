@@ -6,12 +6,13 @@ They hold the whole deck, so only their owner may read them.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 import traceback
 from pathlib import Path
 
-from krypenv.inputs.files import PRIVATE, write_new, write_whole
+from krypenv.inputs.files import PRIVATE, write_whole
 from krypenv.ui.table import Table
 
 
@@ -45,12 +46,9 @@ class Saver:
     def copy(self, path: Path) -> None:
         """Save a copy of the game; raise FileExistsError for a file that is neither the game's own nor a copy of it."""
         record = self._table.record()
-        try:
-            write_new(path, record, PRIVATE)
-        except FileExistsError:
-            if os.path.realpath(path) not in {os.path.realpath(self._file), *self._copies}:
-                raise
-            write_whole(path, record, PRIVATE)
+        if os.path.lexists(path) and os.path.realpath(path) not in {os.path.realpath(self._file), *self._copies}:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        write_whole(path, record, PRIVATE)
         self._copies.add(os.path.realpath(path))
         with contextlib.suppress(OSError):  # the game stays the latest of its folder, with which `krypenv play` goes on
             os.utime(self._file, ns=(time.time_ns(),) * 2)

@@ -72,13 +72,16 @@ def test_every_field_of_a_model_card() -> None:
     "data",
     [
         b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 201 + b"1" + b"}" * 201, b"", b"\xff\xff", b"{", b"NaN",
-        b"[Infinity]", b"-Infinity", b'"\\ud800"',
+        b"[Infinity]", b"-Infinity", b'"\\ud800"', "[1]".encode("utf-16"),
     ],
 )  # fmt: skip
 def test_no_json_is_told_with_the_name_of_its_file(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "some.json"
     path.write_bytes(data)
     with pytest.raises(ValueError, match=r"some\.json is not JSON"):
+        read_json(path)
+    path.write_bytes(b'{"a": [1, -1e999]}')
+    with pytest.raises(ValueError, match=r"some\.json has a number that no float can hold"):
         read_json(path)
     path.write_bytes(b'{"a": [1, 1e300, "\xc3\xa9"], "a": 2}')
     assert read_json(path) == {"a": 2}

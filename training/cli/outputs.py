@@ -8,7 +8,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from krypenv.inputs.files import IN_UTF_16, UTF_16
 from krypenv.notation import is_record
 from krypenv.training.settings.base import Settings, about, group_of, options_of
 from krypenv.training.settings.groups import OUTPUT
@@ -94,9 +93,7 @@ def read_text(source: str) -> str:
         else:
             with Path(source).open(encoding="utf-8") as file:
                 text = file.read(MOST_TEXT + 1)
-    except UnicodeDecodeError as error:
-        if error.object.startswith(UTF_16):
-            raise ValueError(f"{name} {IN_UTF_16}") from None
+    except UnicodeDecodeError:
         raise ValueError(f"{name} is no text, so it is no position or record") from None
     if len(text) > MOST_TEXT:
         raise ValueError(f"{name} has more than {MOST_TEXT:,} characters, so it is no position or record")

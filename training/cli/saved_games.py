@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from krypenv.inputs.files import PRIVATE, write_new
+from krypenv.inputs.files import PRIVATE, write_whole
 from krypenv.training.cli.outputs import check_files
 from krypenv.training.runs.tasks import writing_to
 
@@ -32,10 +32,10 @@ def own_name(record: bytes, held: contextlib.ExitStack, stem: str = "game") -> P
     """Write a record to the first free name in this folder, and lock its file."""
     for number in count(1):
         path = Path(f"{stem}.krk" if number == 1 else f"{stem}-{number}.krk")
-        with contextlib.ExitStack() as locks, contextlib.suppress(FileExistsError, Taken):
+        with contextlib.ExitStack() as locks, contextlib.suppress(Taken):
             if not os.path.lexists(path):
                 locks.enter_context(alone(path))
-                write_new(path, record, PRIVATE)
+                write_whole(path, record, PRIVATE)
                 held.enter_context(locks.pop_all())
                 return path
     raise AssertionError  # names do not end

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import krypenv
-from krypenv.inputs.files import check_unlinked, naming, open_unlinked, parse_json, read_file, write_whole
+from krypenv.inputs.files import naming, parse_json, read_file, write_whole
 from krypenv.inputs.words import shown
 from krypenv.runtime.threads import count_threads
 
@@ -77,10 +77,9 @@ def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
 
     An incomplete last line is dropped. The header's `about` is updated, but keeps the machine on which the run began.
     Another run may take over a journal without results. The folder must be locked. Raises ValueError, and changes
-    nothing, as `read_journal` and `check_same` do, and OSError for a journal that is a link.
+    nothing, as `read_journal` and `check_same` do.
     """
     path = folder / JOURNAL
-    check_unlinked(path)
     data = read_file(path) if path.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
     old = _parse(whole, path, header.kind) if whole else Journal(header, {})
@@ -94,7 +93,7 @@ def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
     if kept != data:
         write_whole(path, kept)
     with naming(path):
-        return open(path, "ab", buffering=0, opener=open_unlinked), Journal(header._replace(about=about), old.results)
+        return open(path, "ab", buffering=0), Journal(header._replace(about=about), old.results)
 
 
 def check_same(folder: Path, stored: Header, header: Header) -> None:
