@@ -6,7 +6,7 @@ import re
 from typing import Any, TypeVar
 
 from krypenv.cards import parse_card
-from krypenv.inputs.words import shown, text_to_read
+from krypenv.inputs.words import check_text, shown
 
 AnyEntries = TypeVar("AnyEntries", bound="Entries")
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -28,7 +28,7 @@ def key_of(part: str) -> str:
 
 def is_record(text: str) -> bool:
     """Check whether a text is a record, which begins with a tag, and not a position."""
-    return text_to_read(text, "a record").lstrip().startswith("[")
+    return check_text(text, "a record").lstrip().startswith("[")
 
 
 class Entries:
@@ -41,7 +41,7 @@ class Entries:
     def read(cls: type[AnyEntries], text: str) -> AnyEntries:
         """Read the entries ``key: value`` of a position's text."""
         entries = cls({}, 1)
-        for line, words in enumerate(LINE_END.split(text_to_read(text, "a position")), start=1):
+        for line, words in enumerate(LINE_END.split(check_text(text, "a position")), start=1):
             for part in filter(str.strip, words.partition("#")[0].split(";")):
                 _, colon, value = part.partition(":")
                 key, entries.last_line = key_of(part), line

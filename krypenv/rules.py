@@ -16,7 +16,7 @@ from krypenv.families.fields import Fields
 from krypenv.families.points import format_points
 from krypenv.families.random_rules import redraw
 from krypenv.families.variants import PRESETS
-from krypenv.inputs.words import check_keywords, check_name, parse_value, shown, text_to_read
+from krypenv.inputs.words import check_keywords, check_name, check_text, parse_value, shown
 from krypenv.observation import layout_of
 
 MAX_HAND = 26  # cards in a hand, at most
@@ -98,7 +98,7 @@ class Rules(Fields):
     @classmethod
     def parse(cls, text: str) -> Rules:
         """Parse a text of the form of `str(rules)`; raise ValueError if it is not such a text."""
-        name, *words = text_to_read(text, "rules").split() or [""]
+        name, *words = check_text(text, "rules").split() or [""]
         if "=" in name:
             raise ValueError(
                 f"the rules {shown(text)} begin with a field; a preset comes first, as in krypkasino players=4"

@@ -24,7 +24,7 @@ from krypenv.cards import (
     parse_card,
 )
 from krypenv.game.stack import resume_stack, step_game
-from krypenv.inputs.words import is_whole, shown, text_to_read
+from krypenv.inputs.words import check_text, is_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import NIBBLE
 from krypenv.kernels.decision_checks import SOUND
@@ -78,7 +78,7 @@ class Move(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Move:
         """Read a move, with or without spaces; raise ValueError if the text is not one."""
-        packed = "".join(text_to_read(text, "a move").split())
+        packed = "".join(check_text(text, "a move").split())
         if not _MOVE.fullmatch(packed):
             raise ValueError(f"{shown(text.strip())} {NO_MOVE}")
         card, *takes = map(parse_card, _CARD.findall(packed))

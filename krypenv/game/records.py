@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from krypenv.engine import IllegalMove
 from krypenv.game.moves import MOVE_PATTERN, NO_MOVE, Move, begin_play
 from krypenv.game.positions import parse_position, rules_in, session_in
-from krypenv.inputs.words import check_text, shown, text_to_read, unquoted
+from krypenv.inputs.words import check_text, shown, unquoted
 from krypenv.notation import Entries, NotationError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def parse_record(text: str, kind: type[Game]) -> Game:
     and for wrong scores. The time it takes is proportional to the length of the text.
     """
     reader = _Reader(kind)
-    for line, token in _tokens(text_to_read(text, "a record")):
+    for line, token in _tokens(check_text(text, "a record")):
         reader.line = line
         try:
             reader.read(token)

@@ -12,6 +12,7 @@ from krypenv.inputs.words import one_line, shown
 
 Schema = type[BaseModel]
 LONGEST = 600  # characters of a sentence
+_SHOULD = re.compile(r"(?:\w+ )?should (.*?)(?: after validation.*)?$", re.DOTALL)  # as checks of pydantic begin
 HUGE = 2**53  # floats are exact for whole numbers up to here
 
 
@@ -69,20 +70,24 @@ def check(schema: Schema, value: Any, place: str = "") -> None:
         raise ValueError(sentence_of(error, place) + keys) from None
 
 
-def sentence_of(error: Exception, place: str = "") -> str:
-    """Describe an error on one line, shortened; of a value that a schema refuses, with its place."""
+def sentence_of(error: Exception, place: str = "", names: Mapping[str, str] | None = None) -> str:
+    """Describe an error on one line, shortened; of a value that a schema refuses, with its place.
+
+    With `names`, from fields to the names of options, the place is an option.
+    """
     if not isinstance(error, ValidationError):
         return one_line(str(error), LONGEST)
     first = error.errors(include_url=False)[0]
     sentence = first["msg"].removeprefix("Value error, ")
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
+    if names and first["loc"]:
+        path = names.get(str(first["loc"][0]), str(first["loc"][0]))
     where = f"{place}{path}".lstrip(".") or "all of it"
     if first["type"] == "missing":
         sentence = f"{where} is missing"
     elif first["type"] == "extra_forbidden":
         sentence = f"{where} is not known"
-    elif "should " in sentence:
-        wanted = sentence.partition("should ")[2].partition(" after validation")[0]
-        wanted = "be an object" if first["type"] == "model_type" else wanted
+    elif should := _SHOULD.match(sentence):
+        wanted = "be an object" if first["type"] == "model_type" else should[1]
         sentence = f"{where} should {wanted}, not {shown(first['input'])}"
     return one_line(sentence, LONGEST)

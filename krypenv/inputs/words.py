@@ -10,14 +10,12 @@ import re
 import reprlib
 import shlex
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from typing import Any
 
 MAX_VALUE = 2000  # characters of the longest text that is read as a value
 _VALUE = re.compile(r"True|False|None|'\w+'|\"\w+\"|[-0-9,()\[\]]+")  # `literal_eval` checks the rest
 _COMMAND = re.compile(r"\s*process\(.*?command\s*=\s*(['\"])\s*(\S.*?)\1", re.DOTALL)
 _FILE = re.compile(r"\.[A-Za-z]\w*$")  # how the name of a program's file ends
-_INERT = set(" .,;()=/'\"+-@%")  # what means nothing in Markdown within a line
 TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")  # extras that need other versions
 LONGEST_VALUE = 80  # characters of a value in a message
 LONGEST_NAME = 200  # characters of a text from outside on a page
@@ -46,10 +44,7 @@ def shown(value: Any) -> str:
     >>> shown("8S"), len(shown("8S" * 1_000_000))
     ("'8S'", 80)
     """
-    words = _SHORTENED.repr(value)
-    if not words.isprintable():
-        words = "".join(letter if letter.isprintable() else "?" for letter in " ".join(words.split()))
-    return words if len(words) <= LONGEST_VALUE else words[: LONGEST_VALUE - 3] + "..."
+    return one_line(_SHORTENED.repr(value), LONGEST_VALUE)
 
 
 def printable(text: str) -> str:
@@ -70,41 +65,27 @@ def one_line(text: str, longest: int = 300) -> str:
     return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
 
 
-def in_markdown(text: str, longest: int = LONGEST_NAME) -> str:
-    """Escape a text from outside for a cell of Markdown, or for a line after its first word.
-
-    All characters of markup and HTML become character references; over `longest` characters the middle is left out.
-
-    >>> in_markdown("a*b*|<br>")
-    'a&#42;b&#42;&#124;&#60;br&#62;'
-    """
-    return "".join(
-        letter if letter.isalnum() or not letter.isascii() or letter in _INERT else f"&#{ord(letter)};"
-        for letter in one_line(text, longest)
-    )
-
-
 def as_code(text: str, longest: int = LONGEST_NAME) -> str:
-    """Escape a text from outside for Markdown, as code.
+    """Escape a text from outside for Markdown, as code on one line; over `longest` characters it loses its middle.
 
     >>> as_code("tactician(shed=True)"), as_code("a`b")
     ('`tactician(shed=True)`', '<code>a&#96;b</code>')
     """
     text = one_line(text, longest)
-    is_plain = text and not set(text) & set("`|\\<>&")
-    return f"`{text}`" if is_plain else f"<code>{in_markdown(text, len(text))}</code>"
+    if text and not set(text) & set("`|\\<>&"):
+        return f"`{text}`"
+    letters = (letter if letter.isalnum() or letter in " .…" else f"&#{ord(letter)};" for letter in text)
+    return f"<code>{''.join(letters)}</code>"
 
 
 def describe_error(error: BaseException) -> str:
     """Describe an exception on one line, as in "raised ValueError: no rows", even if its text raises another."""
-    name = one_line(type(error).__name__)
     try:
-        text = one_line(str(error))
+        return one_line(f"raised {type(error).__name__}: {error}").removesuffix(":")
     except BaseException as other:
         if type(other) is KeyboardInterrupt:
             raise
-        return f"raised {name}, whose text can't be read"
-    return f"raised {name}: {text}" if text else f"raised {name}"
+        return one_line(f"raised {type(error).__name__}, whose text can't be read")
 
 
 def to_install(extra: str) -> str:
@@ -137,12 +118,8 @@ def unquoted(text: str) -> str:
 
 
 def listed(names: Iterable[str], longest: int = LONGEST_LIST) -> str:
-    """Join names by commas; over `longest` characters the list ends with how many more there are."""
-    names = list(names)
-    ends = accumulate(len(name) + 2 for name in names)
-    fitting = sum(end <= longest for end in ends)
-    more = [f"and {len(names) - fitting} more"] if fitting < len(names) else []
-    return ", ".join([*names[:fitting], *more])
+    """Join names by commas; a list of over `longest` characters loses its middle."""
+    return one_line(", ".join(names), longest)
 
 
 def short_name(agent: str) -> str:
@@ -208,15 +185,10 @@ def check_whole(name: str, number: Any, low: int, high: int) -> int:
 
 
 def check_text(text: Any, what: str) -> str:
-    """Check that a value is a text; raise ValueError for anything else."""
+    """Remove the byte order mark of a text, which some editors write; raise ValueError for anything else."""
     if not isinstance(text, str):
         raise ValueError(f"{what} is a text, not {shown(text)}")
-    return text
-
-
-def text_to_read(text: Any, what: str) -> str:
-    """Remove the byte order mark of a text, which some editors write; raise ValueError for anything else."""
-    return check_text(text, what).removeprefix("\ufeff")
+    return text.removeprefix("\ufeff")
 
 
 def parse_value(text: str) -> Any:

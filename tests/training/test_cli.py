@@ -94,10 +94,10 @@ def test_evaluate_plays_by_the_rules_given(tmp_path, options, rules):
             "deals should be greater than or equal to 1, not 0",
         ),
         (["evaluate", "greedy", "--against", "random", "--deals", "x"], "deals should be a valid integer, not 'x'"),
-        (["evaluate", "greedy", "--against", ""], "against is empty; give it a value, or leave it out"),
+        (["evaluate", "greedy", "--against", ""], "against should have at least 1 character, not ''"),
         (
             ["evaluate", "greedy", "--against", "random", "--json", ""],
-            "json is empty; give it a value, or leave",
+            "json should have at least 1 character, not ''",
         ),
         (["evaluate", "greedy", "--against", "random", "--players", 9], "krypkasino is not played by 9 players"),
         (

@@ -188,7 +188,7 @@ def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_pat
         ),
         ({"reward": "money"}, "reward should be 'centred', 'points' or 'win', not 'money'"),
         ({"device": "abacus"}, "device should be 'auto', 'cpu' or 'cuda', not 'abacus'"),
-        ({"against": ()}, "against has at least one value"),
+        ({"against": ()}, "against should have at least 1 item"),
     ],
 )
 def test_bad_settings_are_refused(fields: dict[str, Any], reason: str) -> None:

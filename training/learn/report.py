@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from krypenv.agents.neural.model_file import CARD, read_card
 from krypenv.inputs.files import write_whole
-from krypenv.inputs.words import as_code, in_markdown
+from krypenv.inputs.words import as_code
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.duplicate import MatchResult, match_table
 from krypenv.training.runs.tables import plain, save_figure, write_json
@@ -73,7 +73,7 @@ def model_card(facts: Mapping[str, Any], results: Sequence[MatchResult]) -> str:
         "seed": facts["seed"],
         "self-play": f"{facts['frames']:,} decisions in {facts['seconds'] / 60:.1f} minutes",
         "krypenv": facts["version"],
-        "commit": in_markdown(facts["commit"] or "no checkout"),
+        "commit": as_code(facts["commit"] or "no checkout"),
         "SHA-256 of the weights": as_code(facts["weights_sha256"]),
     }
     columns, *matches = match_table(results)

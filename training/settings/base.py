@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import typing
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,9 +19,9 @@ from pydantic import (
     ValidationInfo,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticCustomError
 
-from krypenv.inputs.words import command_line, did_you_mean, shown
+from krypenv.inputs.schema import sentence_of
+from krypenv.inputs.words import check_keywords, command_line, shown
 
 Of = TypeVar("Of", bound="Settings")
 FROM_FILE = {"is_from_file": True}  # validation context: these values are not trusted
@@ -80,7 +79,7 @@ def _as_typed(value: Any, info: ValidationInfo) -> Any:
 
 def _refuse_empty(value: Any) -> Any:
     if value == "":
-        raise PydanticCustomError("string_too_short", "it is empty")
+        raise ValueError("should have at least 1 character")
     return value
 
 
@@ -107,10 +106,7 @@ class Settings(BaseModel):
     group: ClassVar[str] = ""  # the panel of the options declared in this class
 
     def __init__(self, **values: Any) -> None:
-        for name in values:
-            if name not in type(self).model_fields:
-                near = did_you_mean(name, list(type(self).model_fields))
-                raise TypeError(f"{type(self).__name__} has no setting {shown(name)}{near}")
+        check_keywords(type(self).__name__, values, list(type(self).model_fields))
         self._take(values)
 
     def _take(self, values: Mapping[str, Any], context: dict[str, Any] | None = None) -> None:
@@ -119,7 +115,7 @@ class Settings(BaseModel):
             self.__pydantic_validator__.validate_python(complete, self_instance=self, context=context)
         except ValidationError as error:
             flags = {name: about(field)["flag"] or name for name, field in options_of(type(self)).items()}
-            raise ValueError(sentence_of(error, flags=flags)) from None
+            raise ValueError(sentence_of(error, names=flags)) from None
 
     @classmethod
     def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,21 +221,3 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
         TypeAdapter(kind).validate_python(_plain(value))
     except ValidationError as error:
         raise ValueError(sentence_of(error, name)) from None
-
-
-def sentence_of(error: ValidationError, name: str = "the settings", flags: Mapping[str, str] | None = None) -> str:
-    """Describe the first error as a sentence; `flags` maps fields to other names on the command line."""
-    first = error.errors()[0]
-    name = str(first["loc"][0]) if first["loc"] else name
-    name = (flags or {}).get(name, name)
-    if first["type"] == "value_error":  # raised by a check of ours
-        return first["msg"].removeprefix("Value error, ")
-    if first["type"] == "missing":
-        return f"{name} must be given"
-    if first["type"] == "extra_forbidden":
-        return f"there is no setting {shown(name)}"
-    if first["type"] == "too_short":
-        return f"{name} has at least one value"
-    if first["type"] == "string_too_short":
-        return f"{name} is empty; give it a value, or leave it out"
-    return f"{re.sub(r'^.*? should be', f'{name} should be', first['msg'])}, not {shown(first['input'])}"
