@@ -14,39 +14,34 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).absolute().parents[1]
 LINKS = ("agents", "training")
-SHOWN_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")
-CORE = ""  # stands for the packages that every installation needs
+VARIABLES = ("NUMBA_", "KRYPENV_", "OMP_", "MKL_", "CUDA_", "PYTHONPATH")  # how the names of those shown begin
+PLAYING = "playing a game; the first one after an installation compiles, which takes a while"
 PLAY = "from krypenv.doctor.report import play; play()"
 
 
-def examine(announce: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+def examine() -> dict[str, Any]:
     """Examine the installation; return plain JSON values: sections of labels and texts, and the list `wrong`.
 
-    `wrong` has a sentence for each fault, and is empty if the package works without its extras. `announce` is called
-    with a name for each step as it begins.
+    `wrong` has a sentence for each fault, and is empty if the package works without its extras.
     """
     packages = _packages()
-    core = packages.pop(CORE)
-    announce("playing a game; the first one after an installation compiles, which takes a while")
+    core = packages.pop("")
     self_test, error = _self_test()
     links = {name: _link(name) for name in LINKS if (FOLDER.parent / "training").is_dir()}
     return {
         "versions": {"krypenv": _version_of("krypenv") or "not installed", "Python": platform.python_version(), **core},
         "installation": {"folder": str(FOLDER), "interpreter": sys.executable, "system": platform.platform(), **links},
-        "variables": {
-            name: value
-            for name, value in sorted(os.environ.items())
-            if name.startswith(("NUMBA_", "KRYPENV_")) or name in SHOWN_VARIABLES
-        },
+        "variables": {name: value for name, value in sorted(os.environ.items()) if name.startswith(VARIABLES)},
         "self-test": self_test,
         "extras": {
-            f"[{extra}]": [f"{name} {status}" for name, status in group.items()] for extra, group in packages.items()
+            f"[{extra}]": "; ".join(f"{name} {status}" for name, status in group.items())
+            for extra, group in packages.items()
         },
         "wrong": [
             *(f"{name} is {status}" for name, status in core.items() if re.search("missing|, but ", status)),
@@ -60,23 +55,20 @@ def examine(announce: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
 
 
 def _packages() -> dict[str, dict[str, str]]:
-    """Describe the packages that krypenv requires, by extra (`CORE` for none) and name."""
+    """Describe the packages that krypenv requires, by extra ("" for none) and name."""
     try:
         from packaging.requirements import Requirement
 
-        requirements = [Requirement(text) for text in importlib.metadata.requires("krypenv") or []]
+        metadata = importlib.metadata.metadata("krypenv")
     except (ImportError, importlib.metadata.PackageNotFoundError):
-        return {CORE: {"packaging": _version_of("packaging") or "missing"}}
-    core = [needed for needed in requirements if not needed.marker or needed.marker.evaluate({"extra": CORE})]
-    others = [needed for needed in requirements if needed not in core and needed.name != "krypenv"]
-    extras = importlib.metadata.metadata("krypenv").get_all("Provides-Extra") or []
-    groups = {
-        extra: [needed for needed in others if needed.marker and needed.marker.evaluate({"extra": extra})]
-        for extra in extras
-    }
-    return {
-        extra: {needed.name: _describe(needed) for needed in group} for extra, group in {CORE: core, **groups}.items()
-    }
+        return {"": {"packaging": _version_of("packaging") or "missing"}}
+    groups: dict[str, dict[str, str]] = {extra: {} for extra in ["", *metadata.get_all("Provides-Extra", [])]}
+    for needed in map(Requirement, metadata.get_all("Requires-Dist", [])):
+        extras = [extra for extra in groups if not needed.marker or needed.marker.evaluate({"extra": extra})]
+        for extra in extras[:1] if "" in extras else extras:
+            if needed.name != "krypenv":
+                groups[extra][needed.name] = _describe(needed)
+    return groups
 
 
 def _describe(needed: Any) -> str:
@@ -134,9 +126,6 @@ def play() -> None:
     stepped = time.perf_counter()
     while not engine.finished[0]:
         engine.step(engine.sample_actions())
-
-    import numba
-
     from krypenv.kernels.play import act
     from krypenv.runtime import jit
 
@@ -145,7 +134,6 @@ def play() -> None:
     facts = {
         "import": f"{imported - began:.2f} s",
         "first step": f"{stepped - imported:.2f} s",
-        "threads": str(numba.get_num_threads()),  # no more than the processors granted
         "cache": f"{cache}, {'writable' if os.access(cache, os.W_OK) else 'not writable'}"
         if cache
         else "none, so every process compiles again; set NUMBA_CACHE_DIR to a folder that is writable",
@@ -159,9 +147,7 @@ def report_lines(report: dict[str, Any]) -> Iterator[str]:
         if facts and isinstance(facts, dict):
             yield title
             width = max(map(len, facts)) + 4
-            for label, value in facts.items():
-                for number, text in enumerate(value if isinstance(value, list) else [value]):
-                    yield f"  {'' if number else label}".ljust(width) + text
+            yield from (f"  {label}".ljust(width) + text for label, text in facts.items())
             yield ""
     yield "krypenv does not work as it should:" if report["wrong"] else "krypenv works."
     yield from (f"- {sentence}" for sentence in report["wrong"])
@@ -169,7 +155,8 @@ def report_lines(report: dict[str, Any]) -> Iterator[str]:
 
 def main() -> int:
     """Print the report; return 0 if the package works, 1 if not. For use when the `krypenv` command can't be loaded."""
-    report = examine(lambda step: print(f"{step} ...", file=sys.stderr))
+    print(f"{PLAYING} ...", file=sys.stderr)
+    report = examine()
     print("\n".join(report_lines(report)))
     return 1 if report["wrong"] else 0
 

@@ -156,7 +156,7 @@ def tiny_work() -> Iterator[None]:
             (bench, "version", lambda *_: contextlib.nullcontext(lambda *_: {})),
             (bench, "checkout_of", lambda _: contextlib.nullcontext(Path())),
             (bench, "measure", lambda *_: {"per_second": 1.0}),
-            (doctor, "examine", lambda tell: {"wrong": []}),
+            (doctor, "examine", lambda: {"wrong": []}),
             (analysis_picture, "save_figure", lambda path, figure: path.touch()),
             (typer.testing, "_get_command", lambda app: whole_command()),
         ):

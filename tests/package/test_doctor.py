@@ -57,10 +57,10 @@ def test_every_package_is_told_with_what_is_wrong(tmp_path, monkeypatch):
     report = doctor.examine()
     assert report["versions"]["good"] == "1.0"
     assert report["extras"] == {
-        "[all]": ["good 1.0"],
-        "[ray]": ["good 1.0, but <1 is needed"],
-        "[rllib]": ["lost missing; >=3 is needed"],
-        "[train]": ["old 2.4.9, but >=2.5 is needed"],
+        "[all]": "good 1.0",
+        "[ray]": "good 1.0, but <1 is needed",
+        "[rllib]": "lost missing; >=3 is needed",
+        "[train]": "old 2.4.9, but >=2.5 is needed",
     }
     assert report["wrong"] == [], "extras are not needed"
     assert list(doctor.report_lines(report))[-1] == "krypenv works."

@@ -24,11 +24,11 @@ def doctor_command(settings: DoctorSettings) -> None:
 
     The exit code is 0 if krypenv works, even if extras are missing, and 1 if it does not.
     """
-    from krypenv.doctor.report import examine, report_lines
+    from krypenv.doctor.report import PLAYING, examine, report_lines
     from krypenv.training.runs.tables import write_json
 
-    with Console(stderr=True).status("looking around") as status:
-        report = examine(status.update)
+    with Console(stderr=True).status(PLAYING):
+        report = examine()
     if settings.json_file:
         write_json(settings.json_file, report)
     typer.echo("\n".join(report_lines(report)))
