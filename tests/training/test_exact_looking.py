@@ -135,7 +135,6 @@ def test_what_can_not_be_looked_at_is_refused(folder: Path, tmp_path: Path) -> N
         (["mini-last", "--at", start], "the position is one of 'mini-sweep players=2', and the strategy is for"),
         ([str(folder)], "--at shows what its strategy does"),
         ([str(folder), "--at", start, "--rule", "goal=high"], "leave out --rule and --out"),
-        (["--list", "--at", start], "name the game of the position"),
         (["mini-sweep", "--at", "rules: mini-sweep players=2; captured 0: rest"], "the game is over"),
     ):
         assert sentence in krypenv("solve", *words).stderr

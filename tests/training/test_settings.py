@@ -16,7 +16,7 @@ from krypenv.training.settings.base import about, bounds_of, kind_of, options_of
 from krypenv.training.settings.groups import ORDER
 
 ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
-NEEDED = {"arena": ARENA, "score": {"board": "b"}, "solve": {"preset": "mini-low"}, "data": {"agent": "x", "out": "o"}}
+NEEDED = {"arena": ARENA, "score": {"board": "b"}, "data": {"agent": "x", "out": "o"}}
 BY_RULES = {"players", "teams", "seat", "at"}  # numbers whose bounds follow from rules or a game
 
 

@@ -11,14 +11,13 @@ from rich.console import Console
 
 from krypenv.rules import Rules
 from krypenv.training.settings.base import File, Settings, option, output
-from krypenv.training.settings.groups import GAME_RECORDS, LENGTH, RULES, fields_option, rules_with
+from krypenv.training.settings.groups import GAME_RECORDS, LENGTH, fields_option, rules_with
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game
     from krypenv.training.solving import Solved
 
 MOST_BELIEFS = 10  # most hands that are listed
-SIZES = ("preset", "cards", "histories", "ends", "information sets", "value", "seconds")
 
 
 class SolveSettings(Settings):
@@ -26,14 +25,13 @@ class SolveSettings(Settings):
 
     command: ClassVar[str] = "solve"
 
-    preset: str | None = option(
-        None,
+    preset: str = option(
+        ...,
         "preset of the rules, as in mini-sweep; with --at also the folder of a strategy",
         metavar="PRESET|DIR",
         is_argument=True,
     )
     rule: tuple[str, ...] = fields_option()
-    list: bool = option(False, "solve all small presets, and print their sizes and values", RULES)
     gap: float = option(1e-4, "exploitability to reach", LENGTH, metavar="POINTS", ge=1e-9, le=100.0)
     iterations: int = option(20_000, "iterations for a deal, at most", LENGTH, ge=1, le=10**9)
     threads: int = option(0, "threads; 0 for one per processor", LENGTH, decides=False, ge=0, le=1024)
@@ -57,17 +55,9 @@ class SolveSettings(Settings):
 
     @model_validator(mode="after")
     def _fits(self) -> SolveSettings:
-        if self.list == (self.preset is not None):
-            raise ValueError("name one preset, as in krypenv solve mini-sweep, or list them all with --list")
-        if self.list and self.at:
-            raise ValueError("--at shows one strategy, and --list solves many games; name the game of the position")
         if self.hands and not self.at:
             raise ValueError("--hands bounds what the seats may hold at a position; give one with --at")
         return self
-
-    def rules_of(self, preset: str) -> Rules:
-        """Parse the rules of a preset, with the changed fields."""
-        return rules_with(preset, self.rule)
 
 
 def solve_command(settings: SolveSettings) -> None:
@@ -79,10 +69,8 @@ def solve_command(settings: SolveSettings) -> None:
     from krypenv.agents.solved import is_strategy
     from krypenv.training.solving import load
 
-    if settings.preset is None:
-        _list(settings)
-    elif not is_strategy(settings.preset):
-        _solve(settings, settings.rules_of(settings.preset))
+    if not is_strategy(settings.preset):
+        _solve(settings, rules_with(settings.preset, settings.rule))
     elif settings.at is None:
         raise ValueError(f"{settings.preset} is solved; --at shows what its strategy does at a position")
     elif settings.hands:
@@ -181,23 +169,3 @@ def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
     )
     if rest := view.beliefs[MOST_BELIEFS:]:
         typer.echo(f"and {len(rest)} other hands, {sum(belief.probability for belief in rest):.1%} together")
-
-
-def _list(settings: SolveSettings) -> None:
-    from krypenv.training.runs.tables import print_table
-    from krypenv.training.solving import SOLVED, grow, size_of, solve
-
-    rows = []
-    for rules in map(settings.rules_of, SOLVED):
-        size = size_of(grow(rules, keeps_all=True))
-        start = time.perf_counter()
-        solved = solve(rules, settings.gap, settings.iterations, settings.threads)
-        seconds = time.perf_counter() - start
-        rows.append(
-            (
-                rules.name, str(rules.deck_size), f"{size.histories:,.0f}", f"{size.terminals:,.0f}",
-                " + ".join(f"{count:,.0f}" for count in size.infosets), f"{solved.value:+.4f}", f"{seconds:.1f}",
-            )
-        )  # fmt: skip
-    print_table(SIZES, rows)
-    typer.echo("information sets: of each seat, without the order in which the cards of a capture are named")
