@@ -29,7 +29,7 @@ from support.small_files import files_of
 from support.studies import played
 
 from krypenv import Game, Rules
-from krypenv.training.cli.outputs import MOST_TEXT, check_files, check_folder, read_text
+from krypenv.training.cli.outputs import MOST_TEXT, check_file, check_folder, read_text
 from krypenv.training.evaluation.arena.lineups import matches
 from krypenv.training.evaluation.matches import duplicate as evaluation
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
@@ -112,16 +112,15 @@ def test_every_output_of_every_command_is_tried_before_the_work(words):
 def test_what_can_be_written_is_left_alone(tmp_path):
     file = tmp_path / "there.json"
     file.write_text("kept")
-    check_files(file, tmp_path / "new" / "folder" / "x.json", None)
+    check_file(file)
+    check_file(tmp_path / "new" / "folder" / "x.json")
     check_folder(tmp_path / "other" / "folder")
     assert file.read_text() == "kept"
     assert list(tmp_path.iterdir()) == [file]
-    with pytest.raises(ValueError, match="is named twice"):
-        check_files(file, tmp_path / "new" / ".." / "there.json")
     with pytest.raises(ValueError, match="is what is read"):
-        check_files(file, source=file)
-    with pytest.raises(ValueError, match="plain file"):
-        check_files("/dev/null")
+        check_file(file, source=file)
+    with pytest.raises(OSError, match="plain file"):
+        check_file(Path("/dev/null"))
     with pytest.raises(NotADirectoryError, match=r"there\.json"):
         check_folder(file)
 

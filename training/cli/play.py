@@ -14,7 +14,7 @@ import typer
 from pydantic import model_validator
 
 from krypenv.inputs.words import as_argument, printable
-from krypenv.training.cli.outputs import check_files, is_same, read_text
+from krypenv.training.cli.outputs import check_file, is_same, read_text
 from krypenv.training.cli.saved_games import alone, latest, own_name, take
 from krypenv.training.settings.base import File, option, output
 from krypenv.training.settings.groups import AGENTS, AtTable
@@ -73,7 +73,7 @@ def play_command(settings: PlaySettings) -> None:
     console = Console(no_color=True if settings.no_colour else None)
     with contextlib.ExitStack() as held:
         if load and load != "-" and (not save or is_same(save, load)):
-            check_files(load)
+            check_file(Path(load))
             held.enter_context(alone(Path(load)))
         elif not load:
             is_new = settings.has_deal or settings.against or seat is not None or save

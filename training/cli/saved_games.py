@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from krypenv.inputs.files import PRIVATE, write_whole
-from krypenv.training.cli.outputs import check_files
+from krypenv.training.cli.outputs import check_file
 from krypenv.training.runs.tasks import writing_to
 
 _MOST_READ = 20  # most records that are searched for an unfinished game
@@ -43,7 +43,7 @@ def own_name(record: bytes, held: contextlib.ExitStack, stem: str = "game") -> P
 
 def take(path: Path, held: contextlib.ExitStack) -> None:
     """Lock the file that a person has named for a game; raise ValueError if it is not empty."""
-    check_files(path)
+    check_file(path)
     held.enter_context(alone(path))
     if path.exists() and path.stat().st_size:
         raise ValueError(

@@ -15,7 +15,7 @@ from pydantic import model_validator
 from krypenv.inputs.files import PRIVATE, write_whole
 from krypenv.inputs.words import printable, shown
 from krypenv.runtime import stopping
-from krypenv.training.cli.outputs import check_files, is_same, read_text
+from krypenv.training.cli.outputs import check_file, is_same, read_text
 from krypenv.training.cli.saved_games import alone, latest, own_name, take
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.groups import AGENTS, GAME_RECORDS, AtTable
@@ -308,7 +308,7 @@ class _Files:
         if players is None or settings.against:
             players = settings.seated(game.rules, people_of(players or []))
         if name != "-" and (not settings.save or is_same(settings.save, name)):
-            check_files(name)
+            check_file(Path(name))
             held.enter_context(alone(Path(name)))
             path = Path(name)
         return next_of(game) if game.is_over else game, players, path

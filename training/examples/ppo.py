@@ -23,7 +23,7 @@ from krypenv.adapters import PolicyFunction
 from krypenv.features import width_of
 from krypenv.inputs.files import read_file, write_whole
 from krypenv.inputs.words import one_line, shown
-from krypenv.training.cli.outputs import check_files
+from krypenv.training.cli.outputs import check_file
 from krypenv.training.evaluation.matches.duplicate import evaluate, format_table
 from krypenv.training.settings.base import File, Settings, option, output
 from krypenv.training.settings.bridge import app_of
@@ -225,7 +225,7 @@ def scale_of(engine: Engine, steps: int = 100) -> Tensor:
 
 def run(settings: Any, metrics: dict[str, str] = METRICS, training: Callable[..., Any] = train) -> None:
     """Train a policy by PPO and self-play, save its weights, and play it against greedy and tactician."""
-    check_files(settings.out)
+    check_file(settings.out)
     rules = Rules.parse(settings.rules)
     for name, text in metrics.items():
         typer.echo(f"{name:>10}  {text}")
