@@ -50,4 +50,4 @@ class Estimate:
 def plus_minus(estimate: Estimate, sign: str = "") -> str:
     """Format a mean with half its interval, as in ``3.1 ± 0.4``; with the sign ``+``, as in ``+3.1 ± 0.4``."""
     width = "" if estimate.half is None else f" ± {estimate.half:.1f}"
-    return f"{estimate.mean:{sign}.1f}{width}"
+    return f"{round(estimate.mean, 1) + 0.0:{sign}.1f}{width}"  # no -0.0

@@ -13,13 +13,12 @@ from krypenv.cards import card_name
 from krypenv.game.base_agent import move_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.inputs.words import is_whole, short_name, shown
 from krypenv.rules import Rules
+from krypenv.ui.narrator.texts import called
 from krypenv.ui.narrator.words import starting
+from krypenv.ui.seats import PERSON, moves_back, players_at, players_in, tags_of
 
-PERSON = "person"
 SWEEP_WORLDS = 200  # in which it is counted how often the next seat sweeps
-_TAG = "Seat{}"  # of a record: who sits there
 
 
 class CantGoOn(ValueError):
@@ -45,7 +44,7 @@ class Table:
     """
 
     def __init__(self, game: Game, seat: int, opponents: Sequence[str], seed: int = 0) -> None:
-        self.players = players_at(game.rules, seat, opponents)
+        self.players = players_at(game.rules.players, [seat], opponents)
         self.game, self.seat, self._seed = game, seat, seed
         self._agents = {
             at: seated(spec, game.rules, seed_at(seed, at)) for at, spec in enumerate(self.players) if at != seat
@@ -54,12 +53,12 @@ class Table:
 
     def _sign(self, game: Game) -> None:
         """Write who sits where into a game's record."""
-        game.tags |= {_TAG.format(at): spec for at, spec in enumerate(self.players)}
+        game.tags |= tags_of(self.players)
 
     @property
     def names(self) -> list[str]:
         """What the seats are called: "You", and agents by their names, with their seats if there are several."""
-        plain = ["You" if spec == PERSON else short_name(spec) for spec in self.players]
+        plain = ["You" if spec == PERSON else called(spec) for spec in self.players]
         return [name if plain.count(name) == 1 else f"{name} {at}" for at, name in enumerate(plain)]
 
     @property
@@ -82,17 +81,13 @@ class Table:
 
     def undo(self) -> bool:
         """Take back the person's last move and all after it; return whether there was one."""
-        twin, seats = self.game.rewound(), []
-        for move in self.game.moves:
-            seats.append(twin.turn)
-            twin.push(move)
-        if self.seat not in seats:
-            return False
-        while self.game.pending:
+        back = moves_back(self.game, self.seat)
+        if back:
+            while self.game.pending:
+                self.game.pop()
+        for _ in range(back):
             self.game.pop()
-        for _ in range(seats[::-1].index(self.seat) + 1):
-            self.game.pop()
-        return True
+        return back > 0
 
     def hint(self, spec: str) -> Values | Move:
         """Return what the person's moves are worth by an agent, or its move if it values none."""
@@ -145,31 +140,16 @@ def seed_at(seed: int, seat: int) -> int:
 
 def named_in(game: Game) -> tuple[int, list[str]] | None:
     """Return the person's seat and the agents that a game's record names, from the person's left on; None if none."""
-    players = [game.tags.get(_TAG.format(seat), "") for seat in range(game.rules.players)]
-    if players.count(PERSON) != 1 or not all(players):
+    players = players_in(game)
+    if players.count(PERSON) != 1:
         return None
     seat = players.index(PERSON)
     return seat, [*players[seat + 1 :], *players[:seat]]
 
 
-def players_at(rules: Rules, seat: int, opponents: Sequence[str]) -> list[str]:
-    """Return who sits where; raise ValueError for a wrong seat or a wrong number of opponents."""
-    count = rules.players
-    if not is_whole(seat, 0, count - 1):
-        raise ValueError(f"your seat is 0 to {count - 1}, not {shown(seat)}")
-    if len(opponents) not in (1, count - 1):
-        raise ValueError(
-            f"{count - 1} other players are needed, named one by one or all by one name, not {len(opponents)}"
-        )
-    players = [PERSON] * count
-    for step in range(1, count):
-        players[(seat + step) % count] = opponents[step - 1 if len(opponents) > 1 else 0]
-    return players
-
-
 def check_players(rules: Rules, seat: int, opponents: Sequence[str]) -> None:
     """Raise ValueError if a person and these agents can't play a game; agents of one's own are not made for that."""
-    for spec in players_at(rules, seat, opponents):
+    for spec in players_at(rules.players, [seat], opponents):
         if spec != PERSON and not agents.is_own(spec):
             seated(spec, rules, 0)
 

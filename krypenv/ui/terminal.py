@@ -12,11 +12,12 @@ from typing import Any
 from rich.console import Console
 
 from krypenv.game.moves import Move
-from krypenv.inputs.words import as_argument, one_line, short_name
+from krypenv.inputs.words import as_argument, one_line
 from krypenv.runtime.jit import compilations
 from krypenv.ui.ahead import HINT, OTHERS, REMARK, Ahead
 from krypenv.ui.board import Board, make_room, stays_in_place
 from krypenv.ui.choices import Wrong, choices_of, parse_choice, reason
+from krypenv.ui.narrator.texts import called
 from krypenv.ui.saving import Saver, reason_of
 from krypenv.ui.screen import Screen
 from krypenv.ui.table import CantGoOn, Table
@@ -223,7 +224,7 @@ class Terminal:
         self._screen.position(self._table.game)
 
     def _hint(self, is_full: bool) -> None:
-        name = short_name(self._helper)
+        name = called(self._helper)
         try:
             with self._waiting(HINT, agent=name):
                 hint = self._table.hint(self._helper)

@@ -87,7 +87,7 @@ def _teams(game: Game, words: Narrator) -> list[dict[str, Any]]:
     scores = game.scores()
     return [
         {
-            "name": starting(words.side(side)),
+            "name": words.listed([starting(words.who(seat)) for seat in words.members(side)]),
             "seats": words.members(side),
             "score": sum(scores[seat] for seat in words.members(side)),
         }

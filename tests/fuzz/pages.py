@@ -25,8 +25,8 @@ from support.tables import KEYS, Here
 from krypenv import Game, Rules
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.requests import OF_PACE, REQUESTS, parse_key, parse_request
-from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.sockets import Refused
+from krypenv.ui.seats import PERSON
 from krypenv.ui.study.studies import Studies
 from krypenv.ui.study.visits import VISITS, parse_visit
 

@@ -19,17 +19,12 @@ from krypenv import Game
 from krypenv.ui.browser.app import app_of
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.pages import Pages
-from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.serving import bound, config_of
+from krypenv.ui.seats import PERSON
 from krypenv.ui.study.studies import Studies
 from support.studies import ANALYST
 from support.tables import KEYS, Here, Kept, opens, sockets_of
 
-DROP = """text => {
-    const files = new DataTransfer();
-    files.items.add(new File([text], "dropped.txt"));
-    document.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
-}"""
 WIDER = """width => [...document.querySelectorAll("#page *")]
     .filter(each => each.getBoundingClientRect().right > width).map(each => each.outerHTML.slice(0, 150))"""
 TOO_SMALL = """[...document.querySelectorAll("button")].filter(each => {

@@ -19,7 +19,7 @@ from support.decisions import BUILDS, CHOICE, FORCED, MANY
 from support.places import DOCS
 from support.tables import KEYS, hosted
 
-from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.seats import PERSON
 
 PICTURES = DOCS / "pictures"
 SIZES: dict[str, dict[str, Any]] = {

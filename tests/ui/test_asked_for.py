@@ -256,7 +256,7 @@ def test_all_opponents_are_known_before_the_first_match(monkeypatch):
         ("play --load none.krk", "none.krk: No such file"),
         ("play --load game.krk --players 3", "the record of --load has the rules and the deal"),
         ("play --against oracle-deck", "oracle-deck sees what is hidden"),
-        ("play --seat 2", "your seat is 0 to 1, not 2"),
+        ("play --seat 2", "the seats are 0 to 1, one for each person, so people can't have 2"),
         ("play --players 4 --against greedy --against random", "3 other players are needed, named one by one or all"),
         ("play --against module:Class", "module:Class"),
         ("play --rules whist", "unknown preset 'whist'"),

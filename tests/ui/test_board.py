@@ -58,8 +58,8 @@ def test_every_screen_fits_and_a_wide_one_has_a_second_column(columns, rows, pla
         assert "creeps" in text or "takes" in text, "there is something to choose"
         assert ("Piles" in text) == ("The game so far" in text) == (columns >= 100)
     told = ["\n".join(lines) for lines in drawn]
-    assert "greedy advises" in told[1]
-    assert "greedy advises" not in told[2], "what was said is gone after the next line"
+    assert "Greedy advises" in told[1]
+    assert "Greedy advises" not in told[2], "what was said is gone after the next line"
     assert "You played" in told[2]
     assert "would" in told[3]
     assert "Type a number" in told[4]

@@ -12,7 +12,7 @@ from support.decisions import BUILDS, CHOICE
 from support.studies import ANALYST, played
 from support.tables import KEYS, hosted
 
-from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.seats import PERSON
 
 pytestmark = pytest.mark.browser
 

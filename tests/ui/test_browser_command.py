@@ -22,7 +22,7 @@ from krypenv import Game
 from krypenv.training.cli.table import TableSettings
 from krypenv.ui import table
 from krypenv.ui.browser import seats
-from krypenv.ui.browser.seats import players_at
+from krypenv.ui.seats import players_at
 
 LONGEST = 180  # seconds that a server may run in a test
 ANEW = {"do": "begin", "rules": "mini-low", "players": ["person", "greedy"]}

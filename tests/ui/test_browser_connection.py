@@ -15,7 +15,7 @@ from krypenv import Game
 from krypenv.ui.browser.app import app_of
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.pages import Pages
-from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.seats import PERSON
 
 pytestmark = pytest.mark.browser
 

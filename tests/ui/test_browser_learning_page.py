@@ -11,7 +11,7 @@ from support.tables import hosted
 from krypenv import Game
 from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.ui.browser.hosted import Hosted
-from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.seats import PERSON
 from krypenv.ui.study.lessons import lessons_in
 
 pytestmark = pytest.mark.browser

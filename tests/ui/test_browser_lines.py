@@ -9,7 +9,7 @@ from support.tables import Kept, hosted, page, serving
 
 from krypenv import Game, Rules
 from krypenv.ui.browser.hosted import Hosted
-from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.seats import PERSON
 from krypenv.ui.study.steps import any_move, at_step
 
 

@@ -14,7 +14,7 @@ from support.decisions import BUILDS, CHOICE, FORCED, MANY
 from support.tables import KEYS, Failing, Kept, Waiting, hosted
 
 from krypenv import Game
-from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.seats import PERSON
 
 pytestmark = pytest.mark.browser
 
@@ -249,7 +249,7 @@ def test_hint_undo_and_a_new_game(browser):
         expect(page.get_by_role("button", name="Take back")).to_be_disabled()
         page.get_by_role("button", name="Hint").click()
         expect(page.locator(".hint")).to_contain_text("Greedy advises: ")
-        page.locator(".hint button").click()
+        page.locator(".hint").click()
         expect(page.locator(".move.hinted")).to_have_count(1)
         page.locator(".move.hinted").click()
         expect(page.locator(".log")).to_contain_text("You played")
@@ -296,18 +296,20 @@ def test_a_hint_is_drawn_as_bars_with_numbers_and_is_no_reason_to_wait(browser):
         wait_for_turn(page)
         page.get_by_role("button", name="Hint").click()
         expect(page.locator(".hint")).to_contain_text("Best: ")
-        expect(page.locator(".hint table")).to_be_hidden()
-        page.get_by_text("What the best moves are worth").click()
-        expect(page.locator(".hint tbody tr")).to_have_count(3)
+        page.get_by_role("button", name="Values").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog.locator("tbody tr")).to_have_count(3)
         margins = []
-        for row in page.locator(".hint tbody tr").all():
+        for row in dialog.locator("tbody tr").all():
             margin, sweeps = row.locator("td.number").all_inner_texts()
             assert re.fullmatch(r"[+−]?\d+\.\d ± \d+\.\d", margin)
             assert re.fullmatch(r"\d+ %", sweeps)
             margins.append(float(margin.split()[0].replace("−", "-")))
             assert row.locator("svg.margin path.interval").count() == 1
         assert margins == sorted(margins, reverse=True)
-        expect(page.locator(".hint")).to_contain_text("next sweeps: how likely the next player makes a sweep.")
+        expect(dialog).to_contain_text("next sweeps: how likely the next player makes a sweep.")
+        dialog.locator("tbody button").last.click()
+        expect(page.locator(".chosen")).to_have_count(1)
 
 
 def test_who_watches_agents_pauses_steps_and_chooses_a_pace_that_the_browser_keeps(browser):

@@ -24,8 +24,8 @@ from krypenv.ui.browser.app import STATIC, app_of
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.requests import MOST_CHARACTERS, parse_request
-from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.serving import is_loopback, origin_of
+from krypenv.ui.seats import PERSON
 
 TWO = (PERSON, PERSON)
 

@@ -11,10 +11,9 @@ from support.tables import KEYS, Here, Kept, Waiting, hosted, page, serving
 
 from krypenv import Game, Rules
 from krypenv.ui.browser import pace as pace_room
-from krypenv.ui.browser.hosted import players_of
 from krypenv.ui.browser.pace import Pace
-from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.seats import PERSON, players_in
 from krypenv.ui.view import view
 
 TWO = (PERSON, PERSON)
@@ -173,7 +172,7 @@ def test_agents_play_to_the_end_in_steps_and_on_and_who_watches_deals_anew():
             one.until(lambda told: told["view"]["over"])
     game = Game.replay(kept.games[-1][-1])
     assert game.is_over
-    assert players_of(game) == ["greedy", "random"]
+    assert players_in(game) == ["greedy", "random"]
 
 
 class Clock:

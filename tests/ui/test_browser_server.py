@@ -15,10 +15,10 @@ from support.tables import KEYS, Failing, Kept, Waiting, hosted, page, serving
 from krypenv import Game, Move, Rules
 from krypenv.agents import typed
 from krypenv.ui.browser.app import STATIC
-from krypenv.ui.browser.hosted import Hosted, players_of
-from krypenv.ui.browser.seats import PERSON
+from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.seats import PERSON, players_in
 from krypenv.ui.table import Table
 from krypenv.ui.view import view
 
@@ -39,7 +39,7 @@ def test_a_whole_game_is_saved_move_by_move_and_messages_have_the_shapes_that_th
             check_shapes(one.my_turn())
     game, told = Game.replay(kept.games[0][-1]), one.told["view"]
     assert game.is_over
-    assert players_of(game) == list(players)
+    assert players_in(game) == list(players)
     assert len(kept.games[0]) == len(game.moves)
     names = ["player 1", *(["random"] if len(players) == 2 else [f"random {seat + 1}" for seat in (1, 2, 3)])]
     assert told == json.loads(json.dumps(view(game, Narrator(game.rules, names, 0))))

@@ -6,9 +6,9 @@ import pytest
 from support.tables import KEYS, page, serving
 
 from krypenv import Rules
-from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.start import LEVELS
 from krypenv.ui.narrator.texts import CATALOGUES
+from krypenv.ui.seats import PERSON
 
 TWO = (PERSON, PERSON)
 

@@ -19,9 +19,9 @@ from krypenv.game.moves import Move
 from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
 from krypenv.ui.browser.hosted import Hosted
-from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.browser.thinking import Thinker
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.seats import PERSON
 from krypenv.ui.study.challenge import play_again
 from krypenv.ui.study.steps import LARGEST, at_step, margins_of, record_for_pages
 
@@ -59,12 +59,12 @@ def test_each_step_has_the_cards_of_the_game(rules):
     assert Game.replay(study["record"]).scores() == game.scores()
 
 
-def test_a_dropped_record_needs_no_table_and_no_names():
+def test_a_record_needs_no_table_and_no_names():
     game = played(players=())
     with studying() as client, visit(client) as one:
         hello = one.read("hello")
         assert (hello["language"], hello["table"]) == ("en", False)
-        assert one.refused() == "Paste a record or a position here, drop it on this page, or open its file."
+        assert one.refused() == "Paste a record or a position here, or open its file."
         study = one.open(game.record())
     assert study["seat"] is None
     assert study["names"] == ["Seat 0", "Seat 1"]

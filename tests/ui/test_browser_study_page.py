@@ -1,4 +1,4 @@
-"""The page that studies games in a real browser: what is dropped or pasted, lines of play, and a phone."""
+"""The page that studies games in a real browser: what is pasted or opened, lines of play, and a phone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import DROP, check_fits, opened, study_at, table_at
+from support.browsers import check_fits, opened, study_at, table_at
 from support.studies import ANALYST, LAST, played
 from support.tables import hosted
 
@@ -31,16 +31,18 @@ def study(browser):
         yield page
 
 
-def test_records_and_positions_are_dropped_and_pasted(study):
+def test_records_and_positions_are_pasted_and_opened(study):
     place = study.locator(".place")
-    study.evaluate(DROP, LAST)
+    study.evaluate(PASTE, LAST)
     expect(place).to_contain_text("Seat 0 is to play.")
     study.get_by_label("Record or position").focus()
     study.evaluate(PASTE, Game(Rules.preset("mini-low"), seed=1).record())
     expect(study.locator(".alarm")).to_contain_text("This game is not over, so its hands stay closed.")
-    study.get_by_label("Record or position").fill(played().record())
-    study.get_by_label("Record or position").press("Tab")
+    file = {"name": "game.krk", "mimeType": "text/plain", "buffer": played().record().encode()}
+    study.set_input_files("input[type=file]", file)
     expect(place).to_contain_text("Move 1 of")
+    study.get_by_role("button", name="Rules").click()
+    expect(study.get_by_role("dialog")).to_contain_text("A turn")
 
 
 def test_moves_of_a_position_are_played_and_played_otherwise(study):
@@ -97,7 +99,7 @@ def test_the_page_comes_back_as_it_was_when_the_connection_was_lost(browser):
         address = first.enter_context(study_at())
         page = later.enter_context(opened(browser, address, has_rules=False))
         page.wait_for_selector(".opening")
-        page.evaluate(DROP, LAST)
+        page.evaluate(PASTE, LAST)
         page.locator(".values tbody .link").first.click()
         expect(page.locator(".place")).to_contain_text("Seat 1 is to play.")
         first.close()
@@ -107,23 +109,21 @@ def test_the_page_comes_back_as_it_was_when_the_connection_was_lost(browser):
         expect(page.locator(".place")).to_contain_text("Seat 1 is to play.")
 
 
-def test_a_record_is_dropped_beside_a_table_on_a_phone_in_swedish(browser):
+def test_a_record_is_studied_beside_a_table_on_a_phone_in_swedish(browser):
     game = played("mini-double", seed=8)
     phone = {"width": 360, "height": 740, "has_touch": True}
     with table_at(lambda: hosted(language="sv"), studied=ANALYST) as address, opened(browser, address, **phone) as page:
-        page.evaluate(DROP, game.record())
-        expect(page.locator(".place")).to_contain_text("Drag 1 av")
         page.goto(f"{address}learn.html")
         expect(page.locator(".lesson .task")).to_have_text(lessons_in("sv")[0].task)
         check_fits(page)
         page.goto(f"{address}study.html")
         expect(page.get_by_role("status")).to_contain_text("Spelet är inte slut")
         check_fits(page)
-        page.evaluate(DROP, game.record())
+        page.evaluate(PASTE, game.record())
         expect(page.locator(".place")).to_contain_text("Drag 1 av")
         expect(page.get_by_role("heading", name="Tur i givarna")).to_be_visible()
         check_fits(page)
-        page.evaluate(DROP, game.rewound().record())
+        page.evaluate(PASTE, game.rewound().record())
         expect(page.locator(".alarm")).to_contain_text("Spelet är inte slut")
         page.get_by_role("button", name="Ett drag framåt").tap()
         expect(page.locator(".place")).to_contain_text("Drag 2 av")

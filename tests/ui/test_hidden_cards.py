@@ -18,8 +18,8 @@ from krypenv.agents.programs.peer import Peer
 from krypenv.agents.programs.player import Program
 from krypenv.cards import parse_card
 from krypenv.game.base_agent import move_of
-from krypenv.ui.browser.seats import PERSON
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.seats import PERSON
 from krypenv.ui.table import Table, dealt, next_of
 from krypenv.ui.view import Story, view
 

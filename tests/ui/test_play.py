@@ -17,7 +17,8 @@ from krypenv.ui.choices import MOST_LISTED, Wrong, choices_of
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.options import moves_of
 from krypenv.ui.narrator.texts import LANGUAGES
-from krypenv.ui.table import PERSON, Table
+from krypenv.ui.seats import PERSON
+from krypenv.ui.table import Table
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -213,4 +214,4 @@ def test_a_game_is_saved_when_the_input_ends_and_goes_on_later():
 def test_agents_of_one_name_are_numbered_by_their_seats():
     agents = ["greedy", "tactician(shed=True)", "greedy"]
     table = Table(Game(Rules.preset(players=4), seed=1), 1, agents)
-    assert table.names == ["greedy 0", "You", "greedy 2", "tactician"]
+    assert table.names == ["Greedy 0", "You", "Greedy 2", "Tactician"]

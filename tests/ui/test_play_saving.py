@@ -21,7 +21,8 @@ from krypenv import Game, Rules
 from krypenv.agents.scripted import Greedy
 from krypenv.training.cli import saved_games
 from krypenv.ui import saving
-from krypenv.ui.table import PERSON, Table
+from krypenv.ui.seats import PERSON
+from krypenv.ui.table import Table
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 

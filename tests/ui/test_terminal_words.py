@@ -157,7 +157,7 @@ def test_a_move_is_understood_however_it_is_written(position, lines, move):
     [
         (MUST_SWEEP, ("9d",), "You must sweep: play 8♠."),
         (MUST_SWEEP, ("7c",), "7♣ is not in your hand. You hold 9♦ 8♠."),
-        (MUST_SWEEP, ("why 1",), "8♠ would take 6♦+2♥: a sweep. It costs you 6 points and takes 5 points off random."),
+        (MUST_SWEEP, ("why 1",), "8♠ would take 6♦+2♥: a sweep. It costs you 6 points and takes 5 points off Random."),
         (MUST_SWEEP, ("why 2",), "There is only one choice, not 2."),
         (MUST_SWEEP, ("why",), "Name a card of yours"),
         (MUST_SWEEP, ("why me",), "Type a number, a card as in 8s, or ? for help."),
@@ -277,7 +277,7 @@ def test_an_agent_that_values_no_moves_shows_its_own():
     table = Table(Game(Rules.preset(), seed=3), 0, ["random"])
     said = shown(table, ["hint", "h"])
     narrator = Narrator(table.game.rules, table.names, 0)
-    hints = [narrator.advice(table.game, move, by="greedy") for move in table.game.legal_moves()]
+    hints = [narrator.advice(table.game, move, by="Greedy") for move in table.game.legal_moves()]
     assert sum(flat(said).count(hint) for hint in hints) == 2
     assert not table.game.moves
 

@@ -70,7 +70,7 @@ class TableSettings(AtTable):
 
     def seated(self, rules: Rules, seats: Sequence[int] = ()) -> list[str]:
         """Assign players to seats; raise ValueError for seats or agents that don't fit the rules."""
-        from krypenv.ui.browser.seats import players_at
+        from krypenv.ui.seats import players_at
 
         seats = seats or self.seat or range(self.people)
         return players_at(rules.players, seats, self.against or ("champion",) * (len(seats) < rules.players))
@@ -245,8 +245,8 @@ class _Files:
     def saved(self, language: str) -> list[dict[str, str]]:
         """List the latest games of this folder that have not ended, each with a line on it."""
         from krypenv.game.game import Game
-        from krypenv.ui.browser.hosted import players_of
         from krypenv.ui.browser.start import told_of
+        from krypenv.ui.seats import players_in
         from krypenv.ui.view import END
 
         found: list[dict[str, str]] = []
@@ -254,7 +254,7 @@ class _Files:
             with contextlib.suppress(OSError, ValueError):
                 if len(found) < _MOST_OFFERED and path != self.path and str(path).isprintable():
                     game = Game.replay(read_text(str(path)))
-                    players = players_of(game)
+                    players = players_in(game)
                     if players and not game.session_over and END not in game.tags:
                         found.append({"file": str(path), "text": told_of(game, players, language)})
         return found
@@ -296,17 +296,16 @@ class _Files:
     def _loaded(self, name: str, held: contextlib.ExitStack) -> tuple[Game, list[str], Path | None]:
         """Read the game of a record, its players and the file to save it to; --against replaces the record's agents."""
         from krypenv.game.game import Game
-        from krypenv.ui.browser.hosted import players_of
-        from krypenv.ui.browser.seats import people_of
+        from krypenv.ui.seats import people_of, players_in
         from krypenv.ui.table import next_of
         from krypenv.ui.view import END
 
         settings, game, path = self._settings, Game.replay(read_text(name)), None
         if game.session_over or END in game.tags:
             raise ValueError(f"the game of {name} is over; krypenv show prints it")
-        players = players_of(game)
-        if players is None or settings.against:
-            players = settings.seated(game.rules, people_of(players or []))
+        players = players_in(game)
+        if not players or settings.against:
+            players = settings.seated(game.rules, people_of(players))
         if name != "-" and (not settings.save or is_same(settings.save, name)):
             check_file(Path(name))
             held.enter_context(alone(Path(name)))

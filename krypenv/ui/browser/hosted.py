@@ -7,18 +7,17 @@ from typing import Any
 
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.inputs.words import one_line, short_name
+from krypenv.inputs.words import one_line
 from krypenv.ui.browser.requests import Request
-from krypenv.ui.browser.seats import names_of, people_of
 from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.narrator.texts import CATALOGUES, check_language, say
+from krypenv.ui.narrator.texts import CATALOGUES, called, check_language, say
 from krypenv.ui.narrator.words import starting
+from krypenv.ui.seats import moves_back, names_of, people_of, tags_of
 from krypenv.ui.study.steps import margins_of
 from krypenv.ui.table import next_of
 from krypenv.ui.view import END, Story, is_over, refusal, view
 
-_TAG = "Seat{}"  # of a record: who sits there
 OF_A_SEAT = ("play", "undo", "hint", "stand_in", "end")  # what is asked for by who sits there
 Keep = Callable[[bytes, bool], None]  # saves a record; the flag says that a new game has begun
 
@@ -63,8 +62,8 @@ class Hosted:
         self.goal = self._words[None].lines()[0][1]
         while game.pending:
             game.pop()
-        self._tags = {_TAG.format(seat): player for seat, player in enumerate(players)}
-        self._tags |= {name: text for name, text in game.tags.items() if name == "Hints" or name[:4] == "Name"}
+        kept = {name: text for name, text in game.tags.items() if name == "Hints" or name[:4] == "Name"}
+        self._tags = tags_of(players) | kept
         self.hints = self._tags.get("Hints") != "no"
         game.tags |= self._tags
         self.edit += 1
@@ -118,7 +117,7 @@ class Hosted:
     @property
     def helper(self) -> str:
         """What the agent that gives hints is called."""
-        return starting(short_name(self.adviser))
+        return called(self.adviser)
 
     def hint(self, seat: int, advice: Advice) -> dict[str, Any]:
         """Return what the agent that gives hints advises a seat, in words and numbers."""
@@ -256,18 +255,3 @@ class Hosted:
             self._keep(self.record(), is_new)
         except OSError as error:
             self.fault = self.say("not_saved", reason=one_line(error.strerror or str(error)))
-
-
-def players_of(game: Game) -> list[str] | None:
-    """Return who sits where by a game's record: names of agents, and `PERSON`; None if it does not say."""
-    players = [game.tags.get(_TAG.format(seat), "") for seat in range(game.rules.players)]
-    return players if all(players) else None
-
-
-def moves_back(game: Game, seat: int) -> int:
-    """Return how many moves there are from a seat's last one on; 0 if it has made none."""
-    twin, seats = game.rewound(), []
-    for move in game.moves:
-        seats.append(twin.turn)
-        twin.push(move)
-    return seats[::-1].index(seat) + 1 if seat in seats else 0

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from krypenv.inputs.words import short_name
-from krypenv.ui.browser.seats import PERSON
-from krypenv.ui.narrator.texts import CATALOGUES, say
+from krypenv.ui.narrator.texts import CATALOGUES, called, say
+from krypenv.ui.seats import PERSON
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game  # it loads the engine, for which no page is to wait
@@ -88,7 +87,7 @@ def told_of(game: Game, players: Sequence[str], language: str) -> str:
     from krypenv.ui.narrator.narrator import Narrator
 
     words = Narrator(game.rules, language=language)
-    others = ", ".join(dict.fromkeys(short_name(player) for player in players if player != PERSON))
+    others = ", ".join(dict.fromkeys(called(player) for player in players if player != PERSON))
     return " · ".join(filter(None, (words.table_title, words.place(game), others)))
 
 

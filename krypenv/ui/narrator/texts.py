@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from krypenv.inputs.words import shown
+from krypenv.inputs.words import short_name, shown
 
 LANGUAGES = ("en", "sv")
 CATALOGUES: dict[str, dict[str, str]] = {
@@ -40,3 +40,9 @@ def say(language: str, key: str, count: int | None = None, **parts: Any) -> str:
         one, many = text.split("|")
         text = one if count is not None and abs(count) == 1 else many
     return text.format(count=count, **parts)
+
+
+def called(agent: str) -> str:
+    """Return the proper name of an agent, without its options."""
+    name = short_name(agent)
+    return name[:1].upper() + name[1:]

@@ -7,7 +7,8 @@ from typing import Any
 
 from krypenv.game.game import Game
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.study.steps import PERSON, at_step, margins_of, shared_moves
+from krypenv.ui.seats import PERSON
+from krypenv.ui.study.steps import at_step, margins_of, shared_moves
 
 Decide = Callable[[str, int, Game], Awaitable[str]]  # an agent's move, by its name, its seat and the game
 Tell = Callable[[int], Awaitable[None]]  # is told the number of moves made

@@ -14,11 +14,9 @@ from krypenv.kernels.scoring import leads, side_scores
 from krypenv.notation import is_record
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.words import starting
+from krypenv.ui.seats import PERSON, players_in, tags_of
 from krypenv.ui.study.visits import LARGEST
 from krypenv.ui.view import END, is_over
-
-PERSON = "person"
-_TAG = "Seat{}"  # of a record: who sits there
 
 
 class StillPlayed(ValueError):
@@ -78,12 +76,6 @@ def seen_in(game: Game) -> set[Any]:
     return found
 
 
-def seats_in(game: Game) -> list[str]:
-    """Return who sat where by a game's record: names of agents, and `PERSON`; none if it does not say."""
-    players = [game.tags.get(_TAG.format(seat), "") for seat in range(game.rules.players)]
-    return players if all(players) else []
-
-
 def record_for_pages(game: Game) -> str:
     """Return the record of a game that is over, without what is the host's alone.
 
@@ -92,11 +84,13 @@ def record_for_pages(game: Game) -> str:
     """
     twin = game.copy()
     twin.seed = None
-    for seat, player in enumerate(seats_in(twin)):
+    players = players_in(twin)
+    for seat, player in enumerate(players):
         try:
-            check_recorded(str(player))
+            check_recorded(player)
         except ValueError:
-            twin.tags[_TAG.format(seat)] = short_name(player)
+            players[seat] = short_name(player)
+    twin.tags |= tags_of(players)
     return twin.record()
 
 
@@ -123,6 +117,7 @@ def study_of(game: Game, words: Narrator, is_line: bool = False) -> dict[str, An
         raise StillPlayed("the game is not over")
     return {
         "title": words.title,
+        "of": str(game.rules),
         "seat": words.seat,
         "names": [starting(name) for name in words.names],
         "within": [words.who(seat) for seat in range(game.rules.players)],

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from krypenv.inputs.words import one_line, short_name
+from krypenv.inputs.words import one_line
 from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
-from krypenv.ui.browser.seats import names_of, people_of
 from krypenv.ui.browser.sockets import NOT_READ, Gone, received, welcome
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
-from krypenv.ui.narrator.texts import CATALOGUES, say
+from krypenv.ui.narrator.texts import CATALOGUES, called, say
+from krypenv.ui.seats import names_of, people_of, players_in
 from krypenv.ui.study.visits import parse_visit
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ class Analyst(NamedTuple):
     @property
     def name(self) -> str:
         """What the agent is called."""
-        name = short_name(self.agent)
-        return name[:1].upper() + name[1:]
+        return called(self.agent)
 
 
 class _Subject(NamedTuple):
@@ -131,7 +130,7 @@ class Studies:
 
         Raises Refused for anything else.
         """
-        from krypenv.ui.study.steps import StillPlayed, person_of, read_study, seats_in
+        from krypenv.ui.study.steps import StillPlayed, person_of, read_study
 
         hosted = self._pages.hosted if self._pages else None
         try:
@@ -148,7 +147,7 @@ class Studies:
         except ValueError as error:
             raise Refused(self.say("study_not_read", reason=one_line(str(error)))) from None
         is_own = record is None and not self._load
-        players = hosted.players if hosted and is_own else seats_in(game)
+        players = hosted.players if hosted and is_own else players_in(game)
         if not is_own or seat not in people_of(players):
             seat = person_of(players)
         return self.back(_Subject(game, players, seat, self._words(game, players, seat), {}, game))

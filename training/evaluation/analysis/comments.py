@@ -61,7 +61,7 @@ def print_record(analysis: RecordAnalysis) -> None:
         (
             str(play.number), str(play.seat), play.played.move, play.mark,
             *((plus_minus(play.played.behind), play.best.move) if play.regret > TIE else ("-", "-")),
-            f"{play.best.margin.mean:+.1f}", f"{play.so_far:+.1f}",
+            *(f"{round(points, 1) + 0.0:+.1f}" for points in (play.best.margin.mean, play.so_far)),  # no -0.0
         )
         for play in analysis.plays if play.had_choice
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-// Dialogs: the rules, and whether a game is to be given up.
+// Dialogs: the rules, a pile, and the links to the table.
 
 import { byRank, lying } from "./cards.js";
 import { button, h, t } from "./dom.js";
@@ -7,20 +7,19 @@ import { button, h, t } from "./dom.js";
 
 const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog"));
 const MOST_BACKS = 30;
-const close = () => dialog.close();
+
+/** Close what is open. */
+export const closeDialog = () => dialog.close();
 
 /**
  * Show the rules of a game, with examples.
  * @param {string} of the rules, as text
+ * @param {boolean} canLearn whether a link leads to the lessons
  */
-export async function showRules(of) {
+export async function showRules(of, canLearn = true) {
   const learn = h("a", { class: "button", "data-focus": "learn", href: `learn.html${location.hash}` }, t("learn"));
   const told = h("div", { class: "rulebook", tabindex: 0, role: "region", "aria-label": t("rules") }, "…");
-  const onLearnPage = document.documentElement.dataset.socket === "learn";
-  open(t("rules"), [
-    told,
-    h("div", { class: "actions" }, button("close", t("close"), close, "main"), !onLearnPage && learn),
-  ]);
+  open(t("rules"), [told], canLearn && document.documentElement.dataset.socket !== "learn" && learn);
   const query = new URLSearchParams({ of, language: document.documentElement.lang });
   try {
     const { title, parts, say } = await (await fetch(`rules?${query}`)).json();
@@ -50,7 +49,6 @@ export function showPile({ name, pile, swept, taken }, isOwn = false) {
     taken ? h("p", { class: "laid" }, cards.map(lies)) : h("p", { class: "laid", "aria-hidden": "true" }, backs(pile)),
     swept.length > 0 && h("h3", {}, t("face_up")),
     swept.length > 0 && h("p", { class: "laid" }, swept.map(lies)),
-    button("close", t("close"), close, "main"),
   ]);
 }
 
@@ -73,7 +71,6 @@ export function showLinks(links) {
     h("ul", { class: "links" }, links.map(linkOf)),
     h("p", {}, t("links_secret")),
     h("p", {}, isHere ? t("links_here") : first.protocol === "http:" ? t("links_plain") : ""),
-    button("close", t("close"), close, "main"),
   ]);
 }
 
@@ -89,10 +86,22 @@ function linkOf([who, link]) {
 }
 
 /**
+ * Open a dialog, which a button closes.
  * @param {string} title
- * @param {(HTMLElement | false)[]} inner
+ * @param {(HTMLElement | "" | false)[]} inner
+ * @param {HTMLElement | false} more beside the button
  */
-function open(title, inner) {
-  dialog.replaceChildren(h("h2", { id: "dialog-title" }, title), ...inner.filter((each) => each !== false));
+export function open(title, inner, more = false) {
+  const ending = h(
+    "div",
+    { class: "actions" },
+    h("button", { class: "main", "data-focus": "close", autofocus: true, onclick: closeDialog }, t("close")),
+    more,
+  );
+  dialog.replaceChildren(
+    h("h2", { id: "dialog-title" }, title),
+    ...inner.filter((each) => each !== false && each !== ""),
+    ending,
+  );
   dialog.showModal();
 }

@@ -110,15 +110,21 @@ function filled(element, attributes, children) {
 }
 
 /**
- * Return a number with its sign, and a minus that is as wide as a plus.
- * @param {number} points
+ * Return a number with a minus that is as wide as a plus; zero has none.
+ * @param {number} number
+ * @param {number} digits after the point
  */
-export function signed(points) {
-  return points > 0 ? `+${points}` : points < 0 ? `−${-points}` : "0";
+export function points(number, digits = 0) {
+  const text = Math.abs(number).toFixed(digits);
+  return number < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
 /**
- * Return a number with such a minus.
- * @param {number} points
+ * Return a number with its sign.
+ * @param {number} number
+ * @param {number} digits after the point
  */
-export const plain = (points) => String(points).replace("-", "−");
+export function signed(number, digits = 0) {
+  const text = points(number, digits);
+  return number > 0 && Number(text) !== 0 ? `+${text}` : text;
+}

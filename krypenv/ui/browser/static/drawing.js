@@ -1,9 +1,8 @@
 // The page as it stands: everything is drawn anew from what the server told and what the person has chosen.
 
-import { button, h, plain, refocus, t } from "./dom.js";
+import { button, h, points, refocus, t } from "./dom.js";
 import { lastPlay, middle } from "./felt.js";
 import { fly, whereTheyLie } from "./flying.js";
-import { advice } from "./hint.js";
 import { paceControl, watching } from "./pace.js";
 import { bar, hand, status } from "./place.js";
 import { plaque } from "./plaques.js";
@@ -132,6 +131,11 @@ function head(table) {
       soundButton(),
       button("rules", t("rules"), acts.rules),
       told.links.length > 0 && button("links", t("links"), acts.links),
+      view.seat !== null &&
+        told.people.length > 1 &&
+        !view.over &&
+        !told.enders.length &&
+        button("end", t("end"), () => acts.ask("end")),
       told.host && button("new", t("new"), acts.start),
     ),
   );
@@ -176,12 +180,11 @@ function felt(table, before) {
       h(
         "p",
         { class: "teams" },
-        view.teams.map((team) => h("span", {}, `${team.name} `, h("b", {}, plain(team.score)))),
+        view.teams.map((team) => h("span", {}, `${team.name} `, h("b", {}, points(team.score)))),
       ),
     view.over ? sheet(table) : middle(table, before),
     lastPlay(view, before !== null),
     isPlaying && [h("div", { class: "own" }, hand(table, before), plaque(table, own, before)), bar(table)],
-    isPlaying && view.turn === view.seat && advice(table),
     !isPlaying && watching(table),
   );
 }

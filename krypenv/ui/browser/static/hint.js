@@ -1,6 +1,7 @@
-// A hint: a sentence first, then what the best moves are worth, as bars and in numbers.
+// What an agent advises: a sentence in the prompt, and in a dialog what the best moves are worth, as bars and in numbers.
 
-import { h, s, t } from "./dom.js";
+import { open } from "./dialogs.js";
+import { h, s, signed, t } from "./dom.js";
 
 /** @import { Advised, Hint, Table } from "./shapes.js" */
 
@@ -12,72 +13,48 @@ const HEIGHT = 18;
  * @param {Table} table
  */
 export function advice({ hint, isThinkingOfHint, acts }) {
-  if (isThinkingOfHint) return h("div", { class: "hint" }, thinking());
-  if (!hint) return null;
-  const [best] = hint.rows;
-  return h(
-    "div",
-    { class: "hint" },
-    best && h("button", { "data-focus": "hint best", onclick: () => acts.choose(best.move) }, `★ ${hint.said}`),
-    best && best.margin !== null && values(hint, acts.choose),
-  );
+  const said = t("thinking_of_hint");
+  if (isThinkingOfHint)
+    return h("span", { class: "hint", role: "status" }, h("progress", { "aria-label": said }), ` ${said}`);
+  const [best] = hint?.rows ?? [];
+  const choose = () => best && acts.choose(best.move);
+  return best && h("button", { class: "hint", "data-focus": "hint best", onclick: choose }, `★ ${hint?.said}`);
 }
 
 /**
- * Return what the best moves are worth, folded until somebody wants to know.
+ * Show what the best moves are worth; one that is clicked is chosen.
  * @param {Hint} hint
  * @param {(move: string) => void} choose
  */
-function values({ rows, head, columns, remark, legend }, choose) {
+export function showValues({ rows, head, columns, remark, legend }, choose) {
   const ends = rows.flatMap((row) => [(row.margin ?? 0) - (row.half ?? 0), (row.margin ?? 0) + (row.half ?? 0)]);
   const low = Math.min(0, ...ends);
   const high = Math.max(0, ...ends, low + 1);
-  /** @param {number} points */
-  const place = (points) => 2 + ((points - low) / (high - low)) * (WIDTH - 4);
-  return h(
-    "details",
-    {},
-    h("summary", { "data-focus": "hint more" }, t("hint_more")),
-    h(
-      "table",
+  /** @param {number} margin */
+  const place = (margin) => 2 + ((margin - low) / (high - low)) * (WIDTH - 4);
+  const heads = [head, "", ...columns].map((name) => h(name ? "th" : "td", { scope: name ? "col" : null }, name));
+  const lines = rows.map((row, at) => {
+    const text = h(
+      "button",
+      { "data-focus": `hint ${at}`, onclick: () => choose(row.move) },
+      at === 0 && "★ ",
+      row.text,
+    );
+    const half = row.half === null ? "" : ` ± ${row.half.toFixed(1)}`;
+    return h(
+      "tr",
       {},
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("th", { scope: "col" }, head),
-          h("td"),
-          columns.map((name) => h("th", { scope: "col" }, name)),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        rows.map((row, at) =>
-          h(
-            "tr",
-            {},
-            h(
-              "th",
-              { scope: "row" },
-              h("button", { "data-focus": `hint ${at}`, onclick: () => choose(row.move) }, at === 0 && "★ ", row.text),
-            ),
-            h("td", {}, bar(row, place)),
-            h(
-              "td",
-              { class: "number" },
-              `${decimal(row.margin ?? 0, true)}${row.half === null ? "" : ` ± ${decimal(row.half)}`}`,
-            ),
-            h("td", { class: "number" }, `${Math.round((row.sweeps ?? 0) * 100)} %`),
-          ),
-        ),
-      ),
-    ),
+      h("th", { scope: "row" }, text),
+      h("td", {}, bar(row, place)),
+      h("td", { class: "number" }, signed(row.margin ?? 0, 1), half),
+      h("td", { class: "number" }, `${Math.round((row.sweeps ?? 0) * 100)} %`),
+    );
+  });
+  open(t("hint_more"), [
+    h("table", { class: "values" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, lines)),
     remark && h("p", {}, remark),
     h("p", {}, legend),
-  );
+  ]);
 }
 
 /**
@@ -97,16 +74,4 @@ function bar(row, place) {
       s("path", { d: `M${place(margin - row.half)} ${middle}H${place(margin + row.half)}`, class: "interval" }),
     s("path", { d: `M${zero} 0V${HEIGHT}`, class: "zero" }),
   );
-}
-
-/** @param {number} points */
-function decimal(points, isSigned = false) {
-  const said = Math.abs(points).toFixed(1);
-  const sign = Number(said) === 0 ? "" : points < 0 ? "−" : isSigned ? "+" : "";
-  return sign + said;
-}
-
-function thinking() {
-  const said = t("thinking_of_hint");
-  return h("p", { class: "waiting", role: "status" }, h("progress", { "aria-label": said }), ` ${said}`);
 }

@@ -5,6 +5,7 @@ import { fitting, names, settled } from "./choosing.js";
 import { button, h, signed, t } from "./dom.js";
 import { dragging, targetAt } from "./dragging.js";
 import { news } from "./felt.js";
+import { advice } from "./hint.js";
 
 /** @import { Card, Move, Table, Told, View } from "./shapes.js" */
 
@@ -92,23 +93,29 @@ export function bar(table) {
   const enders = told.enders.filter((seat) => seat !== view.seat).map((seat) => view.players[seat]?.name ?? "");
   const ending = enders.length > 0 ? `${t("ends", { who: enders.join(", ") })} ` : "";
   const said = alarm || (view.over ? "" : ending + status(table)); // the sheet has the result
+  const isAdvised = isTurn && !alarm && !table.chosen.card;
+  const isValued = isTurn && (table.hint?.rows[0]?.margin ?? null) !== null;
   const hasMoved = view.log.some((line) => line.seat === view.seat);
   return h(
     "div",
     { class: "bar prompt" },
-    h("p", { tabindex: 0, class: alarm ? "status alarm" : "status" }, said),
+    h("p", { tabindex: 0, class: alarm ? "status alarm" : "status" }, (isAdvised && advice(table)) || said),
     h(
       "div",
       { class: "actions" },
       told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
-      told.hints && !view.over && done("hint", t("hint"), isTurn && !table.isThinkingOfHint, acts.hint),
+      told.hints &&
+        !view.over &&
+        (isValued
+          ? button("hint", t("hint_values"), acts.values)
+          : done("hint", t("hint"), isTurn && !table.isThinkingOfHint && !table.hint, acts.hint)),
       told.people
         .filter((seat) => !told.here.includes(seat) && !told.stand_ins.includes(seat))
         .map((seat) => {
           const who = view.players[seat]?.name ?? "";
           return button(`stand in ${seat}`, t("stand_in", { agent: told.adviser, who }), () => acts.standIn(seat));
         }),
-      told.people.length > 1 && !view.over && button("end", t(endings(told)), () => acts.ask("end")),
+      told.enders.length > 0 && !view.over && button("end", t(endings(told)), () => acts.ask("end")),
       told.undo && done("undo", t("undo"), hasMoved, () => acts.ask("undo")),
       view.over && !view.session_over && button("next", t("next"), () => acts.ask("next"), "main"),
     ),
@@ -116,11 +123,10 @@ export function bar(table) {
 }
 
 /**
- * Return what a person may do about the end of the game: offer it, agree to it, or withdraw that.
+ * Return what a person may do about an offer to end the game: agree to it, or withdraw the own one.
  * @param {Told} told
  */
-const endings = ({ enders, view }) =>
-  view.seat !== null && enders.includes(view.seat) ? "end_not" : enders.length > 0 ? "end_too" : "end";
+const endings = ({ enders, view }) => (view.seat !== null && enders.includes(view.seat) ? "end_not" : "end_too");
 
 /**
  * Return a button that keeps its place when it can't be pressed.

@@ -1,6 +1,6 @@
 // What everybody may know of a seat.
 
-import { button, h, plain, signed, t } from "./dom.js";
+import { button, h, points, signed, t } from "./dom.js";
 
 /** @import { Player, Table, View } from "./shapes.js" */
 
@@ -28,10 +28,10 @@ export function plaque({ told, acts }, player, before) {
       {},
       h("span", { class: "mark", "aria-hidden": "true" }, isTurn && "▶"),
       h("span", {}, player.name),
-      player.dealer && h("small", { class: "dealer" }, t("dealer")),
-      isAway && h("small", {}, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
+      player.dealer && h("small", { class: "badge" }, t("dealer")),
+      isAway && h("small", { class: "badge left" }, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
     ),
-    h("p", { class: "score" }, h("b", {}, plain(player.score)), ` ${t("sheet.score")}`),
+    h("p", { class: "score" }, h("b", {}, points(player.score)), ` ${t("sheet.score")}`),
     h(
       "p",
       { class: "numbers" },

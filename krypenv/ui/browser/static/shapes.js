@@ -171,7 +171,8 @@
  * @property {() => void} links
  * @property {() => void} again deals the same cards anew
  * @property {() => void} start goes to the start screen
- * @property {() => void} hint shows a hint, or puts it away
+ * @property {() => void} hint asks for a hint
+ * @property {() => void} values shows what the best moves are worth
  * @property {(what: "undo" | "next" | "go" | "step" | "end") => void} ask
  * @property {(seat: number) => void} standIn has an agent play for a person who is gone
  * @property {(pace: Pace) => void} pace

@@ -1,6 +1,6 @@
 // The score sheet at the end of a game: every point by its source.
 
-import { button, h, plain, t } from "./dom.js";
+import { button, h, points, t } from "./dom.js";
 
 /** @import { Table } from "./shapes.js" */
 
@@ -17,6 +17,14 @@ export function sheet({ told, acts }) {
     { class: "sheet" },
     h("h2", {}, view.result),
     told.compared && h("p", {}, told.compared),
+    told.leads &&
+      h(
+        "div",
+        { class: "actions" },
+        view.session_over && told.host && button("end new", t("new"), acts.start, "main"),
+        button("end again", t("again"), acts.again),
+        h("a", { class: "button", "data-focus": "end study", href: `study.html${location.hash}` }, t("study")),
+      ),
     h(
       "div",
       { class: "wide", tabindex: 0, role: "region", "aria-label": t("sheet") },
@@ -40,27 +48,33 @@ export function sheet({ told, acts }) {
           entries.map((entry) =>
             row(
               entry.label,
-              entry.points.map((points) => (points ? plain(points) : "")),
+              entry.points.map((each) => (each ? points(each) : "")),
             ),
           ),
         ),
         h(
           "tfoot",
           {},
-          row(t("sheet.score"), scores.map(plain), "sum"),
-          sides.length > 0 && row(t("side"), sides.map(plain), "sum"),
-          totals.length > 0 && row(t("totals"), totals.map(plain), "sum"),
+          row(
+            t("sheet.score"),
+            scores.map((each) => points(each)),
+            "sum",
+          ),
+          sides.length > 0 &&
+            row(
+              t("side"),
+              sides.map((each) => points(each)),
+              "sum",
+            ),
+          totals.length > 0 &&
+            row(
+              t("totals"),
+              totals.map((each) => points(each)),
+              "sum",
+            ),
         ),
       ),
     ),
-    told.leads &&
-      h(
-        "div",
-        { class: "actions" },
-        view.session_over && told.host && button("end new", t("new"), acts.start, "main"),
-        button("end again", t("again"), acts.again),
-        h("a", { class: "button", "data-focus": "end study", href: `study.html${location.hash}` }, t("study")),
-      ),
   );
 }
 

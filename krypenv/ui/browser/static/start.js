@@ -1,7 +1,9 @@
 // The start screen: what is played, by whom, and in which language; on a first visit, three buttons.
 
+import { lying } from "./cards.js";
 import { showRules } from "./dialogs.js";
 import { button, h, refocus, setTexts, t } from "./dom.js";
+import { keep, kept } from "./kept.js";
 
 /**
  * @typedef {object} Game that can be played
@@ -51,10 +53,10 @@ const FIRST = {
 
 /** @type {Offer} */
 const offer = { games: [], levels: [], languages: [], saved: [], key: "", now: null, begun: false };
-const kept = keptChoice();
-const choice = { ...structuredClone(FIRST), ...kept };
-let isOwn = Boolean(kept); // whether the choice is the person's, and not what is played
-let isFirst = !kept; // whether only the three buttons are shown
+const last = kept(KEPT, /** @type {Partial<Choice> | null} */ (null));
+const choice = { ...structuredClone(FIRST), ...last };
+let isOwn = Boolean(last); // whether the choice is the person's, and not what is played
+let isFirst = !last; // whether only the three buttons are shown
 /** @type {(request: object) => void} */
 let send = () => {};
 
@@ -115,6 +117,11 @@ function welcome() {
   return h(
     "section",
     { class: "welcome" },
+    h(
+      "p",
+      { class: "fan", "aria-hidden": "true" },
+      ["2S", "TD", "AS"].map((card) => lying(card)),
+    ),
     h("p", { class: "goal" }, t("start_goal")),
     teach("button main large"),
     button("play", t("start_play"), () => begin(FIRST), "large"),
@@ -358,11 +365,7 @@ function seatAs(seat, player, isDrawn = true) {
 /** @param {Choice} chosen */
 function begin(chosen) {
   isOwn = true;
-  try {
-    localStorage.setItem(KEPT, JSON.stringify({ ...chosen, seed: "" }));
-  } catch {
-    // then it is chosen again
-  }
+  keep(KEPT, { ...chosen, seed: "" });
   const { players, hints, seed } = chosen;
   const names = players.map((player, seat) => (player === PERSON && chosen.names[seat]) || "");
   const language = document.documentElement.lang;
@@ -375,13 +378,4 @@ function leave(request) {
   isFirst = false;
   send(request);
   drawWait(t("wait_dealing"));
-}
-
-/** @returns {Partial<Choice> | null} */
-function keptChoice() {
-  try {
-    return JSON.parse(localStorage.getItem(KEPT) ?? "null");
-  } catch {
-    return null; // a browser that keeps nothing
-  }
 }

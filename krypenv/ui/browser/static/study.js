@@ -9,7 +9,6 @@ import { mistakes, verdictOfTry } from "./study_summary.js";
 /** @typedef {import("./study_types.js").State} State */
 
 const LARGEST = 65536; // characters of a record or a position
-const DROPPED = "krypenv dropped record"; // what another page hands over
 
 /** @type {State} */
 const state = {
@@ -82,10 +81,8 @@ function hear(message) {
 
 /** Ask for what is to be shown at first, or what was shown before the connection was lost. */
 function begin() {
-  const dropped = handedOver();
   const { study } = state;
-  if (dropped !== null) ask({ do: "open", record: dropped });
-  else if (study) ask({ do: "open", record: study.record, ...(study.moves && { moves: study.moves }) });
+  if (study) ask({ do: "open", record: study.record, ...(study.moves && { moves: study.moves }) });
   else ask({ do: "open" });
 }
 
@@ -156,17 +153,6 @@ document.addEventListener("keydown", (event) => {
 
 // ---------------------------------------------------------------------- files
 
-/** Return the record that another page has handed over, null if none. */
-function handedOver() {
-  try {
-    const record = sessionStorage.getItem(DROPPED);
-    sessionStorage.removeItem(DROPPED);
-    return record;
-  } catch {
-    return null; // a browser that keeps nothing
-  }
-}
-
 /** @param {File} file */
 async function read(file) {
   const text = file.size <= 4 * LARGEST ? await file.text() : "";
@@ -177,13 +163,6 @@ async function read(file) {
     draw();
   } else state.take(text);
 }
-
-document.addEventListener("dragover", (event) => event.preventDefault());
-document.addEventListener("drop", (event) => {
-  event.preventDefault();
-  const file = event.dataTransfer?.files[0];
-  if (file) void read(file);
-});
 
 document.addEventListener("paste", (event) => {
   const text = event.clipboardData?.getData("text/plain") ?? "";

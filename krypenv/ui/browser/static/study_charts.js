@@ -1,6 +1,6 @@
 // The figures beside a game that is studied: the curve of the margins, luck, and the challenge.
 
-import { button, h, s, t } from "./dom.js";
+import { button, h, points, s, signed, t } from "./dom.js";
 
 /** @typedef {import("./study_types.js").State} State */
 /** @typedef {import("./study_types.js").Study} Study */
@@ -8,17 +8,6 @@ import { button, h, s, t } from "./dom.js";
 const WIDTH = 600;
 const HEIGHT = 260;
 const EDGE = { left: 40, right: 10, top: 24, bottom: 24 };
-
-/**
- * Return a number with its sign, and a minus that is as wide as a plus.
- * @param {number} number
- * @param {number} [digits] after the point; without them a number has no plus
- */
-export function points(number, digits) {
-  const text = digits === undefined ? String(Math.abs(number)) : Math.abs(number).toFixed(digits);
-  const plus = digits === undefined ? "" : "+";
-  return Number(text) === 0 ? text : number < 0 ? `−${text}` : `${plus}${text}`;
-}
 
 /** Return the curve of what each side could expect, with the mistakes. @param {State} state @param {Study} study */
 export function curve(state, study) {
@@ -139,7 +128,7 @@ export function challengePart(state, study) {
   if (!challenge)
     return h("section", {}, button("challenge", t("challenge", { who: study.by }), state.dare, "main pill"));
   const { by, margins, difference } = challenge;
-  const [mine, theirs] = margins.map((margin) => points(margin, 0));
+  const [mine, theirs] = margins.map((margin) => signed(margin));
   return h(
     "section",
     {},

@@ -1,9 +1,10 @@
 // The page on which a game is studied, as it stands: the hands, the table, and what the moves were worth.
 
 import { face, lying } from "./cards.js";
-import { button, h, refocus, t } from "./dom.js";
+import { showRules } from "./dialogs.js";
+import { button, h, points, refocus, signed, t } from "./dom.js";
 import { lies, news } from "./felt.js";
-import { challengePart, curve, luckPart, points } from "./study_charts.js";
+import { challengePart, curve, luckPart } from "./study_charts.js";
 import { games, isHidden, mistakes, moveList, puzzle, summary, verdictOfTry } from "./study_summary.js";
 
 /** @typedef {import("./study_types.js").Decision} Decision */
@@ -84,6 +85,7 @@ function head(state) {
     h(
       "nav",
       {},
+      study && button("rules", t("rules"), () => void showRules(study.of, state.hasTable)),
       study &&
         !study.line &&
         h(
@@ -114,10 +116,6 @@ function opening(state) {
   };
   pasted.placeholder = t("study_paste");
   pasted.setAttribute("aria-label", t("study_paste"));
-  pasted.onchange = () => {
-    if (pasted.value.trim()) state.take(pasted.value);
-    pasted.value = "";
-  };
   return h(
     "div",
     { class: "opening" },
@@ -336,7 +334,7 @@ function valueRow(state, value, decision) {
       ),
       value.played && h("em", {}, ` ${t("study_played")}`),
     ),
-    h("td", {}, `${points(value.margin, 1)}${half}`),
+    h("td", {}, `${signed(value.margin, 1)}${half}`),
     h(
       "td",
       { class: "meter", "aria-hidden": "true" },

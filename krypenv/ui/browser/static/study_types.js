@@ -20,6 +20,7 @@
 /**
  * @typedef {object} Study a game that is over, or a line of play from a position
  * @property {string} title
+ * @property {string} of the rules, as text
  * @property {number | null} seat
  * @property {string[]} names by seat
  * @property {string[]} within by seat, what seats are called within a sentence

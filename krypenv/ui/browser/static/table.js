@@ -2,10 +2,11 @@
 
 import { chosenBy, fitting, nothing, written } from "./choosing.js";
 import { connect } from "./connection.js";
-import { showLinks, showPile, showRules } from "./dialogs.js";
+import { closeDialog, showLinks, showPile, showRules } from "./dialogs.js";
 import { setTexts, t } from "./dom.js";
 import { draw, drawEnd, drawMiddle } from "./drawing.js";
 import { hurry, shown } from "./flying.js";
+import { showValues } from "./hint.js";
 import { keep, kept } from "./kept.js";
 import { whenReleased } from "./pressed.js";
 import { drawWait, start } from "./start.js";
@@ -157,10 +158,16 @@ const acts = {
   again: () => ask({ do: "again" }),
   start: () => send({ do: "start" }),
   hint: doing((table) => {
-    table.isThinkingOfHint = !table.hint;
-    if (table.hint) table.hint = null;
-    else ask({ do: "hint" });
+    table.isThinkingOfHint = true;
+    ask({ do: "hint" });
   }),
+  values: () => {
+    if (!table?.hint) return;
+    showValues(table.hint, (move) => {
+      closeDialog();
+      acts.choose(move);
+    });
+  },
   ask: doing((_, what) => ask({ do: what })),
   standIn: (seat) => ask({ do: "stand_in", seat }),
   pace: (pace) => {

@@ -1,13 +1,18 @@
-"""Who sits where: people at some seats, and agents at the others. It loads no engine, for which no page is to wait."""
+"""Who sits where: people at some seats, and agents at the others, as records say it. It loads no engine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from krypenv.inputs.words import short_name
+from krypenv.ui.narrator.texts import called
+
+if TYPE_CHECKING:
+    from krypenv.game.game import Game  # it loads the engine, for which no page is to wait
 
 PERSON = "person"
 NO_TAGS: Mapping[str, str] = {}
+_TAG = "Seat{}"  # of a record: who sits there
 
 
 def players_at(count: int, seats: Sequence[int], agents: Sequence[str]) -> list[str]:
@@ -31,6 +36,26 @@ def players_at(count: int, seats: Sequence[int], agents: Sequence[str]) -> list[
     return players
 
 
+def tags_of(players: Sequence[str]) -> dict[str, str]:
+    """Return the tags by which a record says who sits where."""
+    return {_TAG.format(seat): player for seat, player in enumerate(players)}
+
+
+def players_in(game: Game) -> list[str]:
+    """Return who sits where by a game's record: names of agents, and `PERSON`; none if it does not say."""
+    players = [game.tags.get(_TAG.format(seat), "") for seat in range(game.rules.players)]
+    return players if all(players) else []
+
+
+def moves_back(game: Game, seat: int) -> int:
+    """Return how many moves there are from a seat's last one on; 0 if it has made none."""
+    twin, seats = game.rewound(), []
+    for move in game.moves:
+        seats.append(twin.turn)
+        twin.push(move)
+    return seats[::-1].index(seat) + 1 if seat in seats else 0
+
+
 def people_of(players: Sequence[str]) -> list[int]:
     """Return the seats of people."""
     return [seat for seat, player in enumerate(players) if player == PERSON]
@@ -39,7 +64,7 @@ def people_of(players: Sequence[str]) -> list[int]:
 def names_of(players: Sequence[str], person: str, tags: Mapping[str, str] = NO_TAGS) -> list[str]:
     """Return what the seats are called within sentences: agents by their names, people by a record's, or `person`."""
     plain = [
-        (tags.get(f"Name{seat}") or person.format(number=seat + 1)) if player == PERSON else short_name(player)
+        (tags.get(f"Name{seat}") or person.format(number=seat + 1)) if player == PERSON else called(player)
         for seat, player in enumerate(players)
     ]
     return [name if plain.count(name) == 1 else f"{name} {seat + 1}" for seat, name in enumerate(plain)]
