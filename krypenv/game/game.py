@@ -160,12 +160,6 @@ class Game(Present):
         twin._go_back(0)
         return twin
 
-    def rebase(self) -> None:
-        """Make the present state the first one; moves before it can't be undone."""
-        self.piles_before = self.piles()
-        self.states[0] = self.state
-        self._go_back(0)
-
     def _go_back(self, place: int) -> None:
         """Undo the actions from a place on, with the comments after it."""
         self._inner.difference_update(range(place, len(self.actions)))

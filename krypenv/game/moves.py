@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,20 +15,15 @@ from krypenv.cards import (
     MAX_BUILD,
     NO_CARD,
     NUM_KINDS,
-    NUM_RANKS,
     STOP,
     TAKE,
     TAKE_BUILD,
     card_name,
     parse_card,
 )
-from krypenv.game.stack import resume_stack, step_game
-from krypenv.inputs.words import check_text, is_whole, shown
+from krypenv.game.stack import step_game
+from krypenv.inputs.words import check_text, shown
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.compiled import NIBBLE
-from krypenv.kernels.decision_checks import SOUND
-from krypenv.runtime.jit import handle
-from krypenv.state import allocate
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game
@@ -77,14 +71,9 @@ class Move(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Move:
-        """Read a move, with or without spaces; raise ValueError if the text is not one."""
-        packed = "".join(check_text(text, "a move").split())
-        if not _MOVE.fullmatch(packed):
-            raise ValueError(f"{shown(text.strip())} {NO_MOVE}")
-        card, *takes = map(parse_card, _CARD.findall(packed))
-        made = _MADE.search(packed)
-        builds = tuple(sorted(map(int, _BUILDS.findall(packed))))
-        return cls.of_kinds(card, sorted(takes), packed.count("#"), int(made[1]) if made else 0, builds)
+        """Parse a move, with or without spaces; raise ValueError if the text is not one."""
+        card, takes, *others = parse_play(text)
+        return cls.of_kinds(card, sorted(takes), *others)
 
     @classmethod
     def of_kinds(
@@ -94,21 +83,23 @@ class Move(NamedTuple):
         return cls(card_name(card), tuple(map(card_name, takes)), sweep, build or None, builds)
 
     def kinds(self) -> Play:
-        """Return the card kind, the kinds it takes, ascending, the sweeps, the build that it makes or 0, and builds.
+        """Convert the move to numbers; raise ValueError unless its fields are those of a move."""
+        try:
+            card, takes, *others = parse_play(str(self))
+        except TypeError:
+            raise ValueError(f"{shown(tuple(self))} {NO_MOVE}") from None
+        return card, tuple(sorted(takes)), *others
 
-        Raises ValueError unless the card and those it takes are names of cards, the sweeps are 0 to 2, and the builds
-        are values from 1 to 16.
-        """
-        if not isinstance(self.takes, (tuple, list)):
-            raise ValueError(f"what a move takes is a tuple of cards, not {shown(self.takes)}")
-        if not is_whole(self.sweep, 0, 2):
-            raise ValueError(f"the sweeps of a move are 0, 1 or 2, not {shown(self.sweep)}")
-        values = self.builds if isinstance(self.builds, (tuple, list)) else (self.builds,)
-        for value in (*values, *(() if self.build is None else (self.build,))):
-            if not is_whole(value, 1, MAX_BUILD):
-                raise ValueError(f"the value of a build is 1 to {MAX_BUILD}, not {shown(value)}")
-        takes = tuple(sorted(map(parse_card, self.takes)))
-        return parse_card(self.card), takes, self.sweep, self.build or 0, tuple(sorted(values))
+
+def parse_play(text: str) -> Play:
+    """Parse a move to numbers, with the kinds that it takes in the order of the text; raise ValueError for no move."""
+    packed = "".join(check_text(text, "a move").split())
+    if not _MOVE.fullmatch(packed):
+        raise ValueError(f"{shown(text.strip())} {NO_MOVE}")
+    card, *takes = map(parse_card, _CARD.findall(packed))
+    made = _MADE.search(packed)
+    builds = tuple(sorted(map(int, _BUILDS.findall(packed))))
+    return card, tuple(takes), packed.count("#"), int(made[1]) if made else 0, builds
 
 
 # ---------------------------------------------------------------------- the moves of a game
@@ -185,9 +176,8 @@ def actions_of(game: Game, play: Play) -> list[int]:
     A sweep of 0 matches any. Overwrites the states above the present one.
     """
     card, takes, sweep, build, builds = play
-    joined = (TAKE_BUILD + value for value in builds if value != build)  # one that is joined needs no action
-    left = [*_staged(card, build, takes), *joined]
-    for action in _begun(game):
+    left = staged_actions(card, takes, build, builds)
+    for action in begun_actions(game):
         if action in left:
             left.remove(action)
     actions: list[int] = []
@@ -204,79 +194,24 @@ def actions_of(game: Game, play: Play) -> list[int]:
     return actions if (*made[:2], *made[3:]) == (card, takes, build, builds) and sweep in (0, made[2]) else []
 
 
-def begin_play(game: Game, card: int, takes: Iterable[int], build: int = 0) -> bool:
-    """Play a card, begin a build unless its value is 0, and take some kinds, in any legal order.
-
-    Returns whether the card is then still pending; if not, changes nothing. If it is pending already, takes only what
-    is missing.
-    """
-    start, begun, wanted = game.at, Counter(_begun(game)), Counter(_staged(card, build, sorted(takes)))
-    if not begun <= wanted:
-        return False
-    missing = [*(wanted - begun).elements()]
-    _carry_out(game, [action for action in missing if not TAKE <= action < STOP])
-    kinds = [action - TAKE for action in missing if TAKE <= action < STOP]
-    if game.rules.capture == "maximal":
-        kinds = _order(game, kinds)
-    _carry_out(game, [TAKE + kind for kind in kinds])
-    if Counter(_begun(game)) == wanted:
-        return True
-    del game.actions[start:]
-    return False
+def staged_actions(card: int, takes: Iterable[int], build: int, builds: Iterable[int] = ()) -> list[int]:
+    """List the staged actions of a play: its card, its build unless that is 0, the kinds and the builds it takes."""
+    joined = (TAKE_BUILD + value for value in builds if value != build)  # one that is joined needs no action
+    return [card, *([BUILD + build] if build else []), *(TAKE + kind for kind in takes), *joined]
 
 
-def _staged(card: int, build: int, takes: Iterable[int]) -> list[int]:
-    """List the staged actions that begin a play: its card, its build unless that is 0, and the kinds it takes."""
-    return [card, *([BUILD + build] if build else []), *(TAKE + kind for kind in takes)]
-
-
-def _begun(game: Game) -> list[int]:
-    """List the staged actions of an unfinished play, its takes ascending; empty if there is none."""
-    row = game.state
-    if row["pending"] == NO_CARD:
-        return []
-    return _staged(int(row["pending"]), int(row["build_value"]), np.repeat(_KINDS, row["taken"]).tolist())
+def begun_actions(game: Game) -> list[int]:
+    """List the staged actions of an unfinished play in their order, those before the first state by card kind."""
+    start = game.at
+    while start and game.states["pending"][start] != NO_CARD:
+        start -= 1
+    row, actions = game.states[start], game.actions[start:]
+    if row["pending"] != NO_CARD:
+        taken = np.repeat(_KINDS, row["taken"]).tolist()
+        return [*staged_actions(int(row["pending"]), taken, int(row["build_value"])), *actions]
+    return actions
 
 
 def _step(game: Game, place: int, action: int) -> bool:
     """Carry out an action from the state at a place into the next place; return whether it is legal."""
     return bool(step_game(game.compiled, game.states, place, action, borrow_scratch()))
-
-
-def _carry_out(game: Game, actions: Iterable[int]) -> None:
-    """Carry out actions one after the other, and leave out those that are illegal then."""
-    for action in actions:
-        game.actions += [action] if _step(game, game.at, action) else []
-
-
-def _order(game: Game, kinds: list[int]) -> list[int]:
-    """Order kinds so that the pending card may take them one by one; empty if no order is legal.
-
-    A kind that is legal after some takes is legal before them. So any kind that is legal after all others comes last,
-    and the others are ordered likewise.
-    """
-    order: list[int] = []
-    taken = game.state["taken"] + np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
-    while game.pending and len(order) < len(kinds):
-        left = np.flatnonzero(taken > game.state["taken"]).tolist()
-        last = next((kind for kind in left if _may_take(game, taken - (kind == _KINDS), kind)), None)
-        if last is None:
-            return []
-        taken[last] -= 1
-        order.insert(0, last)
-    return order
-
-
-def _may_take(game: Game, taken: np.ndarray, kind: int) -> bool:
-    """Return whether the pending card may take a kind after others, counts (52,).
-
-    Overwrites the state above the present one.
-    """
-    row = game.states[game.at + 1 : game.at + 2]
-    row[0] = game.state
-    if (taken > row["table"]).any():
-        return False
-    row["taken"] = taken
-    row["taken_ranks"] = sum(int(count) << NIBBLE * (kind % NUM_RANKS) for kind, count in enumerate(taken))
-    fault = resume_stack(game.compiled, row, handle(allocate(1)), borrow_scratch())
-    return bool(fault == SOUND and row["legal_takes"][0] >> kind & 1)

@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, RANK_NAMES, card_name, parse_rank
+from krypenv.cards import (
+    MAX_BUILD,
+    NO_CARD,
+    NO_SEAT,
+    NUM_KINDS,
+    NUM_RANKS,
+    RANK_NAMES,
+    card_name,
+    parse_rank,
+    rank_of,
+)
 from krypenv.families.bounds import LILLAN, STORAN
-from krypenv.game.moves import begin_play
 from krypenv.game.present import spades_in
 from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels import decision_checks as checks
 from krypenv.kernels.builds import JOINED
-from krypenv.kernels.compiled import NIBBLE, compile_rules
+from krypenv.kernels.compiled import compile_rules, pack_ranks
 from krypenv.kernels.scoring import are_best, settle_game
 from krypenv.notation import Entries
 from krypenv.rewards import LAST_GAME
@@ -29,15 +38,9 @@ MOST_POINTS = 999_999  # the largest absolute value of a total
 AT_ONCE = "at once"  # how a game can have ended (F6)
 REST = "rest"  # the zone of all cards that are named nowhere else
 CLASSES = (*RANK_NAMES, card_name(LILLAN), card_name(STORAN))  # by class (`rank_classes`)
-_KEYS_AT_FAULT = {  # how the keys begin of what a fault may be about
-    checks.CARDS: ("aside",), checks.TABLE_CARDS: ("table",), checks.PLAY: ("pending",),
-    checks.HANDS: ("hand", "stock"), checks.TURN: ("last-capturer", "turn"),
-    checks.POINTS: ("bonus", "sweeps", "counted", "mulle", "captured"), checks.KNOWN: ("cannot-hold",),
-    checks.HOLDS: ("cannot-hold",), checks.SESSION: ("ended", "totals"), checks.BUILDS: ("build",),
-}  # fmt: skip
 _REASONS = {
     **checks.FAULTS,
-    checks.CARDS: "these rules don't put such cards aside",
+    checks.LEGAL: "the seat to act has nothing to choose from",
     checks.HOLDS: "a seat holds a rank that it can't hold, or no card of the value of a build that it owns",
 }
 
@@ -146,25 +149,15 @@ class _Position(Entries):
         for key in self.entries:
             self.check(key in known, key, f"{shown(key)} is no key of a position; the keys are {', '.join(known)}")
         stock = self.read_cards()
-        pending = np.flatnonzero(self.counts["pending"]).tolist()
-        self.check(self.counts["pending"].sum() < 2, "pending", "one card is pending at most")
         game = kind.at_row(self.rules, handle(self.state(stock))[0])
         fault = game.resume(np.array([self.counts[f"captured {seat}"] for seat in range(self.rules.players)]))
         if fault != checks.SOUND:
-            keys = [key for start in _KEYS_AT_FAULT.get(fault, ()) for key in self.entries if key.startswith(start)]
-            raise self.fail(keys[0] if keys else "", _REASONS[fault])
+            raise self.fail("", _REASONS[fault])
         for key, number in (("deal", game.deal_number), ("turn", game.turn)):
             [given] = self.numbers(key, 1, NO_SEAT)
             is_given = key in self.entries
             right = f"{key}: {'-' if number == NO_SEAT else number}"
             self.check(not is_given or given == number, key, f"by the hands and the stock it is {right!r}")
-        took, [build] = self.parse_cards("took"), self.numbers("building", 1, most=MAX_BUILD)
-        for key, begun in (("took", took), ("building", build)):
-            self.check(pending or not begun, key, "there is no card pending that takes or builds anything")
-        for card in pending:
-            reached = begin_play(game, card, took, build)
-            self.check(reached, "pending", f"seat {game.turn} can't be choosing what else {card_name(card)} takes")
-            game.rebase()
         game.origin = format_position(game)
         return game
 
@@ -194,16 +187,15 @@ class _Position(Entries):
         return seat
 
     def state(self, stock: list[int]) -> np.recarray:
-        """Make the state, (1,), with the pending card back in its hand."""
+        """Make the state, (1,)."""
         rules, counts, players = self.rules, self.counts, self.rules.players
         compiled = compile_rules(rules)[0]
         rows = allocate(1)
         state = rows[0]
-        state.dealer, state.pending, state.last_card = self.seat("dealer", players - 1), NO_CARD, NO_CARD
+        state.dealer, state.last_card = self.seat("dealer", players - 1), NO_CARD
         state.last_seat, state.cut_short = NO_SEAT, bool(self.value("ended"))
         self.check(self.value("ended") in ("", AT_ONCE), "ended", f"a game can have ended {AT_ONCE!r} (F6)")
         self.read_turn(state, len(stock))
-        counts[f"hand {state.seat}"] = counts[f"hand {state.seat}"] + counts["pending"]
         for seat in range(players):
             hand, pile = counts[f"hand {seat}"], counts[f"captured {seat}"]
             state.hands[seat], state.hand_size[seat] = hand, hand.sum()
@@ -212,13 +204,15 @@ class _Position(Entries):
             if compiled["counts_piles"]:
                 state.cards_won[seat], state.spades_won[seat] = pile.sum(), spades_in(pile)
             state.cannot_hold[seat] = self.read_cannot_hold(seat)
-        ranks = counts["table"].reshape(-1, NUM_RANKS).sum(axis=0)
         state.table, state.set_aside = counts["table"], counts["aside"]
-        state.table_ranks = sum(int(count) << NIBBLE * rank for rank, count in enumerate(ranks))
+        state.table_ranks = pack_ranks(
+            [rank_of(kind) for kind in np.repeat(np.arange(NUM_KINDS), counts["table"]).tolist()]
+        )
         state.table_sum = counts["table"] @ compiled["sum_value"]
         dealt = rules.deck_counts - counts["stock"]
         state.seen = dealt - sum(counts[f"hand {seat}"] for seat in range(players))
         state.deck[: rules.deck_size] = [*np.repeat(np.arange(NUM_KINDS), dealt), *stock]
+        self.read_begun(state)
         self.read_captures(state)
         self.read_builds(state, compiled)
         state.game_number, state.totals[:players] = session_in(self, rules)
@@ -247,9 +241,24 @@ class _Position(Entries):
         apart, laid = int(self.counts["table"][rules.aside_kinds].sum()), sizes[deal - 1][1] * (deal > 1)
         reason = f"{apart} cards on the table should have been set aside; {plays + laid} at most can be new"
         self.check(apart <= plays + laid, "table", reason)
+        is_put_aside = not np.delete(self.counts["aside"], rules.aside_kinds).any()
+        self.check(is_put_aside, "aside", "these rules don't put such cards aside")
 
         state.over = plays == len(order) or state.cut_short
         state.seat = order[plays - 1] if state.over else order[plays]  # at the end it is the one that played last
+
+    def read_begun(self, state: Any) -> None:
+        """Read the unfinished play: its card, what it has taken, and the build that it makes (B2)."""
+        [*pending], took = np.flatnonzero(self.counts["pending"]), self.parse_cards("took")
+        self.check(self.counts["pending"].sum() < 2, "pending", "one card is pending at most")
+        state.pending = pending[0] if pending else NO_CARD
+        [state.build_value] = self.numbers("building", 1, most=MAX_BUILD)
+        for key, begun in (("took", took), ("building", state.build_value)):
+            self.check(pending or not begun, key, "there is no card pending that takes or builds anything")
+        taken = np.bincount(np.array(took, np.int64), minlength=NUM_KINDS)
+        on_table = (taken <= self.counts["table"]).all()
+        self.check(on_table, "took", "what the pending card has taken is still among the cards of the table")
+        state.taken, state.taken_ranks = taken, pack_ranks([rank_of(kind) for kind in took])
 
     def read_captures(self, state: Any) -> None:
         """Read who captured last, and who made which sweeps and mulles."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from krypenv.engine import IllegalMove
-from krypenv.game.moves import MOVE_PATTERN, NO_MOVE, Move, begin_play
+from krypenv.cards import STOP, TAKE, card_name
+from krypenv.game.moves import MOVE_PATTERN, NO_MOVE, Move, begun_actions, parse_play, staged_actions
 from krypenv.game.positions import parse_position, rules_in, session_in
 from krypenv.inputs.words import check_text, shown, unquoted
 from krypenv.notation import Entries, NotationError
@@ -16,11 +15,11 @@ if TYPE_CHECKING:
     from krypenv.game.game import Game
 
 _NAMES_PER_LINE = 26  # of a record's deck
-_TAG = r'\[\s*(?P<tag>\w+)\s+"(?P<value>[^"\\]*(?:\\.[^"\\]*)*)"\s*\]'
+_TAG = re.compile(r'\s*\[\s*(?P<name>\w+)\s+"(?P<value>[^"\\]*(?:\\.[^"\\]*)*)"\s*\]', re.DOTALL)
 _TOKEN = re.compile(
-    rf"{_TAG}|\{{(?P<comment>[^}}]*)\}}|(?i:Deal)\s+(?P<deal>[0-9]+):|(?P<number>[0-9]+)\."
-    rf"|(?P<move>{MOVE_PATTERN})(?P<begun>\.\.)?(?![^\s{{])|(?P<result>\*|-?[0-9]+(?:--?[0-9]+)+)(?!\S)|(?P<other>\S)",
-    re.DOTALL,
+    rf"\{{(?P<comment>[^}}]*)\}}|(?P<number>(?i:Deal)\s+[0-9]+:|[0-9]+\.)"
+    rf"|(?P<move>{MOVE_PATTERN})(?P<begun>\.\.)?(?![^\s{{])"
+    r"|(?P<result>\*|-?[0-9]+(?:--?[0-9]+)+)(?!\S)|(?P<other>\{|\S{1,100})"
 )
 _OWN_TAGS = ("Rules", "Dealer", "Seed", "Game", "Totals", "Deck", "Position")  # in the order in which they are written
 
@@ -34,17 +33,14 @@ def format_record(game: Game) -> str:
     made = len(plays)
     if stray := [ply for ply in game.comments if ply not in range(made + 1)]:
         raise ValueError(f"a comment stands after 0 to {made} moves of this game, and not after {shown(stray[0])}")
-    tags = {"Position": "; ".join(game.origin.splitlines())} if game.origin else _start_tags(game)
-    lines = []
-    for name, text in [*tags.items(), *game.tags.items()]:
-        if (
-            not (isinstance(name, str) and re.fullmatch(r"\w+", name))
-            or (name in _OWN_TAGS and name not in tags)
-            or (name in tags and name in game.tags)
-        ):
+    for name in game.tags:
+        if not isinstance(name, str) or not re.fullmatch(r"\w+", name) or name in _OWN_TAGS:
             raise ValueError(
                 f"{shown(name)} can't be a further tag; its name is one word, and none of {', '.join(_OWN_TAGS)}"
             )
+    tags = {"Position": "; ".join(game.origin.splitlines())} if game.origin else _start_tags(game)
+    lines = []
+    for name, text in (tags | game.tags).items():
         escaped = check_text(text, f"the value of the tag {shown(name)}").replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'[{name} "{escaped}"]')
 
@@ -61,7 +57,8 @@ def format_record(game: Game) -> str:
         words += [*_comment(game, ply), str(move)]
     words += _comment(game, made)
     if game.pending:
-        words.append(f"{Move(game.pending, tuple(game.taken), 0, game.building)}..")
+        taken = [action - TAKE for action in begun_actions(game) if TAKE <= action < STOP]
+        words.append(f"{Move(game.pending, tuple(map(card_name, taken)), 0, game.building)}..")
     result = "-".join(map(str, game.scores())) if game.is_over else "*"
     return "\n".join([*lines, " ".join(words), "", result]) + "\n"
 
@@ -94,123 +91,94 @@ def parse_record(text: str, kind: type[Game]) -> Game:
     Raises NotationError, with the line and the reason, for a text that is cut off or not a record, for an illegal move
     and for wrong scores. The time it takes is proportional to the length of the text.
     """
-    reader = _Reader(kind)
-    for line, token in _tokens(check_text(text, "a record")):
-        reader.line = line
+    text = check_text(text, "a record")
+    tags, end = _read_tags(text)
+    game = _start(tags, kind)
+    comments: dict[int, list[str]] = {}
+    made, result = 0, ""
+    for token in _TOKEN.finditer(text, end):
         try:
-            reader.read(token)
-        except NotationError:
-            raise
+            if result:
+                raise ValueError(f"the record ended with {shown(result)}, and then comes {shown(token[0])}")
+            if token["comment"] is not None:
+                comments.setdefault(made, []).append(token["comment"].strip())
+            elif token["begun"]:
+                _begin(game, token["move"])
+            elif token["move"]:
+                game.push(token["move"])
+                made += 1
+            elif token["result"]:
+                result = _check_result(game, token["result"])
+            elif token["other"]:
+                is_open = token["other"] == "{"
+                raise ValueError(
+                    "this comment does not end with }" if is_open else f"{shown(token['other'])} {NO_MOVE}"
+                )
         except ValueError as error:
-            raise NotationError(line, error) from None
-    if not reader.game or not reader.result:
-        raise NotationError(reader.line, "the record ends without '*' or the final scores")
-    texts = {ply: "\n".join(filter(None, parts)) for ply, parts in reader.comments.items()}
-    reader.game.comments = {ply: text for ply, text in texts.items() if text}
-    return reader.game
+            raise NotationError(_line_at(text, token.start()), error) from None
+    if not result:
+        raise NotationError(_line_at(text.rstrip(), len(text)), "the record ends without '*' or the final scores")
+    game.comments = {ply: joined for ply, texts in comments.items() if (joined := "\n".join(filter(None, texts)))}
+    return game
 
 
-def _tokens(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield the tokens of a record with their lines; raise NotationError at anything else."""
-    line, counted = 1, 0
-    for token in _TOKEN.finditer(text):
-        line += text.count("\n", counted, token.start())
-        counted = token.start()
-        if token["other"]:
-            raise NotationError(line, _no_token(text[counted : counted + 1000]))
-        yield line, token
+def _line_at(text: str, place: int) -> int:
+    """Find the line of a place in a text."""
+    return text.count("\n", 0, place) + 1
 
 
-def _no_token(text: str) -> str:
-    """Explain why no token of a record begins a text."""
-    if text[0] == "[":
-        return 'this tag does not end with ], as in [Event "Friday"]'
-    return "this comment does not end with }" if text[0] == "{" else f"{shown(text.split()[0])} {NO_MOVE}"
+def _read_tags(text: str) -> tuple[Entries, int]:
+    """Read the tags at the beginning of a record; return them, and the place in the text where they end."""
+    tags: dict[str, tuple[int, str]] = {}
+    line, end = 1, 0
+    while tag := _TAG.match(text, end):
+        line += text.count("\n", end, tag.start("name"))
+        if tag["name"] in tags:
+            raise NotationError(line, f"the tag {shown(tag['name'])} is already in line {tags[tag['name']][0]}")
+        tags[tag["name"]] = line, re.sub(r"\\(.)", r"\1", tag["value"], flags=re.DOTALL)
+        line, end = line + text.count("\n", tag.start("name"), tag.end()), tag.end()
+    if text[end:].lstrip().startswith("["):
+        raise NotationError(
+            _line_at(text, text.index("[", end)), 'this tag does not end with ], as in [Event "Friday"]'
+        )
+    return Entries(tags, line), end
 
 
-class _Reader:
-    """A record, read token by token."""
-
-    def __init__(self, kind: type[Game]) -> None:
-        self.kind = kind
-        self.line = 1
-        self.tags: dict[str, tuple[int, str]] = {}  # by name, with the line
-        self.comments: dict[int, list[str]] = {}
-        self.game: Game | None = None
-        self.made = 0  # whole moves
-        self.begun = ""  # a play that was only begun, as text
-        self.result = ""
-
-    def read(self, token: re.Match[str]) -> None:
-        """Read one more token; raise ValueError if it is out of place."""
-        if self.result:
-            raise ValueError(f"the record ended with {shown(self.result)}, and then comes {shown(token[0])}")
-        if name := token["tag"]:
-            if self.game or name in self.tags:
-                place = "comes after the tags" if self.game else f"is already in line {self.tags[name][0]}"
-                raise ValueError(f"the tag {shown(name)} {place}")
-            self.tags[name] = self.line, re.sub(r"\\(.)", r"\1", token["value"], flags=re.DOTALL)
-            return
-        game = self.game = self.game or self.start()
-        if token["move"]:
-            self.play(game, Move.parse(token["move"]), bool(token["begun"]))
-        elif token["comment"] is not None:
-            self.comments.setdefault(self.made, []).append(token["comment"].strip())
-        elif token["deal"]:
-            if token["deal"].lstrip("0") != str(game.deal_number):
-                raise ValueError(f"here is deal {game.deal_number}, not {unquoted(token['deal'])}")
-        elif token["number"]:
-            if token["number"].lstrip("0") != str(self.made + 1):
-                raise ValueError(f"the next move is number {self.made + 1}, not {unquoted(token['number'])}")
-        else:
-            self.result = token["result"]
-            scores = "-".join(map(str, game.scores()))
-            if game.is_over and self.result != scores:
-                raise ValueError(f"the final scores are {scores}, not {unquoted(self.result)}")
-            if not game.is_over and self.result != "*":
-                raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(self.result)}")
-
-    def start(self) -> Game:
-        """Make the game that the tags deal."""
-        tags = Entries(self.tags, self.line)
-        own = [name for name in _OWN_TAGS if name in tags.entries]
-        if "Position" in own:
-            tags.check(own == ["Position"], own[0], f"a record that begins from a position has no tag {own[0]!r}")
-            try:
-                game = parse_position(tags.value("Position"), self.kind)
-            except NotationError as error:
-                raise NotationError(tags.line_of("Position") + error.line - 1, str(error).partition(": ")[2]) from None
-        else:
-            game = self.deal(tags)
-        game.tags = {name: text for name, (_, text) in tags.entries.items() if name not in own}
-        return game
-
-    def deal(self, tags: Entries) -> Game:
-        """Deal a game by the tags for rules, dealer, seed, session and deck."""
-        seed, deck = (tags.value(name) if name in tags.entries else None for name in ("Seed", "Deck"))
-        if "Rules" not in tags.entries or (seed is None and deck is None):
-            raise NotationError(
-                self.line, "before the moves there are the tags 'Rules' and 'Deck' (or 'Seed'), or 'Position'"
-            )
-        rules = rules_in(tags, "Rules")
-        [dealer] = tags.numbers("Dealer", 1, rules.players - 1)
+def _start(tags: Entries, kind: type[Game]) -> Game:
+    """Make the game that the tags of a record deal, or begin from their position."""
+    own = [name for name in _OWN_TAGS if name in tags.entries]
+    if "Position" in own:
+        tags.check(own == ["Position"], own[0], f"a record that begins from a position has no tag {own[0]!r}")
+        try:
+            game = parse_position(tags.value("Position"), kind)
+        except NotationError as error:
+            raise tags.fail("Position", str(error).partition(": ")[2]) from None
+    else:
+        is_dealt = "Rules" in own and ("Deck" in own or "Seed" in own)
+        tags.check(is_dealt, "", "before the moves there are the tags 'Rules' and 'Deck' (or 'Seed'), or 'Position'")
+        rules, deck = rules_in(tags, "Rules"), tags.value("Deck") if "Deck" in own else None
+        [dealer], [seed] = tags.numbers("Dealer", 1, rules.players - 1), tags.numbers("Seed", 1)
         number, totals = session_in(tags, rules, "Game", "Totals")
         try:
-            return self.kind(rules, None if seed is None else tags.numbers("Seed", 1)[0], deck, dealer, number, totals)
-        except NotationError:
-            raise
+            game = kind(rules, seed if "Seed" in own else None, deck, dealer, number, totals)
         except ValueError as error:
             raise tags.fail("Dealer" if deck is None else "Deck", error) from None
+    game.tags = {name: text for name, (_, text) in tags.entries.items() if name not in own}
+    return game
 
-    def play(self, game: Game, move: Move, is_begun: bool) -> None:
-        """Make a move, or begin it."""
-        if self.begun:
-            raise ValueError(f"{unquoted(self.begun)} was only begun, so no move follows it")
-        if not is_begun:
-            game.push(move)
-            self.made += 1
-            return
-        self.begun = f"{move}.."
-        card, takes, _, build, builds = move.kinds()
-        if builds or not begin_play(game, card, takes, build):
-            raise IllegalMove(game.complaint(f"{unquoted(self.begun)} is no begun play here"))
+
+def _begin(game: Game, move: str) -> None:
+    """Begin a play, written as a move, or go on with it; raise IllegalMove for an illegal action."""
+    card, takes, _, build, builds = parse_play(move)
+    for action in staged_actions(card, takes, build, builds)[len(begun_actions(game)) :]:
+        game.act(action)
+
+
+def _check_result(game: Game, result: str) -> str:
+    """Return the result of a record; raise ValueError unless it is that of the game."""
+    scores = "-".join(map(str, game.scores()))
+    if game.is_over and result != scores:
+        raise ValueError(f"the final scores are {scores}, not {unquoted(result)}")
+    if not game.is_over and result != "*":
+        raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(result)}")
+    return result

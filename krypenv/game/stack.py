@@ -14,7 +14,7 @@ from krypenv.kernels.scoring import score_of, tie_break_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.state import is_legal
-from krypenv.worlds.invariants import fault_before_legality
+from krypenv.worlds.invariants import fault_before_legality, fault_of_legality
 
 ILLEGAL, PENDING, PLAYED, DEAL_AWAITED, GAME_ENDED = range(5)  # what an action leads to, in `follow`
 
@@ -54,6 +54,7 @@ def resume_stack(compiled: np.ndarray, stack: np.ndarray, twin: np.ndarray, scra
     fault = fault_before_legality(compiled[0], stack[0], twin, scratch[0])
     if fault == SOUND:
         prepare(compiled[0], stack[0], scratch[0])
+        fault = fault_of_legality(compiled[0], stack[0])
     return fault
 
 

@@ -116,13 +116,20 @@ def fault_of_state(compiled: np.record, game: np.record, twin: np.ndarray, scrat
         prepare(compiled, twin[0], scratch)
         is_legal = twin[0].legal_plays == game.legal_plays and twin[0].legal_takes == game.legal_takes
         is_legal &= twin[0].legal_builds == game.legal_builds
-        moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes & ~MAY_STOP | game.legal_builds
-        if not is_legal or twin[0].sweep_values != game.sweep_values or moves == 0:
-            fault = LEGAL
-        elif game.pending != NO_CARD and compiled.forced_sweep:
-            sweeps = kinds_of_values(compiled, np.int64(game.sweep_values))  # who holds one must play it (R10)
-            fault = PLAY if game.hand_kinds[game.seat] & sweeps != 0 else SOUND
+        is_legal &= twin[0].sweep_values == game.sweep_values
+        fault = fault_of_legality(compiled, game) if is_legal else LEGAL
     return fault
+
+
+@kernel
+def fault_of_legality(compiled: np.record, game: np.record) -> int:
+    """Check that a seat has something to choose from, and a begun play is no sweep that was forced (R10)."""
+    moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes & ~MAY_STOP | game.legal_builds
+    if moves == 0 and not game.over:
+        return LEGAL
+    sweeps = kinds_of_values(compiled, np.int64(game.sweep_values))  # who holds one must play it (R10)
+    is_forced = game.pending != NO_CARD and compiled.forced_sweep and game.hand_kinds[game.seat] & sweeps != 0
+    return PLAY if is_forced else SOUND
 
 
 @kernel

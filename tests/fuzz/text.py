@@ -6,9 +6,7 @@ What is accepted is written and read again; a game goes on to its end.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import random
-from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
@@ -22,7 +20,6 @@ from support.relatives import ALL_RELATIVES as RELATIVES
 from krypenv import Game, Move, Rules, agents
 from krypenv.agents.base import format_spec, parse_spec
 from krypenv.cards import NUM_BUILDING_ACTIONS, RANK_NAMES, action_name, card_name, parse_action, parse_card
-from krypenv.game.moves import begin_play
 from krypenv.game.records import parse_record
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.settings.groups import GameSettings
@@ -224,45 +221,6 @@ def play_on(game: Game, rng: random.Random, text: str) -> None:
     if game.is_over:
         assert len(game.captured(0)) <= game.rules.deck_size
         assert Game.from_position(game.position()).scores() == game.scores(), text
-
-
-@fuzzer(share=2, rng=seeded)
-def begun_plays(tally: Tally, rng: random.Random) -> None:
-    """Plays that were begun, as cards and what they took: a search through all orders says which can be."""
-    game = rng.choice(some_games()).copy()
-    for _ in range(20):
-        if game.is_over or game.pending is not None or len(game.table) > FEW:
-            break
-        card = rng.choice(game.legal_actions())
-        took = rng.sample(game.table, rng.randrange(min(5, len(game.table) + 1)))
-        took += [rng.choice([*CARDS])] * (rng.random() < 0.1)
-        kinds = [parse_card(name) for name in took]
-        twin = game.copy()
-        is_begun = begin_play(twin, card, kinds)
-        assert is_begun == _can_take(game, card, kinds), (game.position(), card, took)
-        if is_begun:
-            assert sorted(map(parse_card, twin.taken)) == sorted(kinds)
-            assert Game.from_position(twin.position()).legal_moves() == twin.legal_moves()
-        tally["right" if is_begun else "refused"] += 1
-        game.act(rng.choice(game.legal_actions()))
-
-
-def _can_take(game: Game, card: int, kinds: list[int]) -> bool:
-    """Whether a card that takes some kinds, in some order, is then still pending."""
-    twin = game.copy()
-    twin.act(card)
-    if twin.pending is None:
-        return False
-    for order in set(itertools.permutations(kinds)):
-        trial = twin.copy()
-        for kind in order:
-            if 52 + kind not in trial.legal_actions():
-                break
-            trial.act(52 + kind)
-        else:
-            if trial.pending is not None and Counter(trial.taken) == Counter(map(card_name, kinds)):
-                return True
-    return False
 
 
 # ---------------------------------------------------------------------- agents

@@ -18,7 +18,6 @@ from krypenv.agents.base import LIMITS, options_of
 from krypenv.agents.search.sampler import MOST_SHARED
 from krypenv.agents.search.search import Search
 from krypenv.cards import parse_card, parse_rank
-from krypenv.game.moves import begin_play
 from krypenv.inputs.words import as_argument, command_line
 from krypenv.notation import NotationError
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
@@ -201,33 +200,6 @@ def test_a_long_text_is_read_or_refused_in_linear_time(name):
         check_line(error)
     else:
         assert Game.replay(game.record()).comments == game.comments
-
-
-def test_what_a_play_took_may_be_named_in_any_order_and_is_not_tried_in_every_one():
-    cards = ["AC", "2C", "3C", "4C", "5C", "6C", "7C", "8C", "9C"]
-    text = f"rules: krypkasino; table: {' '.join(cards)}; hand 0: KC; hand 1: 2D; captured 1: rest; turn: 0"
-    game, king, legal, reached = Game.from_position(text), parse_card("KC"), set(), set()
-    add_begun(game, king, legal)
-    assert len(legal) > 20
-    for number in range(len(cards) + 1):
-        for took in itertools.combinations(cards, number):
-            twin = game.copy()
-            if begin_play(twin, king, map(parse_card, took[::-1])):
-                reached.add(tuple(twin.taken))
-                assert sorted(twin.taken) == sorted(took)
-    assert reached == legal
-    pending = text.replace("hand 0: KC", "pending: KC; took:" + " 2C" * 1000)
-    assert "can't be choosing" in refusal(Game.from_position, pending)
-
-
-def add_begun(game, action, found):
-    """Add what a begun play may have taken to `found`, by all legal actions."""
-    game.act(action)
-    if game.pending and tuple(game.taken) not in found:
-        found.add(tuple(game.taken))
-        for more in game.legal_actions():
-            add_begun(game, more, found)
-    game.pop()
 
 
 # ---------------------------------------------------------------------- sentences
