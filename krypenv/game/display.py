@@ -11,8 +11,7 @@ from krypenv.cards import ACE, NO_CARD, PICTURES, card_name, card_names
 from krypenv.game.moves import play_of
 from krypenv.game.positions import barred_names
 from krypenv.inputs.words import is_whole, shown
-from krypenv.kernels.scoring import are_best
-from krypenv.observation import extra_blocks, is_plain
+from krypenv.observation import extra_blocks
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game
@@ -70,7 +69,8 @@ def format_game(game: Game, seats: Collection[int] | None = None) -> str:
     """
     head = f"{game.rules}, {format_place(game)}, stock {game.stock_size}"
     lines = [head, f"  table      {format_cards(game.table)}"]
-    lines += [f"  build {value:2}   {format_build(game, value)}" for value, *_ in game.builds]
+    for value, cards, owner, is_multiple in game.builds:
+        lines.append(f"  build {value:2}   {format_cards(cards)}  (seat {owner}{', multiple' if is_multiple else ''})")
     if game.set_aside:
         lines.append(f"  set aside  {format_cards(game.set_aside)}")
     hands = [
@@ -83,17 +83,13 @@ def format_game(game: Game, seats: Collection[int] | None = None) -> str:
         role = " (dealer)" if seat == game.dealer else ""
         counts = [f"{name} {count:{_WIDTHS.get(name, 2)}}" for name, count in seat_counts(game, seat).items()]
         lines.append(f"{mark} seat {seat}     {hand:{width}}  {'  '.join(counts)}{role}")
-    lines += [f"  running    {format_by_side(game, running_by_side(game))}"] if shows_running(game) else []
+    if game.game_number > 1:
+        lines.append(f"  totals     {', '.join(f'seat {seat} {total}' for seat, total in enumerate(game.totals))}")
     if game.is_over:
         lines.append(format_result(game))
-    elif game.building:
-        lines.append(
-            f"Seat {game.turn} plays {game.pending} and builds {game.building} with {format_cards(game.taken)} so far."
-        )
-    elif game.pending and game.rules.capture == "optional":
-        lines.append(f"Seat {game.turn} plays {game.pending} and takes {' '.join(game.taken) or 'nothing'} so far.")
     elif game.pending:
-        lines.append(f"Seat {game.turn} plays {game.pending} and takes {format_cards(game.taken)} and more: which?")
+        does = f"builds {game.building} with" if game.building else "takes"
+        lines.append(f"Seat {game.turn} plays {game.pending} and {does} {' '.join(game.taken) or 'nothing'} so far.")
     else:
         aloud = format_announcement(game)
         lines.append(f"Seat {game.turn} is to play." + (f' "{aloud}"' if aloud else ""))
@@ -158,98 +154,12 @@ def _closed(size: int) -> str:
     return f"{size} card{'' if size == 1 else 's'}"
 
 
-def format_build(game: Game, value: int | None) -> str:
-    """Write the cards of a build, its owner, and whether it is multiple (B1)."""
-    _, cards, owner, is_multiple = next(build for build in game.builds if build[0] == value)
-    return f"{format_cards(cards)}  (seat {owner}{', multiple' if is_multiple else ''})"
-
-
-def sums_by_side(game: Game, numbers: list[int]) -> list[int]:
-    """Sum the numbers of seats by side (R16)."""
-    return [sum(numbers[side :: game.rules.num_teams]) for side in range(game.rules.num_teams)]
-
-
-def running_by_side(game: Game) -> list[int]:
-    """Return the running score of each side: its total in the session, this game's score so far included (F5)."""
-    running = np.add(game.totals, 0 if game.is_over else game.scores())
-    return sums_by_side(game, running.tolist())
-
-
-def shows_running(game: Game) -> bool:
-    """Return whether the running scores decide something and differ from the scores."""
-    rules = game.rules
-    matter = rules.sweep_limit is not None or (rules.threshold is not None and not is_plain(rules))
-    return matter and running_by_side(game) != game.scores()
-
-
-def side_name(game: Game, side: int) -> str:
-    """Return the name of a side (R16)."""
-    return f"{'seat' if game.rules.teams is None else 'team'} {side}"
-
-
-def format_by_side(game: Game, numbers: list[int]) -> str:
-    """Write a number for each side."""
-    return ", ".join(f"{side_name(game, side)} {number}" for side, number in enumerate(numbers))
-
-
 def format_result(game: Game) -> str:
-    """Write the result of a game that is over, as in "The game is over: seat 0 wins with 12."."""
-    return f"{format_ending(game)}{format_outcome(game)}"
-
-
-def format_ending(game: Game) -> str:
-    """Write the first half of the result: the game is over, or ended at once (F6)."""
-    if not game.ended_at_once:
-        return "The game is over: "
-    best = max(running_by_side(game))
-    return f"The game ends at once, for {side_name(game, running_by_side(game).index(best))} has {best}: "
-
-
-class Outcome(NamedTuple):
-    """The winners of a game that is over, or of its session."""
-
-    best: list[int]  # the sides; several share the win
-    sums: list[int]  # by side: scores of the game, or totals when a session ends
-    is_decided: bool  # whether there is a winner: not between the games of a session
-    in_session: bool  # whether the totals of a session decide
-    broken_by: str  # what broke a tie: "spades", "card points" or "cards"; empty if nothing did (K6, F7)
-
-
-def outcome(game: Game, in_session: bool) -> Outcome:
-    """Return the outcome by sides, a team by the sum of its seats (R16); `in_session` says that totals decide."""
-    rules = game.rules
-    is_decided = game.session_over or not in_session
-    sums = sums_by_side(game, game.totals if in_session and is_decided else game.scores())
-    ties = np.array(game.tie_breaks()[: rules.num_teams]) if is_decided else None
-    best = np.flatnonzero(are_best(rules, np.array(sums), ties)).tolist()
-    by = _tie_broken_by(game, best[0], sums) if is_decided and len(best) == 1 else ""
-    return Outcome(best, sums, is_decided, in_session, by)
-
-
-def format_outcome(game: Game) -> str:
-    """Name the sides with the best score, or the best total when a session ends."""
-    best, sums, is_decided, in_session, by = outcome(game, game.rules.games != 1 and not is_plain(game.rules))
-    names, score = " and ".join(side_name(game, side) for side in best), sums[best[0]]
-    if not is_decided:
-        return f"{names} {'has' if len(best) == 1 else 'have'} the best score, {score}."
-    ends = f"{names} {'wins' if len(best) == 1 else 'share the win'}{f' by {by}' if by else ''} with {score}"
-    return f"{ends} in all, and the session is over." if in_session else f"{ends}."
-
-
-def _tie_broken_by(game: Game, winner: int, sums: list[int]) -> str:
-    """Name the count that broke a tie for the best score; empty if there was no tie (K6, F7)."""
-    tied = [side for side, total in enumerate(sums) if total == sums[winner] and side != winner]
-    seats = range(game.rules.players)
-    numbers = {"spades": sums_by_side(game, [game.pile_counts(seat)[1] for seat in seats])}
-    if game.rules.tie_break == "finnish":
-        points, cards = ([count(seat) for seat in seats] for count in (game.points, lambda s: game.pile_counts(s)[0]))
-        numbers = {"card points": sums_by_side(game, points), **numbers, "cards": sums_by_side(game, cards)}
-    for name, of_sides in numbers.items():
-        rivals = [side for side in tied if of_sides[side] == of_sides[winner]]
-        if tied and not rivals:
-            return name
-        tied = rivals
-    return ""
+    """Write who has won a game that is over, as in "The game is over: seat 0 wins."."""
+    if not game.session_over:
+        return "The game is over, and the session goes on."
+    winners = " and ".join(f"seat {seat}" for seat in game.winners)
+    return f"The game is over: {winners} {'wins' if len(game.winners) == 1 else 'win'}."
 
 
 # ---------------------------------------------------------------------- what one seat may see
@@ -266,8 +176,6 @@ def format_view(game: Game, seat: int) -> str:
     last_line = lines.pop()  # whose turn it is
     if game.last_capturer is not None:
         lines.append(f"  the last capture so far is seat {game.last_capturer}'s")
-    if game.game_number > 1:
-        lines.append(f"  totals     {', '.join(f'seat {other} {total}' for other, total in enumerate(game.totals))}")
     unseen = rules.deck_counts.astype(np.int64) - game.state["seen"] - game.state["hands"][seat]
     lines.append(f"  unseen     {' '.join(card_names(unseen.tolist())) or '-'}")
     for other in seats:

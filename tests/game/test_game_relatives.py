@@ -83,7 +83,7 @@ def test_f5_a_sweep_that_does_not_count_is_told_as_one():
     assert (game.sweeps(0), game.counted_sweeps(0), game.scores()) == (1, 0, [0, 6])
     assert "counted: 0 0" in game.position()
     assert "takes 9C, a sweep, which does not count" in format_playthrough(game)
-    assert "running    seat 0 0, seat 1 10" in str(game)
+    assert "totals     seat 0 0, seat 1 4" in str(game)
 
 
 def test_f6_the_session_ends_in_the_middle_of_a_game():
@@ -106,8 +106,8 @@ def test_f6_the_session_ends_in_the_middle_of_a_game():
     assert (twin.totals, twin.session_over, twin.captured(0)) == (game.totals, True, game.captured(0))
     assert Game.replay(game.record()).position() == text
     assert game.record().endswith("\n1-6\n")
-    told = "The game ends at once, for seat 0 has 16: seat 0 wins with 16 in all, and the session is over."
-    assert str(game).splitlines()[-1] == told
+    assert str(game).splitlines()[-1] == "The game is over: seat 0 wins."
+    assert "Seat 0 wins with 16 in all, and the session is over." in format_playthrough(game)
     assert "Most spades" not in format_playthrough(game)
 
 
@@ -117,24 +117,24 @@ END = "captured 0: AC AD AH AS 2S; captured 1: rest; last-capturer: 1"
 @pytest.mark.parametrize(
     ("rules", "more", "winners", "won"),
     [
-        (FINLAND, "", [0], "seat 0 wins by card points with 5."),
-        (f"{FINLAND} goal=low", "", [1], "seat 1 wins by card points with 5."),
-        (SWEDEN, "; sweeps: 1 0", [1], "seat 1 wins by spades with 6."),
-        (f"{SWEDEN} tie_break=share", "; sweeps: 1 0", [0, 1], "seat 0 and seat 1 share the win with 6."),
+        (FINLAND, "", [0], "Seat 0 wins by card points with 5."),
+        (f"{FINLAND} goal=low", "", [1], "Seat 1 wins by card points with 5."),
+        (SWEDEN, "; sweeps: 1 0", [1], "Seat 1 wins by spades with 6."),
+        (f"{SWEDEN} tie_break=share", "; sweeps: 1 0", [0, 1], "Seat 0 and seat 1 share the win with 6."),
     ],
 )
 def test_f7_s4_k6_what_breaks_a_tie_is_told(rules, more, winners, won):
     game = Game.from_position(f"rules: {rules}; {END}{more}")
     assert game.scores()[0] == game.scores()[1]
     assert game.winners == winners
-    assert str(game).splitlines()[-1] == f"The game is over: {won}"
+    assert format_playthrough(game).splitlines()[-1] == won
 
 
 def test_k6_a_session_plays_on_until_one_is_alone_at_the_top():
     rules = f"{SWEDEN} games=0 threshold=6 tie_break=play_on"
     game = Game.from_position(f"rules: {rules}; {END}; sweeps: 1 0")
     assert (game.session_over, game.winners) == (False, [])
-    assert str(game).splitlines()[-1] == "The game is over: seat 0 and seat 1 have the best score, 6."
+    assert str(game).splitlines()[-1] == "The game is over, and the session goes on."
     following = game.next_game()
     assert (following.totals, following.dealer) == ([6, 6], 0)
     assert Game.from_position(following.position()).position() == following.position()

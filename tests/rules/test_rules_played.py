@@ -197,7 +197,7 @@ def test_r16_team_wins_by_its_sum():
     )
     game = Game.from_position(text)
     assert game.scores() == [6, 4, 0, 32]
-    assert str(game).endswith("The game is over: team 0 wins with 6.")
+    assert str(game).endswith("The game is over: seat 0 and seat 2 win.")
 
 
 def test_r17_without_a_capture_the_cards_belong_to_nobody():

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from krypenv import Game, Move
-from krypenv.game.display import (
-    format_build,
-    format_by_side,
-    format_cards,
-    format_ending,
-    format_outcome,
-    running_by_side,
-    seat_counts,
-    shows_running,
-    side_name,
-    sums_by_side,
-)
+from krypenv.game.display import format_cards, seat_counts
 from krypenv.observation import is_plain
+from krypenv.ui.narrator.score_sheet import outcome, sums_by_side
 
 
 def format_playthrough(game: Game) -> str:
@@ -40,7 +32,7 @@ def format_playthrough(game: Game) -> str:
                 lines[-1] += f'  "{twin.announcement}"'
             if twin.deal_number != deal or twin.is_over:
                 lines.append(f"  scores  {_scores(twin)}")
-                lines += [f"  running {format_by_side(twin, running_by_side(twin))}"] if shows_running(twin) else []
+                lines += _running(twin)
     if game.is_over:
         lines += ["", *format_end(game)]
     else:
@@ -73,7 +65,8 @@ def _laid(game: Game, move: Move, owned: dict[int, int]) -> str:
     verb = "joins the build of" if move.build in owned else "builds"
     said = f"{verb} {move.build}" if raised is None else f"raises {raised} to {move.build}"
     said += f" with {format_cards(move.takes)}" if move.takes else ""
-    return f"{said}: {format_build(game, move.build)}"
+    _, cards, owner, is_multiple = next(build for build in game.builds if build[0] == move.build)
+    return f"{said}: {format_cards(cards)}  (seat {owner}{', multiple' if is_multiple else ''})"
 
 
 def _scores(game: Game) -> str:
@@ -97,15 +90,44 @@ def format_end(game: Game) -> list[str]:
     lines = [*_last_words(game), "", "  ".join(columns)]
     for row in zip(*columns.values(), strict=True):
         lines.append("  ".join(f"{number:{len(name)}}" for name, number in zip(columns, row, strict=True)))
-    result = format_outcome(game)
+    result = _outcome(game)
     return [*lines, "", result[0].upper() + result[1:]]
+
+
+def _running_by_side(game: Game) -> list[int]:
+    """The running score of each side: its total in the session, this game's score so far included (F5)."""
+    return sums_by_side(game, np.add(game.totals, 0 if game.is_over else game.scores()).tolist())
+
+
+def _running(game: Game) -> list[str]:
+    """The line of the running scores, where they decide something and differ from the scores."""
+    rules, running = game.rules, _running_by_side(game)
+    matter = rules.sweep_limit is not None or (rules.threshold is not None and not is_plain(rules))
+    numbers = ", ".join(f"{_side_name(game, side)} {number}" for side, number in enumerate(running))
+    return [f"  running {numbers}"] if matter and running != game.scores() else []
+
+
+def _side_name(game: Game, side: int) -> str:
+    return f"{'seat' if game.rules.teams is None else 'team'} {side}"
+
+
+def _outcome(game: Game) -> str:
+    """The sides with the best score, or the best total when a session ends, in words."""
+    best, sums, is_decided, in_session, by = outcome(game, game.rules.games != 1 and not is_plain(game.rules))
+    names, score = " and ".join(_side_name(game, side) for side in best), sums[best[0]]
+    if not is_decided:
+        return f"{names} {'has' if len(best) == 1 else 'have'} the best score, {score}."
+    ends = f"{names} {'wins' if len(best) == 1 else 'share the win'}{f' by {by}' if by else ''} with {score}"
+    return f"{ends} in all, and the session is over." if in_session else f"{ends}."
 
 
 def _last_words(game: Game) -> list[str]:
     """Return in words what the end of a game brings, before its table."""
     rules = game.rules
     if game.ended_at_once:
-        return [f"{format_ending(game)}what is left in the hands, on the table and in the stock counts for nobody."]
+        best = max(running := _running_by_side(game))
+        ending = f"The game ends at once, for {_side_name(game, running.index(best))} has {best}"
+        return [f"{ending}: what is left in the hands, on the table and in the stock counts for nobody."]
     if game.last_capturer is None:
         return ["Nobody captured, so the cards left belong to nobody."]
     seats = range(rules.players)
@@ -127,5 +149,5 @@ def _last_words(game: Game) -> list[str]:
 def _most(game: Game, numbers: list[int]) -> str:
     """Return which side has the most of something, or which tie for it."""
     most = max(numbers)
-    sides = [side_name(game, side) for side, number in enumerate(numbers) if number == most]
+    sides = [_side_name(game, side) for side, number in enumerate(numbers) if number == most]
     return f"{sides[0]} with {most}" if len(sides) == 1 else f"a tie of {' and '.join(sides)} with {most}"

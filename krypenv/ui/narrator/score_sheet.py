@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from krypenv.cards import card_name
-from krypenv.game.display import outcome
 from krypenv.game.game import Game
 from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.scoring import majority_points
+from krypenv.kernels.scoring import are_best, majority_points
 from krypenv.rules import Rules
 from krypenv.ui.narrator.facts import counting_cards
 from krypenv.ui.narrator.rules_text import class_name
@@ -170,3 +171,44 @@ def tell_result(words: Words, game: Game) -> str:
         result = words.say(f"result.wins.{form}", who=starting(names), score=score, others=others, by=broken)
     session = [words.say("result.session")] if in_session else []
     return " ".join([result, words.say(f"goal.{rules.goal}"), *session])
+
+
+class Outcome(NamedTuple):
+    """The winners of a game that is over, or of its session."""
+
+    best: list[int]  # the sides; several share the win
+    sums: list[int]  # by side: scores of the game, or totals when a session ends
+    is_decided: bool  # whether there is a winner: not between the games of a session
+    in_session: bool  # whether the totals of a session decide
+    broken_by: str  # what broke a tie: "spades", "card points" or "cards"; empty if nothing did (K6, F7)
+
+
+def outcome(game: Game, in_session: bool) -> Outcome:
+    """Find the best sides, a team by the sum of its seats (R16); `in_session` says that totals decide."""
+    is_decided = game.session_over or not in_session
+    sums = sums_by_side(game, game.totals if in_session and is_decided else game.scores())
+    ties = np.array(game.tie_breaks()[: game.rules.num_teams]) if is_decided else None
+    best = np.flatnonzero(are_best(game.rules, np.array(sums), ties)).tolist()
+    by = _tie_broken_by(game, best[0], sums) if is_decided and len(best) == 1 else ""
+    return Outcome(best, sums, is_decided, in_session, by)
+
+
+def sums_by_side(game: Game, numbers: list[int]) -> list[int]:
+    """Sum the numbers of seats by side (R16)."""
+    return [sum(numbers[side :: game.rules.num_teams]) for side in range(game.rules.num_teams)]
+
+
+def _tie_broken_by(game: Game, winner: int, sums: list[int]) -> str:
+    """Name the count that broke a tie for the best score; empty if there was no tie (K6, F7)."""
+    tied = [side for side, total in enumerate(sums) if total == sums[winner] and side != winner]
+    cards, spades = zip(*map(game.pile_counts, range(game.rules.players)), strict=True)
+    counts = {"spades": spades}
+    if game.rules.tie_break == "finnish":
+        counts = {"card points": tuple(map(game.points, range(game.rules.players))), **counts, "cards": cards}
+    for name, by_seat in counts.items():
+        by_side = sums_by_side(game, list(by_seat))
+        rivals = [side for side in tied if by_side[side] == by_side[winner]]
+        if tied and not rivals:
+            return name
+        tied = rivals
+    return ""
