@@ -19,9 +19,9 @@ from .evaluation.arena.standings import (
     Payoffs as Payoffs,
     Standing as Standing,
     Standings as Standings,
+    print_standings as print_standings,
     standings as standings,
 )
-from .evaluation.arena.tables import print_standings as print_standings
 from .evaluation.matches.deal_lists import deal_seeds as deal_seeds
 from .evaluation.matches.duplicate import (
     MatchResult as MatchResult,

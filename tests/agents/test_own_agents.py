@@ -270,7 +270,7 @@ def test_only_what_is_typed_is_made_by_make():
         "__init__.py",  # agents.make itself
         "own.py",  # typed itself
         "opponents.py",  # opponents of an environment
-        "duplicate.py",  # duplicate_match and what is like it
+        "players.py",  # players of duplicate_match and what is like it
         "analysis.py",  # names that stand in it
         "sweeps.py",  # likewise
         "base.py",  # names of agents in settings that do not come from a file

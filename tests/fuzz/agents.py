@@ -91,7 +91,7 @@ def raising(make: Callable[[], BaseException]) -> Callable[[np.ndarray], Any]:
 
 def play_odd(deed: Callable[[np.ndarray], Any], is_right: bool, often: float, seed: int, tally: Tally) -> None:
     """Let an agent misbehave in an arena's shard, and on both sides of a duplicate match."""
-    from krypenv.training.evaluation.arena.shards import Shard, play_shard
+    from krypenv.training.evaluation.arena.games import Shard, play_shard
     from krypenv.training.evaluation.matches.duplicate import duplicate_match
 
     sources: dict[int, Any] = {0: Odd(LOW, seed, deed, often), 1: "random"}
@@ -115,8 +115,8 @@ def play_odd(deed: Callable[[np.ndarray], Any], is_right: bool, often: float, se
 
 def make_odd(part: str, value: Any, tally: Tally) -> None:
     """Hand in an agent with an odd attribute, or without one."""
-    from krypenv.training.evaluation.arena.shards import make_agent
     from krypenv.training.evaluation.matches.duplicate import duplicate_match
+    from krypenv.training.evaluation.matches.players import make_fresh_player
 
     agent = Greedy(LOW, 1)
     setattr(agent, part, value)
@@ -124,7 +124,7 @@ def make_odd(part: str, value: Any, tally: Tally) -> None:
     for each in (agent, bare, None, 3, Greedy, value, ("odd",), ()):
         if not isinstance(each, str):
             attempt(lambda each=each: duplicate_match(each, "random", LOW, 1), tally, (part, value))
-            attempt(lambda each=each: make_agent(each, LOW, 1), tally, (part, value))
+            attempt(lambda each=each: make_fresh_player(each, LOW, 1), tally, (part, value))
 
 
 def every_deed() -> Iterator[tuple[Callable[[np.ndarray], Any], bool]]:
@@ -164,8 +164,7 @@ def draw_games(rng: np.random.Generator) -> Any:
 @fuzzer(share=0.5, seed=st.integers(0, 1 << 32))
 def arena_games(tally: Tally, seed: int) -> None:
     """The standings of odd games are made, if there are any; their figures are sound, and can be printed and shown."""
-    from krypenv.training.evaluation.arena.standings import standings
-    from krypenv.training.evaluation.arena.tables import print_standings
+    from krypenv.training.evaluation.arena.standings import print_standings, standings
 
     games = draw_games(np.random.default_rng(seed))
     table = attempt(lambda: standings(games), tally, games)

@@ -62,7 +62,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     ),
     "analyze open": "analyze position.krk --open --worlds 2",
     "score": "score greedy --table two --table three --quick --workers 1 --ray --ray-address x --out score.json",
-    "score check": "score --check scores/2.json --share 0.5 --seed 1",
+    "score check": "score --check scores/2.json --share 0.5",
     "score board": "score --board scores",
     "data": (
         "data greedy --against random --rules mini-low --players 2 --rule games=1 --games 2 --seed 1 --values "

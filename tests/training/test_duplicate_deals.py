@@ -10,6 +10,7 @@ from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches import duplicate, mixed_table
 from krypenv.training.evaluation.matches.duplicate import Duplicates, play_duplicates
+from krypenv.training.evaluation.matches.mixed_table import by_side
 from krypenv.training.runs import Progress
 
 EVERY = [
@@ -41,7 +42,7 @@ def test_margins_and_luck_are_those_of_games_played_one_by_one(text: str) -> Non
                     meter.update(engine, np.zeros(1, np.int64))
             scores = [int(engine.final_scores[0, side::sides].sum()) for side in range(sides)]
             others = [score for side, score in enumerate(scores) if side != own]
-            assert found.scores[deal, own].tolist() == scores
+            assert by_side(found.played.scores, sides)[deal * sides + own].tolist() == scores
             ahead = scores[own] - np.mean(others)
             assert found.margins[deal, own] == pytest.approx(-ahead if rules.goal == "low" else ahead)
             assert found.luck[deal, own] == meter.luck[0, own]
@@ -52,7 +53,8 @@ def test_margins_and_luck_are_those_of_games_played_one_by_one(text: str) -> Non
 def test_against_itself_an_agent_gains_nothing_in_any_deal(text: str) -> None:
     """All seatings of a deal are one game, of which the agent has each side once."""
     found = measured(text, Lowest)
-    assert (found.scores == found.scores[:, :1]).all()
+    scores = by_side(found.played.scores, found.margins.shape[1]).reshape(6, *[found.margins.shape[1]] * 2)
+    assert (scores == scores[:, :1]).all()
     assert found.margins.any()
     assert found.luck.any()
     for figures in (found.margins, found.parts):
@@ -96,8 +98,9 @@ def test_games_in_parts_are_those_of_all_at_once(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(duplicate, "CHUNK", 7)
     parts = measured("krypkasino players=3", progress=lambda *done: seen.append(done))
     assert seen == [(6, 18), (12, 18), (18, 18)]
-    for name in ("scores", "margins", "luck", "parts"):
+    for name in ("margins", "luck", "parts"):
         assert (getattr(parts, name) == getattr(whole, name)).all()
+    assert (parts.played.scores == whole.played.scores).all()
     assert (parts.played.points == whole.played.points).all()
 
 

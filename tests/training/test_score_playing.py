@@ -12,7 +12,7 @@ import pytest
 from support.small_files import tiny_protocol
 
 from krypenv import agents
-from krypenv.training.evaluation.arena.shards import play_shard
+from krypenv.training.evaluation.arena.games import play_shard
 from krypenv.training.evaluation.score import protocol
 from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, journal_of, score_agent, tasks_of
 from krypenv.training.runs.journal import JOURNAL

@@ -82,8 +82,7 @@ def arena_command(settings: ArenaSettings) -> None:
 
     The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
     """
-    from krypenv.training.evaluation.arena.standings import standings
-    from krypenv.training.evaluation.arena.tables import print_standings
+    from krypenv.training.evaluation.arena.standings import print_standings, standings
 
     is_begun = False
 
@@ -118,7 +117,7 @@ def score_command(settings: ScoreSettings) -> None:
         if settings.check is None:
             result = playing.score_agent(settings, show)
         else:
-            deals, total = playing.check_score(settings.check, settings.share, settings.seed, settings.agent, show)
+            deals, total = playing.check_score(settings.check, settings.share, settings.agent, show)
     if settings.check is not None:
         typer.echo(f"{settings.check}: {deals} of {total} deals replayed, all as in the file")
         return

@@ -14,13 +14,12 @@ from krypenv.training.data.card import KIND, describe_columns, write_card
 from krypenv.training.data.columns import arrow, columns_of
 from krypenv.training.data.reading import DataSet, load, read_rows
 from krypenv.training.data.rows import Games, play_rows
-from krypenv.training.evaluation.analysis.analysis import choose_agent
-from krypenv.training.evaluation.arena.arena import weights_of
+from krypenv.training.evaluation.analysis.analysis import Judge
 from krypenv.training.evaluation.arena.lineups import MOST_MATCHES, Seating, seatings
-from krypenv.training.evaluation.arena.shards import make_agent, name_of
 from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.luck.game_luck import REDEALS
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
+from krypenv.training.evaluation.matches.players import make_fresh_player, name_of, weights_of
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.groups import AGENTS, LENGTH, MEASURED, Place, RulesOfAgents, seed_option
@@ -114,7 +113,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
 def _header(settings: DataSettings) -> Header:
     """Make the header of the journal; raises ValueError for agents that can't play or value moves."""
     rules = settings.game_rules()
-    made = [make_agent(source, rules, settings.seed) for source in settings.agents]
+    made = [make_fresh_player(source, rules, settings.seed) for source in settings.agents]
     agents = []
     for source, agent in zip(settings.agents, made, strict=True):
         name, cheats = name_of(source, agent), bool(getattr(agent, "cheats", False))
@@ -123,7 +122,7 @@ def _header(settings: DataSettings) -> Header:
     analysts: list[str] = []
     if settings.values or settings.analyst:
         sources = [settings.analyst or source for source in settings.agents]
-        analysts = [str(choose_agent(name, rules, None, False)[0]) for name in sources]
+        analysts = [str(Judge.of(rules, name).agent) for name in sources]
     identity: dict[str, Any] = settings.identity() | {
         "against": [*settings.against], "rules": str(rules), "agents": agents,
         "seatings": [list(seating) for seating in settings.seatings], "analysts": analysts,

@@ -16,11 +16,10 @@ from krypenv.game.moves import Move
 from krypenv.rules import Rules
 from krypenv.training.data.columns import columns_of, encode_rows
 from krypenv.training.evaluation.arena.lineups import Seating
-from krypenv.training.evaluation.arena.shards import make_agent
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
-from krypenv.training.evaluation.matches.duplicate import make_player
 from krypenv.training.evaluation.matches.margins import leads_over_others
 from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
+from krypenv.training.evaluation.matches.players import make_fresh_player, make_player
 
 Rows = dict[str, list[Any]]  # by column
 
@@ -46,7 +45,7 @@ def play_rows(games: Games) -> bytes:
     lineup = np.array(
         [games.seatings[number % len(games.seatings)] for number in games.first + np.arange(len(games.seeds))]
     )
-    made = [make_agent(source, rules, _agent_seed(games, number)) for number, source in enumerate(games.agents)]
+    made = [make_fresh_player(source, rules, _agent_seed(games, number)) for number, source in enumerate(games.agents)]
     actions: list[list[int]] = [[] for _ in games.seeds]
 
     def note_actions(rows: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64]) -> None:

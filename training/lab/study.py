@@ -19,8 +19,8 @@ from krypenv.agents.base import check_krypkasino
 from krypenv.agents.champion import shipped_model
 from krypenv.inputs.words import command_line
 from krypenv.rules import Rules
-from krypenv.training.evaluation.arena.arena import weights_of
 from krypenv.training.evaluation.luck.control import control_for, control_of
+from krypenv.training.evaluation.matches.players import weights_of
 from krypenv.training.lab.effects import draw_bars, table_of
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task as Task, open_run
 from krypenv.training.runs.progress import bar_of
@@ -178,11 +178,13 @@ def _settings_of(study: Study) -> type[Place]:
         "luck": (Luck, option("off", "take luck out of the margins of matches", LENGTH)),
         "out": (File, output(Path("runs") / study.name, "folder of the answer", "DIR")),
     }
+    bases: Any = Place if study.sets else (GameSettings, Place)
     if study.sets:
         fields["sets"] = tuple[str, ...], option(study.sets, "rule sets", metavar="RULES", is_argument=True)
-        return create_model("StudySettings", __base__=Place, **fields)
-    fields["rules"] = str | None, option(study.rules, "preset of the rules", RULES, decides=False)
-    return create_model("StudySettings", __base__=(GameSettings, Place), **fields)
+    else:
+        fields["rules"] = str | None, option(study.rules, "preset of the rules", RULES, decides=False)
+    settings: type[Place] = create_model("StudySettings", __base__=bases, **fields)
+    return settings
 
 
 def strong_agent(rules: Rules) -> str:

@@ -22,7 +22,7 @@ from krypenv.inputs.words import shown
 from krypenv.kernels.compiled import lead_sign
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.game_luck import GameLuck, luck_of_game
-from krypenv.training.evaluation.matches.duplicate import make_player
+from krypenv.training.evaluation.matches.players import make_player
 from krypenv.training.runs import Progress
 from krypenv.training.settings.base import Settings, check_number, option
 from krypenv.training.settings.groups import GAME_RECORDS, LARGEST_SEED
@@ -216,45 +216,10 @@ def analyze(
     if not plays:
         raise ValueError(f"there is no move{'' if seat is None else f' of seat {seat}'} to analyse in this game")
     return RecordAnalysis(
-        rules=str(game.rules),
-        agent=judge.name,
-        open_hands=open_hands,
-        seed=seed,
-        marks=marks,
-        is_over=game.is_over,
-        scores=tuple(game.scores()),
-        plays=tuple(plays),
+        str(game.rules), judge.name, open_hands, seed, marks, game.is_over, tuple(game.scores()), tuple(plays),
         seats=tuple(_sum_up(player, plays) for player in players if seat in (None, player)),
         luck=luck_of_game(game),
-    )
-
-
-def choose_agent(
-    agent: Agent | str | None, rules: Rules, worlds: int | None, open_hands: bool
-) -> tuple[Agent | str, int]:
-    """Choose an agent that can analyse, and the number of worlds, which is also an option in an agent's string.
-
-    Raises ValueError as `analyze_position` does.
-    """
-    chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
-    player = make_player(chosen, rules, 0)
-    if isinstance(chosen, str) and isinstance(player, LearnedAgent):  # a network alone values no moves
-        chosen = format_spec("guided", {"model": player.models[0]})
-        player = make_player(chosen, rules, 0)
-    method = "examine_on" if open_hands else "examine"
-    if not hasattr(player, method):
-        able = [name for name in agents.names() if hasattr(agents.make(name, rules), method)]
-        knowledge = "with all hands open" if open_hands else "what a seat sees"
-        raise ValueError(f"{player.name} can't analyse {knowledge}; of the agents with a name {', '.join(able)} can")
-    if isinstance(chosen, str) and not open_hands:
-        name, options = parse_spec(chosen)
-        worlds = options.get("worlds", WORLDS) if worlds is None else worlds
-        chosen = format_spec(name, options | {"worlds": worlds})
-    worlds = WORLDS if worlds is None else worlds
-    if isinstance(worlds, int) and worlds < 2:
-        raise ValueError(f"an analysis needs at least two worlds, as there is no interval from {shown(worlds)}")
-    check_number("worlds", worlds, 2, 10_000)
-    return chosen, worlds
+    )  # fmt: skip
 
 
 class Judge(NamedTuple):
@@ -267,10 +232,32 @@ class Judge(NamedTuple):
     open_hands: bool
 
     @classmethod
-    def of(cls, rules: Rules, agent: Agent | str | None, worlds: int | None, seed: int, open_hands: bool) -> Judge:
-        """Choose the judge under some rules; raises ValueError as `analyze_position` does."""
+    def of(
+        cls, rules: Rules, agent: Agent | str | None, worlds: int | None = None, seed: int = 0, open_hands: bool = False
+    ) -> Judge:
+        """Choose an agent that can analyse, and the number of worlds, which is also an option in an agent's string.
+
+        Raises ValueError as `analyze_position` does.
+        """
         check_number("seed", seed, 0, LARGEST_SEED)
-        chosen, worlds = choose_agent(agent, rules, worlds, open_hands)
+        chosen = ("oracle-hand" if open_hands else "search") if agent is None else agent
+        player = make_player(chosen, rules, 0)
+        if isinstance(chosen, str) and isinstance(player, LearnedAgent):  # a network alone values no moves
+            chosen = format_spec("guided", {"model": player.models[0]})
+            player = make_player(chosen, rules, 0)
+        method = "examine_on" if open_hands else "examine"
+        if not hasattr(player, method):
+            able = [name for name in agents.names() if hasattr(agents.make(name, rules), method)]
+            knowledge = "with all hands open" if open_hands else "what a seat sees"
+            raise ValueError(
+                f"{player.name} can't analyse {knowledge}; of the agents with a name {', '.join(able)} can"
+            )
+        if isinstance(chosen, str) and not open_hands:
+            name, options = parse_spec(chosen)
+            worlds = options.get("worlds", WORLDS) if worlds is None else worlds
+            chosen = format_spec(name, options | {"worlds": worlds})
+        worlds = WORLDS if worlds is None else worlds
+        check_number("worlds", worlds, 2, 10_000)  # a single one gives no interval
         return cls(chosen, agents.label_of(make_player(chosen, rules, seed).name, rules), worlds, seed, open_hands)
 
     def decide(self, game: Game, played: Move | None = None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def examine_move(game: Game, move: str, agent: str) -> dict[str, Any]:
     from krypenv.training.evaluation.analysis.analysis import Judge
 
     able = agent if gives_values(make_known(agent, game.rules)) else None
-    return Judge.of(game.rules, able, None, 0, False).record(game, Move.parse(move)).to_json()
+    return Judge.of(game.rules, able).record(game, Move.parse(move)).to_json()
 
 
 def measure_luck(game: Game, seat: int, name: str, whom: str, language: str) -> dict[str, Any]:

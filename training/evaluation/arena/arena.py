@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from itertools import chain
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import model_validator
 
-from krypenv.agents import Agent, parse_spec
-from krypenv.agents.neural.model_file import read_card
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
-from krypenv.training.evaluation.arena.games import KIND, Games, games_of
+from krypenv.training.evaluation.arena.games import KIND, Games, Shard, games_of, play_shard
 from krypenv.training.evaluation.arena.lineups import Seating, matches
-from krypenv.training.evaluation.arena.shards import AgentSource, Shard, make_agent, name_of, play_shard
 from krypenv.training.evaluation.luck.control import Control, control_for
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
+from krypenv.training.evaluation.matches.players import make_fresh_player, name_of, weights_of
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AnyAgent, File, option, output
 from krypenv.training.settings.groups import (
@@ -71,8 +67,6 @@ class ArenaSettings(RulesOfAgents, Place):
             raise ValueError(f"first is a number of the {len(self.agents)} agents, or 0, not {shown(self.first)}")
         if len(self.agents) < 2:
             raise ValueError(f"an arena needs at least two agents, not {len(self.agents)}")
-        if self.out.exists() and not self.out.is_dir():
-            raise ValueError(f"{self.out} is a file; --out is a folder for the results")
         deal_seeds(self.deals_from, 1)
         chunks = -(-self.deals // self.chunk) * len(self.matches)
         if chunks > MOST_CHUNKS:
@@ -137,7 +131,7 @@ def _header(settings: ArenaSettings) -> tuple[Header, Control | None]:
     Raises ValueError for agents that can't play in this arena.
     """
     rules = settings.game_rules()
-    made = [make_agent(source, rules, settings.seed) for source in settings.agents]
+    made = [make_fresh_player(source, rules, settings.seed) for source in settings.agents]
     agents = [
         {
             "name": name_of(source, agent),
@@ -160,17 +154,3 @@ def _header(settings: ArenaSettings) -> tuple[Header, Control | None]:
         "luck": str(control) if control else None,
     }
     return Header(KIND, identity, {"deals": settings.deals, "command": settings.line}), control
-
-
-def weights_of(source: AgentSource, agent: Agent) -> list[str]:
-    """List the SHA-256 of the weights of the models that an agent uses or its string names."""
-    return [card["weights_sha256"] for card in cards_of(source, agent)]
-
-
-def cards_of(source: AgentSource, agent: Agent) -> list[dict[str, Any]]:
-    """Read model.json of each model that an agent uses or its string names."""
-    words = list(getattr(agent, "models", ()))
-    if isinstance(source, str):
-        words += [source] if os.path.isdir(source) else parse_spec(source)[1].values()
-    cards = [Path(word) / "model.json" for word in dict.fromkeys(words) if isinstance(word, str)]
-    return [read_card(card.parent) for card in cards if os.path.isfile(card)]  # an option need not name a file

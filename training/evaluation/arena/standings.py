@@ -1,4 +1,4 @@
-"""Standings of an arena: the margins of its agents over each other and over the field, with intervals, and ratings."""
+"""Standings of an arena: margins of its agents over each other and over the field, ratings, and their tables."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ from typing import Any
 import numpy as np
 from openskill.models import PlackettLuce
 
-from krypenv.inputs.words import to_install
+from krypenv.inputs.words import LONGEST_NAME, one_line, printable, to_install
 from krypenv.kernels.scoring import are_best, leads
+from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import FloatArray, Games, IntArray
-from krypenv.training.evaluation.matches.margins import Interval, interval_of_groups, without_luck
-from krypenv.training.runs.tables import plain
+from krypenv.training.evaluation.matches.margins import (
+    NO_FIGURE,
+    Interval,
+    interval_of_groups,
+    margin_cells,
+    without_luck,
+)
+from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
+from krypenv.training.runs.tables import INTERVAL, plain, print_table
+
+Table = tuple[list[str], list[list[str]]]  # columns and rows; the first column names the agents, best first
 
 RATED = 50_000  # most results that OpenSkill rates: about 2 seconds
 ALPHA_RANK_NOISE = 1e-6  # probability of a step to a worse agent, relative to that of a step to a better one
@@ -50,11 +60,6 @@ class Standing:
     milliseconds: float  #: of processor time per decision; nan if not measured
     forfeits: int  #: games forfeited
 
-    @property
-    def ranking(self) -> Interval:
-        """The margin over the field that ranks the agent, and its interval, with luck taken out where measured."""
-        return self.adjusted or (self.margin, self.low, self.high)
-
 
 @dataclass(frozen=True)
 class Standings:
@@ -66,7 +71,6 @@ class Standings:
     agents: tuple[Standing, ...]  #: from the best margin over the field to the worst, with luck taken out if measured
     payoffs: Payoffs  #: of every agent over every other
     adjusted: Payoffs | None  #: the same with luck taken out, where it was measured
-    worth: float | None  #: how many raw deals are as precise as one adjusted deal; nan if unknown
     forfeits: tuple[str, ...]  #: a sentence for each of the first few forfeits
     notes: tuple[str, ...]  #: a sentence for each omitted figure
 
@@ -109,14 +113,14 @@ def standings(games: Games) -> Standings:
         )
         for agent in range(size)
     ]
+    ranking = [-(agent.adjusted or (agent.margin,))[0] for agent in agents]
     return Standings(
         str(games.rules),
         raw.deals,
         len(games.deal),
-        tuple(sorted(agents, key=lambda agent: math.inf if math.isnan(agent.margin) else -agent.ranking[0])),
+        tuple(agents[place] for place in np.argsort(ranking, kind="stable")),  # nan comes last
         payoffs,
         adjusted,
-        _worth(payoffs, adjusted) if adjusted else None,
         games.forfeits,
         notes,
     )
@@ -215,9 +219,71 @@ def _alpha_rank(table: Payoffs) -> tuple[FloatArray | None, tuple[str, ...]]:
     return alpharank.compute([clear], use_inf_alpha=True, inf_alpha_eps=ALPHA_RANK_NOISE)[2], ()
 
 
-def _worth(raw: Payoffs, adjusted: Payoffs) -> float:
-    """Compute how many raw deals are as precise as one adjusted deal: the median ratio of variances over pairs."""
-    pairs = np.triu_indices(len(raw.names), 1)
-    before, after = ((payoffs.high - payoffs.low)[pairs] for payoffs in (raw, adjusted))
-    known = np.isfinite(before) & (after > 0)
-    return float(np.median((before[known] / after[known]) ** 2)) if known.any() else math.nan
+# ---------------------------------------------------------------------- in the terminal
+
+
+def print_standings(result: Standings) -> None:
+    """Print the margins over the field with ratings, the margins over each other without luck first, and a legend."""
+    matrices = [("margins with luck taken out", result.adjusted)] if result.adjusted else []
+    matrices.append(("margins as they were played" if matrices else "margins", result.payoffs))
+    tables = [("standings", _figures(result)), *((title, _matrix(result, payoffs)) for title, payoffs in matrices)]
+    for title, (columns, rows) in tables:
+        print(f"{title}:")
+        print_table(columns, rows)
+    print(*_legend(result), sep="\n")
+
+
+def _figures(result: Standings) -> Table:
+    luck = ["luck taken out", INTERVAL] if result.adjusted else []
+    alpha = ["alpha-rank"] if result.agents[0].alpha_rank is not None else []
+    rows = [
+        [
+            f"{place} {one_line(agent.agent, LONGEST_NAME)}",
+            *_cells(agent.margin, agent.low, agent.high),
+            *(_cells(*agent.adjusted) if agent.adjusted else []),
+            _figure(agent.win_rate, ".1%"),
+            _figure(agent.tie_rate, ".1%"),
+            f"{agent.mu:.1f}",
+            f"{agent.sigma:.1f}",
+            *([_figure(agent.alpha_rank, ".1%")] if alpha else []),
+            format_milliseconds(agent.milliseconds),
+            str(agent.forfeits),
+        ]
+        for place, agent in enumerate(result.agents, 1)
+    ]
+    columns = ["agent", "margin", INTERVAL, *luck, "win", "tie", "mu", "sigma", *alpha, "ms/decision", "forfeits"]
+    return columns, rows
+
+
+def _matrix(result: Standings, table: Payoffs) -> Table:
+    order = [table.names.index(agent.agent) for agent in result.agents]
+    figures = np.stack([table.margin, table.low, table.high], axis=-1)  # (A, A, 3)
+    rows = [
+        [
+            f"{place} {one_line(table.names[agent], LONGEST_NAME)}",
+            *("\n".join(_cells(*figures[agent, other])).replace(" to ", " to\n") for other in order),
+        ]
+        for place, agent in enumerate(order, 1)
+    ]
+    return ["agent", *(f"over {place}" for place in range(1, len(order) + 1))], rows
+
+
+def _cells(margin: float, low: float, high: float) -> tuple[str, str]:
+    return (NO_FIGURE, "") if math.isnan(margin) else margin_cells(margin, low, high)
+
+
+def _figure(value: float | None, pattern: str) -> str:
+    return NO_FIGURE if value is None or math.isnan(value) else format(value, pattern)
+
+
+def _legend(result: Standings) -> list[str]:
+    """Write sentences that explain the figures, and why some are missing."""
+    is_low = Rules.parse(result.rules).goal == "low"
+    margin = "the others' mean score minus the agent's" if is_low else "the agent's mean score minus the others'"
+    return [
+        f"margin: {margin}, in points a game, with 95% intervals clustered by deal",
+        *(["luck taken out: this margin ranks the agents"] if result.adjusted else []),
+        "mu, sigma: OpenSkill's rating; alpha-rank: share of time of a Markov chain of better agents",
+        *result.notes,
+        *(f"forfeit: {printable(sentence)}" for sentence in result.forfeits),
+    ]

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv import agents
-from krypenv.adapters.policy import Function, PolicyFunction
 from krypenv.agents import Agent
 from krypenv.engine import Engine
 from krypenv.features import want_history
@@ -33,12 +32,12 @@ from krypenv.training.evaluation.matches.mixed_table import (
     IntArray,
     Played,
     by_side,
-    check_agent,
     format_milliseconds,
     join_tables,
     milliseconds,
     play_table,
 )
+from krypenv.training.evaluation.matches.players import AgentLike, make_player
 from krypenv.training.runs import Progress
 from krypenv.training.runs.tables import plain, print_table
 from krypenv.training.settings.base import check_number
@@ -94,12 +93,9 @@ class MatchResult:
         return format_table([self])
 
 
-AnyAgent: TypeAlias = Agent | str | Function  # an agent, its string, or a policy as a function
-
-
 def duplicate_match(
-    agent: AnyAgent,
-    opponent: AnyAgent,
+    agent: AgentLike,
+    opponent: AgentLike,
     rules: RulesLike | None = None,
     deals: int = 1000,
     seed: int = 0,
@@ -127,8 +123,8 @@ def duplicate_match(
 
 
 def evaluate(
-    agent: AnyAgent,
-    opponents: AnyAgent | Sequence[AnyAgent],
+    agent: AgentLike,
+    opponents: AgentLike | Sequence[AgentLike],
     rules: RulesLike | None = None,
     deals: int = 1000,
     seed: int = 0,
@@ -163,25 +159,10 @@ def evaluate(
     return results
 
 
-def make_player(agent: AnyAgent, rules: Rules, seed: int) -> Agent:
-    """Make the agent of a string or a function; an agent object stays itself.
-
-    Raises ValueError if it is not an agent, or made for other rules.
-    """
-    if isinstance(agent, str):
-        return agents.make(agent, rules, seed)
-    is_agent = isinstance(agent, type) or any(hasattr(type(agent), name) for name in ("act", "act_on"))
-    if callable(agent) and not is_agent:
-        name = getattr(agent, "__name__", type(agent).__name__)
-        return PolicyFunction(agent, rules, name if name.isidentifier() else "policy")
-    return check_agent(agent, rules)
-
-
 class Duplicates(NamedTuple):
     """D duplicate deals of an agent, which is on side k of S in seating k (R16). Margins and luck are the agent's."""
 
     played: Played  # of D x S games; game d x S + k is deal d in seating k, agent 0 the agent and 1 its opponent
-    scores: IntArray  # (D, S, S) by deal, seating and side
     margins: FloatArray  # (D, S) by deal and seating, in points
     luck: FloatArray | None  # (D, S) luck in these margins, in points, if a meter measured it
     parts: FloatArray | None  # (D, S, V) the same by each of the meter's V players, without coefficients
@@ -200,28 +181,26 @@ def play_duplicates(
     Raises `Fault` (`mixed_table`) for an agent that raises or returns an illegal action.
     """
     sides = rules.num_teams
-    every = np.repeat(seeds, sides)
+    seeds_by_game = np.repeat(seeds, sides)
     lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (len(seeds), 1))
     size = max(1, CHUNK // sides) * sides
     chunks, measured = [], []
-    for start in range(0, len(every), size):
-        batch = slice(start, start + size)
-        engine = Engine(rules, len(every[batch]), every[batch], threads=threads, history=want_history(players))
-        chunks.append(play_table(engine, players, lineup[batch], meter=meter))
+    for start in range(0, len(seeds_by_game), size):
+        batch = seeds_by_game[start : start + size]
+        engine = Engine(rules, len(batch), batch, threads=threads, history=want_history(players))
+        chunks.append(play_table(engine, players, lineup[start : start + size], meter=meter))
         if meter:
             measured.append(meter.parts)
         if progress:
-            progress(start + engine.num_games, len(every))
+            progress(start + engine.num_games, len(seeds_by_game))
     played, own = join_tables(chunks), np.arange(sides)
-    scores = by_side(played.scores, sides).reshape(len(seeds), sides, sides)
 
     def of_agent(figures: FloatArray) -> FloatArray:
-        return figures.reshape(*scores.shape, *figures.shape[2:])[:, own, own]
+        return figures.reshape(len(seeds), sides, sides, *figures.shape[2:])[:, own, own]
 
     return Duplicates(
         played,
-        scores,
-        of_agent(leads_over_others(rules, scores.reshape(-1, sides))),
+        of_agent(leads_over_others(rules, by_side(played.scores, sides))),
         None if played.luck is None else of_agent(played.luck),
         of_agent(np.concatenate(measured)) if measured else None,
     )

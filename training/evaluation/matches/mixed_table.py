@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ from krypenv.cards import action_name
 from krypenv.engine import Engine
 from krypenv.features import observation_for
 from krypenv.inputs.words import describe_error, one_line, shown
-from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.margins import NO_FIGURE
 
@@ -147,25 +146,6 @@ def format_milliseconds(value: float) -> str:
     if math.isnan(value):
         return NO_FIGURE
     return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}" if value else "0"
-
-
-def check_agent(agent: Any, rules: Rules, name: str = "") -> Agent:
-    """Check an agent; raises ValueError, with its name if known, if it is not an agent or made for other rules."""
-    try:
-        agent_name, agent_rules = agent.name, agent.rules
-        act = agent.act_on if getattr(agent, "cheats", False) else agent.act
-    except BaseException as error:
-        if type(error) is KeyboardInterrupt:
-            raise
-        raise ValueError(f"{name or shown(agent)} is no agent: it {describe_error(error)}") from None
-    if not callable(act) or not isinstance(agent_name, str) or not isinstance(agent_rules, Rules):
-        raise ValueError(
-            f"{name or shown(agent)} is no agent: it has a method act, a string as name and Rules as rules, and these "
-            f"are {shown(act)}, {shown(agent_name)} and {shown(agent_rules)}"
-        )
-    if agent_rules != rules:
-        raise ValueError(f"{name or one_line(agent_name)} was made for other rules: {agent_rules}, not {rules}")
-    return agent
 
 
 def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:

@@ -21,29 +21,20 @@ from krypenv.agents.own import is_own, typed
 from krypenv.agents.programs.player import Program
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import did_you_mean, shown
-from krypenv.training.evaluation.arena.arena import cards_of
-from krypenv.training.evaluation.arena.shards import AgentSource, Shard, make_agent, name_of, play_shard
+from krypenv.training.evaluation.arena.games import Shard, play_shard
 from krypenv.training.evaluation.luck.meter import DIGITS
-from krypenv.training.evaluation.score.protocol import (
-    CHUNK,
-    DEALS,
-    QUICK,
-    TABLES,
-    VERSION,
-    OfficialTable,
-    deals_of,
-)
+from krypenv.training.evaluation.matches.players import AgentLike, cards_of, make_fresh_player, name_of
+from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, QUICK, TABLES, VERSION, OfficialTable, deals_of
 from krypenv.training.evaluation.score.score_file import FORMAT, Identity, Score, encode, read_score
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AnyAgent, File, check_number, option, output
-from krypenv.training.settings.groups import INPUT, LARGEST_SEED, LENGTH, Place
+from krypenv.training.settings.groups import INPUT, LENGTH, Place
 
 ROUNDING = 0.01  # points of luck by which machines may differ
 _WHAT = {
     "name": "the agent", "weights_sha256": "the weights", "version": "krypenv",
     "files_sha256": "the files of a class or program",
 }  # fmt: skip
-Chunk = dict[str, Any]  # the results against an opponent in a chunk of deals; see `play_chunk`
 
 
 class ScoreSettings(Place):
@@ -69,9 +60,6 @@ class ScoreSettings(Place):
         None, "verify a score file by replaying a random part of it", INPUT, metavar="FILE", decides=False
     )
     share: float = option(0.05, "fraction that --check replays", INPUT, decides=False, ge=0, le=1)
-    seed: int = option(
-        0, "seed that chooses the part that --check replays", INPUT, decides=False, ge=0, le=LARGEST_SEED
-    )
     board: File | None = output(None, "write FOLDER/board.md from all score files there", "FOLDER")
 
     @classmethod
@@ -150,8 +138,7 @@ def journal_of(path: Path) -> Path:
 def check_score(
     path: Path,
     share: float = 0.05,
-    seed: int = 0,
-    agent: AgentSource | None = None,
+    agent: AgentLike | None = None,
     progress: Progress = lambda done, games: None,
 ) -> tuple[int, int]:
     """Replay a random part of a score file; return the number of deals replayed and of all deals.
@@ -160,10 +147,9 @@ def check_score(
     since nothing that a file names is imported or started. Raises ValueError with the first deal that differs.
     """
     check_number("share", share, 0.0, 1.0)
-    check_number("seed", seed, 0, LARGEST_SEED)
     score = read_score(path)
     player = _player_of(path, score, typed(agent) if isinstance(agent, str) else agent)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng()  # nobody knows the part beforehand
     chosen: list[tuple[str, Shard]] = []
     for name, table in score.tables.items():
         shards = [
@@ -173,7 +159,6 @@ def check_score(
         chosen += [(name, shards[at]) for at in sorted(random.choice(len(shards), count, replace=False))]
     games, played = sum(shard.num_games for _, shard in chosen), 0
     forfeits = dict.fromkeys(score.tables, 0)
-    progress(played, games)
     for name, shard in chosen:
         forfeits[name] += check_chunk(path, score, name, shard)
         played += shard.num_games
@@ -203,7 +188,7 @@ def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
     return forfeits
 
 
-def _player_of(path: Path, score: Score, agent: AgentSource | None) -> AgentSource:
+def _player_of(path: Path, score: Score, agent: AgentLike | None) -> AgentLike:
     """Choose the agent to replay a score with; raises ValueError if it is not the score's, or may not be made."""
     player = agent or score.agent  # the latter is not trusted
     tables = [TABLES[name] for name in score.tables]
@@ -216,7 +201,7 @@ def _player_of(path: Path, score: Score, agent: AgentSource | None) -> AgentSour
     return player
 
 
-def tasks_of(agent: AgentSource, table: OfficialTable, deals: int, digest: str) -> Iterator[Task]:
+def tasks_of(agent: AgentLike, table: OfficialTable, deals: int, digest: str) -> Iterator[Task]:
     """Yield the tasks of an agent with a digest at a table, one for each chunk and opponent."""
     seeds = deals_of(deals, digest)
     number = list(TABLES).index(table.name)
@@ -230,7 +215,7 @@ def tasks_of(agent: AgentSource, table: OfficialTable, deals: int, digest: str) 
             yield Task(key, play_chunk, {"shard": shard}, shard.num_games)
 
 
-def play_chunk(shard: Shard) -> Chunk:
+def play_chunk(shard: Shard) -> dict[str, Any]:
     """Play an agent, 0, against an opponent, 1, in a chunk of deals; return plain JSON values.
 
     `deals` holds for each deal, over its seatings, the agent's points, those of all others, and the agent's mean luck
@@ -249,7 +234,7 @@ def play_chunk(shard: Shard) -> Chunk:
     }
 
 
-def _table_fields(settings: ScoreSettings, table: OfficialTable, chunks: list[Chunk]) -> dict[str, Any]:
+def _table_fields(settings: ScoreSettings, table: OfficialTable, chunks: list[dict[str, Any]]) -> dict[str, Any]:
     """Make the fields of a table in the score file from the results of `tasks_of`."""
     seconds, decisions, forfeits = (
         sum(chunk[name] for chunk in chunks) for name in ("seconds", "decisions", "forfeits")
@@ -267,18 +252,18 @@ def _table_fields(settings: ScoreSettings, table: OfficialTable, chunks: list[Ch
     }
 
 
-def _check_name(agent: AgentSource) -> None:
+def _check_name(agent: AgentLike) -> None:
     """Raise ValueError for an agent made in Python that has no name of its own."""
     name = getattr(agent, "name", None)
     if not isinstance(name, str) or not name or not name.isprintable() or agents.is_known(name) or is_own(name):
         raise ValueError(f"{shown(name)} is no name, or one of another agent; give the agent a name of its own")
 
 
-def _refusal(agent: AgentSource, table: OfficialTable) -> str:
+def _refusal(agent: AgentLike, table: OfficialTable) -> str:
     """Explain why an agent can't be scored at a table; an empty text if it can."""
     name = agent if isinstance(agent, str) else getattr(agent, "name", shown(agent))
     try:
-        made = make_agent(agent, table.rules, 0)
+        made = make_fresh_player(agent, table.rules, 0)
     except ValueError as error:
         return f"{name} can't play table {table.name}: {error}"
     return f"{name} sees what is hidden; a score is for agents that don't" if getattr(made, "cheats", False) else ""
@@ -287,13 +272,13 @@ def _refusal(agent: AgentSource, table: OfficialTable) -> str:
 # ---------------------------------------------------------------------- the identity of an agent
 
 
-def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> Identity:
+def identity_of(agent: AgentLike, tables: Sequence[OfficialTable]) -> Identity:
     """Determine the identity of an agent at some tables.
 
     It has the agent's name with all options, the version of krypenv, the SHA-256 of its weights, and that of its files:
     the source of a class from outside the package, the files in a program's command, or the file of a policy.
     """
-    made = [make_agent(agent, table.rules, 0) for table in tables]
+    made = [make_fresh_player(agent, table.rules, 0) for table in tables]
     cards = [card for table, agent_made in zip(tables, made, strict=True) for card in cards_of(agent, agent_made)]
     return Identity(
         name=name_of(agent, made[0]),
@@ -303,9 +288,9 @@ def identity_of(agent: AgentSource, tables: Sequence[OfficialTable]) -> Identity
     )
 
 
-def training_minutes(source: AgentSource, table: OfficialTable) -> float | None:
+def training_minutes(source: AgentLike, table: OfficialTable) -> float | None:
     """Sum the training times of an agent's models at a table, in minutes, by their cards; None without a model."""
-    seconds = [float(card.get("seconds") or 0) for card in cards_of(source, make_agent(source, table.rules, 0))]
+    seconds = [float(card.get("seconds") or 0) for card in cards_of(source, make_fresh_player(source, table.rules, 0))]
     return round(sum(seconds) / 60, 1) if all(seconds) and seconds else None
 
 
