@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,37 +38,44 @@ def draw_rows(seeds: np.ndarray, games: np.ndarray, out: np.ndarray) -> None:
             out[row, column] = np.float64(word >> _S11) * _UNIT
 
 
+class Endings(NamedTuple):
+    """What is kept of the games that end."""
+
+    state: np.ndarray  # (1,) of `GAME`: the last state of the game that ended last
+    viewers: np.ndarray  # (B,) int64: the seats that see it
+    observation: np.ndarray  # (B, N) int8: what they see
+    width: int  # entries of an observation before its history
+
+
 @kernel
-def write_final_observations(
+def write_endings(
     compiled: np.ndarray,
     state: np.ndarray,
+    record: np.ndarray,
     rows: np.ndarray,
     actions: np.ndarray,
-    viewers: np.ndarray,
-    twin: np.ndarray,
+    endings: Endings,
     scratch: np.ndarray,
-    out: np.ndarray,
-    record: np.ndarray,
-    start: int,
 ) -> None:
-    """Write what the row's viewer sees at the end into `out`, for each row whose game an action ends.
+    """Write what the viewers see at the end of each game of some rows that an action ends.
 
-    Where `out` has room for a history, it begins at entry `start`, and `record`, (B, M, RECORD) int8, has the plays.
-
-    The engine deals the next game in the step that ends one, so the last action is played on a copy of the row.
+    `record`, (B, M, RECORD) int8, has the plays of the deal, if observations have a history. The engine deals the next
+    game in the step that ends one, so the last action is carried out on a copy of the row.
     """
+    last, observation = endings.state[0], endings.observation
     for number in range(len(rows)):
         row, action = rows[number], actions[number]
         game = state[row]
         if may_be_last(compiled[0], game) and is_legal(game, action):
-            twin[0] = game
-            act(compiled[0], twin[0], action, scratch[0])
-            if twin[0].over:
-                out[row] = 0
-                write_observation(compiled[0], twin[0], viewers[row], out[row])
-                if out.shape[1] > start:
-                    note_play(compiled[0], twin[0], record[row])
-                    write_history(compiled[0], twin[0], record[row], viewers[row], out[row, start:])
+            endings.state[0] = game
+            act(compiled[0], last, action, scratch[0])
+            if last.over:
+                seat = endings.viewers[row]
+                observation[row] = 0
+                write_observation(compiled[0], last, seat, observation[row])
+                if observation.shape[1] > endings.width:
+                    note_play(compiled[0], last, record[row])
+                    write_history(compiled[0], last, record[row], seat, observation[row, endings.width :])
 
 
 class LearnerGames:
@@ -92,7 +99,7 @@ class LearnerGames:
         threads: threads of the engine.
         seed: a number or an array of B, as in `Engine`.
         illegal_ends: end the episode with `illegal_reward` after an illegal action of the learner, instead of raising.
-        terms: how the learner is paid and what it sees: `reward`, `dense`, `features` and `history`, the fields of
+        keywords: how the learner is paid and what it sees: `reward`, `dense`, `features` and `history`, the fields of
             `krypenv.envs.base.Terms`. Opponents see the blocks that they ask for (`krypenv.agents.Agent`), whatever the
             learner sees.
 
@@ -122,36 +129,36 @@ class LearnerGames:
         threads: int = 1,
         seed: int | npt.ArrayLike = 0,
         illegal_ends: bool = False,
-        **terms: Any,
+        **keywords: Any,
     ) -> None:
         rules = as_rules(rules)
         num_games = check_whole("the number of games", num_games, 1, MOST_GAMES)
         check_switch("illegal_ends", illegal_ends)
-        asked = read_terms(type(self).__name__, terms)
+        terms = read_terms(type(self).__name__, keywords)
         is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
         if not (seat in range(rules.players) if is_number else isinstance(seat, str) and seat in (ANY, ALL)):
             raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {shown(seat)}")
         self.rules, self.num_games, self.seat = rules, num_games, seat
-        self.illegal_reward = asked.illegal_reward(rules) if illegal_ends else None
+        self.illegal_reward = terms.illegal_reward(rules) if illegal_ends else None
         self._opponents = as_pool(opponents)
         self._seeds = row_seeds(seed, num_games)
         self.pool = self._make_pool()
-        history = asked.history or self._needs_history()
-        self.engine = Engine(rules, num_games, self._seeds, asked.features, threads, history=history)
-        self._start, self._width = width_of(rules, asked.features), asked.width(rules)  # where the history begins, N
+        history = terms.history or self._needs_history()
+        self.engine = Engine(rules, num_games, self._seeds, terms.features, threads, history=history)
+        self._width = terms.width(rules)  # N
         self._view_engine()
         self.reward = np.zeros(num_games)
-        self._payments = Payments(rules, num_games, asked.reward, asked.dense)
+        self._payments = Payments(rules, num_games, terms.reward, terms.dense)
         self.rewards = self._payments.rewards
         self.done = np.zeros(num_games, np.bool_)
         self.acting = self.seats.copy()
         self.returns, self.lengths = np.zeros_like(self.rewards), np.zeros(num_games, np.int64)
-        self.final_observation = np.zeros_like(self.observation)
         self.players = np.full((num_games, rules.players), LEARNER, np.intp)
         self._episodes = np.zeros(num_games, np.int64)  # episodes that ended since the row was seeded
         self._all_rows = np.arange(num_games)
-        self.ended = handle(allocate(1))
-        self._viewers = np.zeros(num_games, np.int64)
+        viewers, observation = np.zeros(num_games, np.int64), np.zeros_like(self.observation)
+        self._endings = Endings(handle(allocate(1)), viewers, observation, width_of(rules, terms.features))
+        self.ended, self._viewers, self.final_observation, _ = self._endings
         self._seat_players(self._all_rows)
         self._play_others()
 
@@ -185,10 +192,11 @@ class LearnerGames:
     def _make_pool(self) -> list[tuple[Opponent, float]]:
         """Make the named opponents, with seeds that follow from that of the first row; keep the others."""
         seeds = np.random.SeedSequence(int(self._seeds[0])).generate_state(len(self._opponents), np.uint64).tolist()
-        return [
-            (make_named(opponent, self.rules, seed) if isinstance(opponent, str) else opponent, weight)
-            for (opponent, weight), seed in zip(self._opponents, seeds, strict=True)
-        ]
+        pool: list[tuple[Opponent, float]] = []
+        for (opponent, weight), seed in zip(self._opponents, seeds, strict=True):
+            is_name = isinstance(opponent, str) and opponent != RANDOM  # the engine itself plays at random
+            pool.append((make_named(str(opponent), self.rules, seed) if is_name else opponent, weight))
+        return pool
 
     def save(self) -> dict[str, npt.NDArray[Any]]:
         """Copy all that decides how the games continue, except the opponents, to plain arrays by name."""
@@ -304,11 +312,12 @@ class LearnerGames:
 
     def _step_engine(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
         """Carry out actions in some rows; before, write the final observations of the games that they end."""
-        write_final_observations(
-            self.engine.compiled, handle(self.engine.state), rows, for_kernels(actions, np.int64),
-            self._viewers, self.ended, borrow_scratch(), self.final_observation, self.engine.record, self._start,
-        )  # fmt: skip
-        self.engine.step(actions, rows)
+        engine = self.engine
+        chosen = for_kernels(actions, np.int64)
+        write_endings(
+            engine.compiled, handle(engine.state), engine.record, rows, chosen, self._endings, borrow_scratch()
+        )
+        engine.step(actions, rows)
 
     def _finish(self, rows: IntArray) -> None:
         """Pay for the episodes that the engine's step has ended in some rows, and seat the next players."""

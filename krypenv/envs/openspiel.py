@@ -14,9 +14,9 @@ import numpy.typing as npt
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course, action_text
-from krypenv.envs.opponents import RANDOM, Player, ask_opponent, make_named
+from krypenv.envs.opponents import Player, ask_opponent, make_named
 from krypenv.envs.resampling import resampled
-from krypenv.envs.structs import Struct
+from krypenv.envs.structs import Struct, actions_of, history_of, observation_struct, state_struct
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.features import observation_for
 from krypenv.game.stack import most_actions
@@ -35,16 +35,9 @@ try:
 except ImportError as error:
     raise ImportError(f"krypenv.envs.openspiel needs OpenSpiel; {to_install('openspiel')}") from error
 
-from krypenv.envs.openspiel_observer import (
-    Observer,
-    actions_of,
-    history_of,
-    observation_struct,
-    state_struct,
-    write_plays,
-)
+from krypenv.envs.openspiel_observer import Observer, write_plays
 
-BOTS = ("ismcts", "mcts", RANDOM)
+BOTS = ("ismcts", "mcts")
 MOST_SIMULATIONS = 10_000_000
 NAME = "krypenv"
 PARAMETERS: dict[str, Any] = {
@@ -282,8 +275,7 @@ def make_bot(game: KrypGame, name: str, seed: int = 0) -> AgentBot:
     >>> bots = [make_bot(game, "tactician"), make_bot(game, "random", seed=1)]
     >>> margins = pyspiel.evaluate_bots(game.new_initial_state(), bots, 0)
     """
-    agent = make_named(name, game.rules, seed)
-    return AgentBot(Bot(game.rules, seed, RANDOM) if isinstance(agent, str) else agent)
+    return AgentBot(make_named(name, game.rules, seed))
 
 
 class Bot:
@@ -294,7 +286,7 @@ class Bot:
     Args:
         rules: the rules.
         seed: where its random choices come from.
-        bot: "ismcts" (information set MCTS, which samples many worlds), "mcts" (in one sampled world), or "random".
+        bot: "ismcts" (information set MCTS, which samples many worlds) or "mcts" (in one sampled world).
         simulations: games that a search plays out for a decision.
         explore: weight of the exploration term, in points.
     """
@@ -303,7 +295,7 @@ class Bot:
         self, rules: Rules, seed: int, bot: str = "ismcts", simulations: int = 100, explore: float = 10.0
     ) -> None:
         if bot not in BOTS:
-            raise ValueError(f"bot is one of {', '.join(BOTS)}, not {shown(bot)}")
+            raise ValueError(f"bot is {' or '.join(map(repr, BOTS))}, not {shown(bot)}")
         if not 0 <= explore <= 1e6:
             raise ValueError(f"explore is a number of points from 0 to 1000000, not {shown(explore)}")
         self.rules = rules
@@ -311,11 +303,11 @@ class Bot:
         self._random = np.random.RandomState(seed % 2**32)
         simulations = check_whole("simulations", simulations, 1, MOST_SIMULATIONS)
         evaluator = mcts.RandomRolloutEvaluator(1, self._random)
-        self._bot: Any = None
+        self._bot: Any
         if bot == "ismcts":
             self._bot = ismcts.ISMCTSBot(self.game, evaluator, explore, simulations, random_state=self._random)
             self._bot.set_resampler(lambda state, seat: state.resample_from_infostate(seat, self._random.uniform))
-        elif bot == "mcts":
+        else:
             self._bot = mcts.MCTSBot(self.game, explore, simulations, evaluator, random_state=self._random)
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
@@ -325,8 +317,8 @@ class Bot:
 
     def _choose(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]) -> int:
         legal = np.flatnonzero(mask)
-        if len(legal) == 1 or self._bot is None:
-            return int(self._random.choice(legal))
+        if len(legal) == 1:
+            return int(legal[0])
         world = determinize(observation, int(self._random.randint(2**31)), self.rules)
         return int(self._bot.step(self.game.resume(handle(world)[0])))
 

@@ -61,17 +61,15 @@ def _read_entry(entry: Any) -> tuple[Opponent, float]:
     return opponent, weight
 
 
-def make_named(name: str, rules: Rules, seed: int) -> Opponent:
-    """Make the named agent, its random choices seeded; the engine's own random agent stays a name.
+def make_named(name: str, rules: Rules, seed: int) -> Player:
+    """Make the named agent, its random choices seeded.
 
     Raises ValueError if there is no such agent, or if it has to see what is hidden.
     """
-    if name == RANDOM:
-        return name
     agents = importlib.import_module("krypenv.agents")  # here, because agents import the environments
-    agent = agents.make(name, rules, seed)
+    agent: Player = agents.make(name, rules, seed)
     if getattr(agent, "cheats", False):
-        raise ValueError(f"{agent.name} sees what is hidden, but an opponent may see only what its seat sees")
+        raise ValueError(f"{name} sees what is hidden, but an opponent may see only what its seat sees")
     return agent
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from krypenv.envs.course import CHANCE, TERMINAL, Course, action_text
 from krypenv.game.display import seat_counts
 from krypenv.game.game import Game
 from krypenv.game.moves import Move, list_some
 from krypenv.inputs.files import parse_json
-from krypenv.inputs.words import shown
+from krypenv.inputs.words import is_whole, listed, shown
 from krypenv.rules import Rules
 
 MOST_MOVES = 200  # that are listed where captures are optional
@@ -108,3 +109,60 @@ def _seat_values(game: Game, seat: int) -> dict[str, int]:
     """Describe the public part of a seat: its team, the size of its hand, and its counts."""
     counts = {name.replace(" ", "_"): count for name, count in seat_counts(game, seat).items()}
     return {"team": game.rules.team_of(seat), "hand_size": len(game.hand(seat)), **counts}
+
+
+# ---------------------------------------------------------------------- courses, for OpenSpiel
+
+
+def state_struct(course: Course) -> Struct:
+    """Describe a whole state, with all hands; its history is None if it was resumed from a state."""
+    game = Game.at_row(course.rules, course.state)
+    has_history = course.start.turn == CHANCE
+    return Struct(
+        {
+            "rules": str(course.rules),
+            "history": list(course.path) if has_history else None,
+            "current_player": course.turn,
+            "returns": course.returns(),
+            "hands": [game.hand(seat) for seat in range(course.rules.players)],
+            **public_values(game),
+        }
+    )
+
+
+def history_of(rules: Rules, struct: Struct) -> list[int]:
+    """Read the history of the struct of a state; raise ValueError if it has none, or is one of other rules."""
+    values = struct.to_dict()
+    if values.get("rules") != str(rules):
+        raise ValueError(f"the struct is of {shown(values.get('rules'))}, not of {rules}")
+    history = values.get("history")
+    if not isinstance(history, list) or not all(is_whole(action, 0, rules.num_actions - 1) for action in history):
+        raise ValueError(f"the history of a struct is a list of actions, not {shown(history)}")
+    return history
+
+
+def observation_struct(course: Course, player: int) -> Struct:
+    """Describe what a player sees of a state, with the plays of the deal since the state began.
+
+    Raises ValueError for an unknown player, and while chance deals.
+    """
+    if course.turn == CHANCE:
+        raise ValueError("a player sees a state where a seat is to act, or at the end; here chance deals")
+    plays = [(seat, Move.of_kinds(card, takes, 0, build, builds)) for seat, (card, takes, _, build, builds) in
+             course.plays[len(course.beginning.plays) :]]  # fmt: skip
+    game = Game.at_row(course.rules, course.state)
+    return Struct(seen_values(game, course.check_seat(player), course.observation(player), plays))
+
+
+def actions_of(course: Course, struct: Struct) -> list[int]:
+    """Read the actions that a struct names: one by `action`, or those of a whole play by `move`."""
+    values = struct.to_dict()
+    if "move" in values and course.turn >= 0:
+        game = Game.at_row(course.rules, course.state)
+        game.push(values["move"])
+        return list(game.actions)
+    legal = {} if course.turn == TERMINAL else {action_text(course.turn, action): action for action in course.options()}
+    name = values.get("action")
+    if not isinstance(name, str) or name not in legal:
+        raise ValueError(f"{shown(values)} is no legal action; legal are {listed(legal) or 'none'}")
+    return [legal[name]]
