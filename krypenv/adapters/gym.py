@@ -72,10 +72,9 @@ class LearnerEnv(OneLearner, gym.Env):
         self.action_space = gym.spaces.Discrete(self.batch.rules.num_actions)
         self._is_dealt = False  # whether the next episode is dealt already, and waits for a reset
         self._is_over = True
-        self._rendered: tuple[Game, int] | None = None  # what `render` draws, and the learner's seat
 
     def action_masks(self) -> Observation:
-        """Return the learner's legal actions, (105,) int8; all zero when the episode is over."""
+        """Copy the mask of the learner's legal actions, (105,) int8; all zero when the episode is over."""
         return np.zeros(self.batch.rules.num_actions, np.int8) if self._is_over else self.batch.action_mask[0].copy()
 
     def reset(
@@ -90,31 +89,28 @@ class LearnerEnv(OneLearner, gym.Env):
         elif not self._is_dealt:
             self.batch.restart([0], [self.np_random.integers(1 << 63)])
         self._is_dealt = self._is_over = False
-        self._keep_picture(self.batch.engine.state[0], int(self.batch.seats[0]))
+        if self.render_mode == "human":
+            self.render()
         return self.batch.observation[0].copy(), {"action_mask": self.action_masks()}
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out an action, then play on to the learner's next decision or the end."""
         if self._is_over:
             raise gym.error.ResetNeeded("the episode is over; call reset() to deal the next one")
-        batch, number = self.batch, check_action(action, self.batch.rules.num_actions)
-        before, seat, is_legal = batch.engine.state[0].copy(), int(batch.seats[0]), batch.action_mask[0, number] == 1
-        batch.step(np.array([number]))
+        batch = self.batch
+        batch.step(np.array([check_action(action, batch.rules.num_actions)]))
         self._is_dealt = self._is_over = bool(batch.done[0])
-        end = batch.ended[0] if is_legal else before
-        self._keep_picture(end if self._is_over else batch.engine.state[0], seat)
+        if self.render_mode == "human":
+            self.render()
         observation = batch.final_observation if self._is_over else batch.observation
         return observation[0].copy(), float(batch.reward[0]), self._is_over, False, {"action_mask": self.action_masks()}
 
     def render(self) -> Pixels | str | None:
         """Draw the game, as pixels, as text or in a window, by the render mode."""
-        if self._rendered is None and self.render_mode is not None:
+        if self.render_mode is None:
+            return self.show(None)
+        if self._is_over and not self._is_dealt:
             raise gym.error.ResetNeeded("there is nothing to render yet; call reset() first")
-        return self.show(*self._rendered) if self._rendered else self.show(None)
-
-    def _keep_picture(self, state: np.ndarray, seat: int) -> None:
-        """Keep the state that `render` draws, with the learner's seat, and show it if a person watches."""
-        if self.render_mode is not None:
-            self._rendered = Game.at_row(self.batch.rules, state), seat
-        if self.render_mode == "human":
-            self.render()
+        batch = self.batch
+        states, seats = (batch.ended, batch.acting) if self._is_over else (batch.engine.state, batch.seats)
+        return self.show(Game.at_row(batch.rules, states[0]), int(seats[0]))

@@ -106,7 +106,7 @@ class LearnerGames:
     Attributes:
         engine: the engine; between steps the learner is to act in every row.
         seats: (B,) int32, the seat that the learner is to act for.
-        observation, action_mask: (B, N) and (B, 105) int8, of that seat.
+        observation, action_mask: (B, N) and (B, 105) int8, what these seats see and may do.
         acting: (B,) int32, the seat that acted in the last step.
         reward: (B,) float64, what the seat that acted earned in the last step, up to its row's next decision.
         rewards: (B, P) float64, what every seat earned in it.
@@ -330,6 +330,7 @@ class LearnerGames:
 
     def _forfeit(self, rows: IntArray) -> None:
         """End the episodes of some rows because of an illegal action."""
+        self.ended[0] = handle(self.engine.state)[rows[-1]]
         self.final_observation[rows] = self.observation[rows]
         self.rewards[rows, self.seats[rows]] = self.illegal_reward
         self.done[rows] = True
