@@ -26,7 +26,7 @@ from krypenv.cards import (
 from krypenv.engine import IllegalMove
 from krypenv.envs.chance import CoursePlan, Draw, draw_weights
 from krypenv.families.bounds import MAX_PLAYERS
-from krypenv.game.moves import Move, Play, play_of
+from krypenv.game.moves import Move, Play, actions_in, play_of
 from krypenv.game.stack import (
     DEAL_AWAITED,
     ILLEGAL,
@@ -36,7 +36,6 @@ from krypenv.game.stack import (
     deal_on,
     follow,
     look,
-    mask_actions,
 )
 from krypenv.inputs.words import is_whole, listed, shown
 from krypenv.kernels.captures import borrow_scratch
@@ -126,7 +125,7 @@ class Course:
     def __deepcopy__(self, memo: object) -> Course:
         return self  # it never changes
 
-    # ------------------------------------------------------------------ what is
+    # ------------------------------------------------------------------ the state
 
     @property
     def rules(self) -> Rules:
@@ -139,52 +138,41 @@ class Course:
         return self._states[0]
 
     def observation(self, seat: int) -> npt.NDArray[np.int8]:
-        """Return what a seat sees, (N,) int8, fresh; while chance deals, what it saw before."""
+        """Encode what a seat observes, (N,) int8, a fresh array; while chance deals, what it observed before."""
         out = np.empty(self.rules.observation_size, np.int8)
         look(self.plan.compiled, self._states, self.check_seat(seat), out)
         return out
 
     def check_seat(self, seat: int) -> int:
-        """Return a seat as an int; raise ValueError unless there is such a seat."""
+        """Check the number of a seat; raise ValueError if there is no such seat."""
         if not is_whole(seat, 0, self.rules.players - 1):
             raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {self.rules.players - 1}")
         return int(seat)
 
-    def mask(self) -> npt.NDArray[np.int8]:
-        """Return 1 for the legal actions of the seat to act, (A,) int8; all 0 if no seat is."""
-        out = np.zeros(self.rules.num_actions, np.int8)
-        if self.turn >= 0:
-            mask_actions(self._states, 0, out)
-        return out
-
     def legal_actions(self) -> list[int]:
-        """Return the legal actions of the seat to act, ascending; none if no seat is."""
-        actions: list[int] = np.flatnonzero(self.mask()).tolist()
-        return actions
+        """List the legal actions of the seat to act, ascending; none if no seat is to act."""
+        return actions_in(self.state) if self.turn >= 0 else []
 
     def options(self) -> list[int]:
-        """Return the actions of this node, ascending: of the seat to act, or the kinds that chance may deal."""
+        """List the actions of this node, ascending: of the seat to act, or the kinds that chance may deal."""
         return [kind for kind, _ in self.chance_outcomes()] if self.turn == CHANCE else self.legal_actions()
 
     def recall(self, seat: int) -> str:
-        """Return a seat's memory as text: its own hands and the public record of plays (perfect recall)."""
+        """Format the memory of a seat: its own hands and the public record of plays (perfect recall)."""
         return self.views[self.check_seat(seat)] + self._unfinished()
 
     @property
     def record(self) -> str:
-        """The public record as text: the cards laid on the table, and all plays."""
+        """The public record: the cards laid on the table, and all plays."""
         return self.views[-1] + self._unfinished()
 
     def text(self, seat: int, public: bool = True, private: bool = True) -> str:
-        """Format a seat's observation as text: its blocks that are not zero.
-
-        `public` and `private` select them; the private one is the hand.
-        """
-        seen, layout = self.observation(seat), self.rules.layout
+        """Format the blocks of a seat's observation that are not zero; the hand is private, all others are public."""
+        observation, layout = self.observation(seat), self.rules.layout
         if not private:
-            seen[layout["seen"]] -= seen[layout["hand"]]
-        shown = [name for name in layout if (private if name == "hand" else public) and seen[layout[name]].any()]
-        return " ".join(f"{name}={shown_block(seen[layout[name]])}" for name in shown)
+            observation[layout["seen"]] -= observation[layout["hand"]]
+        blocks = {name: observation[layout[name]] for name in layout if (private if name == "hand" else public)}
+        return " ".join(f"{name}={format_block(block)}" for name, block in blocks.items() if block.any())
 
     def dealt(self) -> Iterator[tuple[int, int, int]]:
         """Yield the cards dealt in this game: the deal from 0 on, the seat or NO_SEAT for the table, and the kind.
@@ -200,7 +188,7 @@ class Course:
                 yield number, self.owner_of(draw), int(self.state["deck"][draw.place])
 
     def returns(self) -> list[float]:
-        """Return each seat's margin: its side's lead over the mean of the other sides (R14, R16); 0 before the end."""
+        """Compute each seat's margin, the lead of its side over the mean of the others (R14, R16); 0 before the end."""
         if self.turn != TERMINAL:
             return [0.0] * self.rules.players
         sides = side_scores(self.rules, self._states[1]["totals"][: self.rules.players])
@@ -209,7 +197,7 @@ class Course:
         return margins
 
     def drawing(self) -> tuple[Draw, int]:
-        """Return the card that chance deals next, and the seat that gets it, or NO_SEAT for the table.
+        """Find the card that chance deals next, and the seat that gets it, or NO_SEAT for the table.
 
         Raises ValueError at decisions and at the end.
         """
@@ -220,11 +208,11 @@ class Course:
         return draw, self.owner_of(draw)
 
     def owner_of(self, draw: Draw) -> int:
-        """Return the seat that gets a card of a deal, or NO_SEAT for the table."""
+        """Find the seat that gets a card of a deal, or NO_SEAT for the table."""
         return NO_SEAT if draw.seat == TABLE else (int(self.state["dealer"]) + 1 + draw.seat) % self.rules.players
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the kinds that chance may deal next, ascending, with their probabilities; raises as `drawing`."""
+        """List the kinds that chance may deal next, ascending, with their probabilities; raise ValueError elsewhere."""
         draw, _ = self.drawing()
         hand = self.path[-draw.dealt :] if draw.dealt else (NO_CARD,)
         weights = draw_weights(self._undealt, draw.remaining, hand[-1], hand.count(hand[-1]))
@@ -232,7 +220,7 @@ class Course:
         return [(kind, weight / total) for kind, weight in weights]
 
     def __str__(self) -> str:
-        """Return a picture for people, with all hands."""
+        """Describe the state for people, with all hands."""
         row, players = self.state, range(self.rules.players)
         lines = [
             f"{self.rules}, game {int(row['game_number'])}, deal {int(row['deal_number'])} of {len(self.plan.deals)}"
@@ -254,20 +242,20 @@ class Course:
             lines.append(f"seat {self.turn} is to act{self._unfinished()}")
         return "\n".join(lines)
 
-    # ------------------------------------------------------------------ what happens
+    # ------------------------------------------------------------------ actions
 
     def after(self, action: int) -> Course:
-        """Follow an action of the seat to act, or of chance (the kind that it deals), to the child node.
+        """Make the child node after an action of the seat to act, or of chance (the kind that it deals).
 
-        Raises IllegalMove, a ValueError, if it is not legal.
+        Raises IllegalMove, a ValueError, if the action is illegal.
         """
-        following = self._copy()
+        child = self._copy()
         most = NUM_KINDS if self.turn == CHANCE else self.rules.num_actions
-        carry_out = following._deal_card if self.turn == CHANCE else following._act
+        carry_out = child._deal_card if self.turn == CHANCE else child._act
         if self.turn == TERMINAL or not is_whole(action, 0, most - 1) or not carry_out(int(action)):
             raise IllegalMove(self._refusal(action))
-        following.path += (int(action),)
-        return following
+        child.path += (int(action),)
+        return child
 
     def _refusal(self, action: Any) -> str:
         """Say that an action is illegal, and which are legal."""
@@ -284,7 +272,7 @@ class Course:
         return self.plan.deals[self._deal()][len(self.path) - len(self.beginning.path)]
 
     def _deal_card(self, kind: int) -> bool:
-        """Deal a card if chance can deal it, and return whether it can."""
+        """Deal a card; return False, with nothing done, if chance can't deal it here."""
         draw = self._draw()
         follows = draw.dealt == 0 or kind >= self.path[-1]  # a sorted hand is dealt in ascending order
         if not (follows and self._undealt[kind] and sum(self._undealt[kind:]) >= draw.remaining):
@@ -311,7 +299,7 @@ class Course:
         self.turn = int(row["seat"])
 
     def _act(self, action: int) -> bool:
-        """Carry out an action of the seat to act if it is legal, and return whether it is."""
+        """Carry out an action of the seat to act; return False, with nothing done, if it is illegal."""
         seat = self.turn
         outcome = follow(self.plan.compiled, self._states, action, borrow_scratch())
         if outcome == ILLEGAL:
@@ -388,7 +376,7 @@ def cards_of(counts: np.ndarray) -> str:
     return "".join(card_names(counts.tolist()))
 
 
-def shown_block(entries: np.ndarray) -> str:
+def format_block(entries: np.ndarray) -> str:
     """Format a block of an observation: cards, values by seat, or the indices of entries that are not zero."""
     if len(entries) == NUM_KINDS:
         return cards_of(entries)

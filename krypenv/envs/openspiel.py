@@ -165,14 +165,14 @@ class KrypState(pyspiel.State):
         self.course = course
 
     def current_player(self) -> int:
-        """Return the seat to act, or OpenSpiel's number of chance or of the end."""
+        """Name the seat to act, by its number, or by those of OpenSpiel for chance and the end."""
         return self.course.turn
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.course.legal_actions()
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the kinds that may be dealt next, with their probabilities."""
+        """List the kinds that may be dealt next, with their probabilities."""
         return self.course.chance_outcomes()
 
     def _apply_action(self, action: int) -> None:
@@ -190,7 +190,7 @@ class KrypState(pyspiel.State):
         return self.course.turn == TERMINAL
 
     def returns(self) -> list[float]:
-        """Return each seat's margin, 0 before the end."""
+        """Compute the margin of each seat, 0 before the end."""
         return self.course.returns()
 
     def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> KrypState:
@@ -247,7 +247,9 @@ class AgentBot(pyspiel.Bot):
 
     def step(self, state: KrypState) -> int:
         """Ask the agent for the action of the seat to act."""
-        course, masks = state.course, state.course.mask()[None]
+        course = state.course
+        masks = np.zeros((1, course.rules.num_actions), np.int8)
+        masks[0, course.legal_actions()] = 1
         observations = observation_for(self.agent, course.rules, _with_history(course), masks)
         return int(ask_opponent(self.agent, observations, masks)[0])
 
@@ -259,7 +261,7 @@ class AgentBot(pyspiel.Bot):
 
 
 def _with_history(course: Course) -> npt.NDArray[np.int8]:
-    """Return the observation of the seat to act, with the recorded plays of the deal, (1, N) int8."""
+    """Encode what the seat to act observes, with the history block, (1, N) int8."""
     rules, plays = course.rules, course.plays[len(course.beginning.plays) :]
     history = np.zeros(history_shape(rules), np.int8)
     write_plays(rules, plays, course.turn, history[plays_of_deal(course.plan.compiled[0], course.state) - len(plays) :])

@@ -51,7 +51,7 @@ class Observer:
             self.dict[name] = self.tensor[start:end].reshape(part.shape)
 
     def _parts(self, course: Course, player: int) -> dict[str, npt.NDArray[Any]]:
-        """Return what a player observes of a course, by name."""
+        """List the parts that a player observes, by name."""
         rules, layout, observation = course.rules, course.rules.layout, course.observation(player)
         parts: dict[str, npt.NDArray[Any]] = {}
         if self._is_private:
@@ -87,7 +87,7 @@ class Observer:
         if self._recalls and self._public:
             text = course.recall(player) if self._is_private else course.record
         elif self._recalls:
-            text = " | ".join(cards_of(hand) for hand in self._parts(course, player)["dealt"] if hand.any())
+            text = " | ".join(cards_of(hand) for hand in self._parts(course, player).get("dealt", ()) if hand.any())
         else:
             text = course.text(player, self._public, self._is_private)
         return f"{text}\n{course}" if self._shows_all else text

@@ -50,10 +50,15 @@ def resampled(course: Course, seat: int, seed: int) -> Course:
 
 def _redealt(course: Course, seat: int, seed: int, rng: np.random.Generator) -> Course | None:
     """Draw the other hands anew at the deal's first decision; None if builds rule these hands out (B5)."""
-    rules, beginning, dealer = course.rules, course.beginning, int(course.state["dealer"])
+    rules, beginning, row = course.rules, course.beginning, course.state
     world = handle(determinize(course.observation(seat), seed, rules))[0]  # its dealer is the last seat
-    hands = _first_hands(course) - course.state["hands"]  # the cards that have been played, and those still held:
-    hands[: rules.players] += np.roll(world["hands"][: rules.players], dealer + 1, axis=0)
+    hands = np.zeros(row["hands"].shape, np.int64)
+    hands[: rules.players] = np.roll(world["hands"][: rules.players], int(row["dealer"]) + 1, axis=0)
+    for player, (card, *_) in course.plays[len(beginning.plays) :]:
+        hands[player, card] += 1
+    for node, copies in ((course, 1), (beginning, -1)):  # the card of an unfinished play is in no hand
+        if _is_choosing(node):
+            hands[node.turn, node.state["pending"]] += copies
     if beginning.turn != CHANCE:
         return _resumed(beginning, hands)
     piles = [np.repeat(_KINDS, hand)[::-1] for hand in hands]
@@ -61,22 +66,11 @@ def _redealt(course: Course, seat: int, seed: int, rng: np.random.Generator) -> 
         piles = [rng.permutation(pile) for pile in piles]
     left = [pile.tolist() for pile in piles]
     twin = beginning
-    draws = course.plan.deals[int(course.state["deal_number"]) - 1]
+    draws = course.plan.deals[int(row["deal_number"]) - 1]
     for draw, kind in zip(draws, course.path[len(beginning.path) :], strict=False):
         owner = course.owner_of(draw)
         twin = twin.after(kind if owner < 0 or owner == seat else left[owner].pop())
     return twin
-
-
-def _first_hands(course: Course) -> IntArray:
-    """Count the hands at the beginning of the present deal, or of the path if that is later, (seats, 52)."""
-    hands = course.beginning.state["hands"].astype(np.int64)
-    if course.beginning.turn == CHANCE:
-        hands[:] = 0
-        for number, owner, kind in course.dealt():
-            if number == course.state["deal_number"] - 1 and owner >= 0:
-                hands[owner, kind] += 1
-    return hands
 
 
 def _resumed(beginning: Course, hands: IntArray) -> Course | None:
@@ -118,5 +112,5 @@ def _played_alike(course: Course, twin: Course | None) -> Course | None:
 
 
 def _is_choosing(course: Course) -> bool:
-    """Return whether a play has begun and is not complete."""
+    """Test whether a play has begun and is not complete."""
     return bool(course.state["pending"] != NO_CARD)
