@@ -19,11 +19,13 @@ PRIVATE = 0o600  # the mode of a file for its owner alone
 _LONGEST_START = 40  # characters of a file's name that its partial file keeps
 
 
-def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
+def write_whole(path: Path, data: bytes, mode: int = 0o666, is_synced: bool = True) -> None:
     """Write a file so that at any moment it has either the old or the new content; make the folders above it.
 
     Its mode is the given one without what the umask forbids. Where the path is a link, its target is written, and the
-    link stays. Raises OSError with the file's name, and leaves nothing behind, if it can't be written.
+    link stays. Without `is_synced` it doesn't wait for the disk: the content outlives a killed process, but the old one
+    may come back after a power cut. Raises OSError with the file's name, and leaves nothing behind, if it can't be
+    written.
     """
     with naming(path):
         try:
@@ -38,7 +40,8 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
             with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
                 file.write(data)
                 file.flush()
-                os.fsync(file.fileno())
+                if is_synced:
+                    os.fsync(file.fileno())
             os.replace(partial, target)
         finally:
             with contextlib.suppress(OSError):

@@ -20,8 +20,6 @@ from support.places import ROOT
 
 from krypenv import Game
 from krypenv.training.cli.table import TableSettings
-from krypenv.ui import table
-from krypenv.ui.browser import seats
 from krypenv.ui.seats import players_at
 
 LONGEST = 180  # seconds that a server may run in a test
@@ -243,7 +241,6 @@ def test_each_of_two_people_gets_a_link_that_outlives_the_server_and_ends_with_t
 
 
 def test_who_sits_where():
-    assert seats.PERSON == table.PERSON
     assert players_at(4, [1], ["a", "b", "c"]) == ["c", "person", "a", "b"]
     assert players_at(4, [0, 2], ["champion"]) == ["person", "champion", "person", "champion"]
     assert players_at(2, [0, 1], []) == ["person", "person"]

@@ -41,7 +41,7 @@ def test_a_whole_game_is_saved_move_by_move_and_messages_have_the_shapes_that_th
     assert game.is_over
     assert players_in(game) == list(players)
     assert len(kept.games[0]) == len(game.moves)
-    names = ["player 1", *(["random"] if len(players) == 2 else [f"random {seat + 1}" for seat in (1, 2, 3)])]
+    names = ["player 1", *(["Random"] if len(players) == 2 else [f"Random {seat + 1}" for seat in (1, 2, 3)])]
     assert told == json.loads(json.dumps(view(game, Narrator(game.rules, names, 0))))
 
 
@@ -194,7 +194,7 @@ def test_pages_are_answered_while_an_agent_thinks_and_its_answer_for_what_was_ta
         with page(client, KEYS.watch) as third:
             assert third.told["moves"] == 1
         one.ask("play", move=first["move"])
-        assert one.says() == "It is not your turn: greedy is to play."
+        assert one.says() == "It is not your turn: Greedy is to play."
         one.ask("undo")
         one.until(lambda told: told["moves"] == 0)
         one.ask("play", move=last["move"])

@@ -267,7 +267,7 @@ class _Files:
 
     def _write(self, record: bytes) -> None:
         if self.path:
-            write_whole(self.path, record, PRIVATE)
+            write_whole(self.path, record, PRIVATE, is_synced=False)  # a page waits for it
         else:
             with self._held.pop_all():  # the file of the game before
                 self.path = own_name(record, self._held, _STEM)

@@ -116,6 +116,7 @@ function opening(state) {
   };
   pasted.placeholder = t("study_paste");
   pasted.setAttribute("aria-label", t("study_paste"));
+  pasted.onchange = () => state.take(pasted.value);
   return h(
     "div",
     { class: "opening" },
