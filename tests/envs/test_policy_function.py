@@ -167,13 +167,6 @@ def test_a_match_names_the_policy_that_is_wrong():
         duplicate_match(PolicyFunction(returning(np.nan, row=0), RULES, "mine"), "greedy", RULES, deals=1)
 
 
-def test_what_is_no_decision_is_refused():
-    agent, engine = PolicyFunction(first_legal, RULES), decisions()
-    for seen, masks in ((engine.observation[:, 1:], engine.action_mask), (engine.observation, engine.action_mask[:3])):
-        with pytest.raises(ValueError, match=r"an agent acts on observations \(B, 433 or more\) and action masks"):
-            agent.act(seen, masks)
-
-
 def test_what_can_be_no_policy_is_refused():
     with pytest.raises(ValueError, match="a policy is a function of observations and masks, not 'greedy'"):
         PolicyFunction("greedy", RULES)

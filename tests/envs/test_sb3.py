@@ -90,24 +90,6 @@ def test_steps_equal_those_of_the_single_environment():
     assert episodes > 8
 
 
-def test_all_seats():
-    rules = Rules.preset("mini-high", players=2)
-    env = KrypkasinoVecEnv(rules, 6, seat="all")
-    env.reset()
-    seen, episodes = set(), 0
-    for _ in range(100):
-        acting = env.batch.seats.copy()
-        seen.update(acting.tolist())
-        _, rewards, dones, infos = env.step(first_legal(env))
-        np.testing.assert_allclose(rewards, env.batch.rewards[range(6), acting], atol=1e-6)
-        np.testing.assert_allclose(env.batch.rewards.sum(axis=1), 0, atol=1e-6)
-        for row in np.flatnonzero(dones):
-            episodes += 1
-            assert infos[row]["episode"]["r"] == pytest.approx(rewards[row])
-    assert seen == {0, 1}
-    assert episodes > 6
-
-
 @pytest.mark.parametrize("text", ["krypkasino", "mulle players=4 teams=2"])
 def test_maskable_ppo_learns_and_is_evaluated(text):
     rules = Rules.parse(text)

@@ -4,12 +4,9 @@ import gymnasium
 import minari
 import numpy as np
 import pytest
-import torch
 from support.places import DOCS
 
 from krypenv import Rules, agents
-from krypenv.adapters import PolicyFunction
-from krypenv.training import duplicate_match
 from krypenv.training.data import DataSettings, load, make_data
 
 RULES = Rules.preset("mini-low")
@@ -54,28 +51,6 @@ def test_the_environment_is_recovered(recorded):
     np.testing.assert_array_equal(observation, dataset[0].observations[0])
     rewards = [env.step(action)[1] for action in games[0][0]]
     assert sum(rewards) == games[0][1]
-
-
-def test_a_clone_beats_random_play(recorded):
-    torch.manual_seed(0)
-    torch.set_num_threads(1)
-    dataset, _ = recorded
-    seen = torch.from_numpy(np.concatenate([episode.observations[:-1] for episode in dataset.iterate_episodes()]))
-    chosen = torch.from_numpy(np.concatenate([episode.actions for episode in dataset.iterate_episodes()]))
-    hidden, logits = torch.nn.Linear(RULES.observation_size, 64), torch.nn.Linear(64, RULES.num_actions)
-    network = torch.nn.Sequential(hidden, torch.nn.ReLU(), logits)
-    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
-    for _ in range(20):
-        for rows in torch.randperm(len(seen)).split(64):
-            loss = torch.nn.functional.cross_entropy(network(seen[rows].float()), chosen[rows])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-    policy = PolicyFunction(
-        lambda observations, _: network(torch.from_numpy(observations).float()), RULES, "clone", features=False
-    )
-    match = duplicate_match(policy, "random", RULES, deals=300)
-    assert match.low > 0, str(match)
 
 
 def test_files_of_krypenv_data_become_episodes(tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 import gymnasium
 import numpy as np
-import pytest
 import supersuit as ss
 
 import krypenv
@@ -50,19 +49,6 @@ def test_observations_alone_take_the_wrappers_of_boxes():
     np.testing.assert_array_equal(stacked[2][:size], plain[0])  # what the seat saw last, two turns before
     told = play(ss.agent_indicator_v0(ss.pad_observations_v0(vectors(env()))))[0]
     np.testing.assert_array_equal([seen[size:] > 0 for seen in told[:2]], [[True, False], [False, True]])
-
-
-@pytest.mark.parametrize("wrapper", [lambda env: ss.frame_skip_v0(env, 2), lambda env: ss.sticky_actions_v0(env, 0.9)])
-def test_a_repeated_action_is_illegal_and_ends_the_game(wrapper):
-    wrapped = wrapper(env())
-    wrapped.reset(seed=1)
-    for _ in range(4):  # a card that was played is not in the hand again
-        observation, *_ = wrapped.last()
-        if any(wrapped.terminations.values()):
-            break
-        wrapped.step(int(np.flatnonzero(observation["action_mask"])[0]))
-    assert all(wrapped.terminations.values())
-    assert min(wrapped.rewards.values()) < 0
 
 
 def test_one_seat_takes_the_wrappers_of_gymnasium():

@@ -3,17 +3,15 @@
 import gymnasium
 import numpy as np
 import pytest
-import torch
 from gymnasium.utils.env_checker import check_env
 from tianshou.algorithm.multiagent.marl import MultiAgentOffPolicyAlgorithm
 from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
-from tianshou.data import Batch, Collector, VectorReplayBuffer
+from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv
 from tianshou.env.pettingzoo_env import PettingZooEnv
 
 from krypenv import Rules, krypkasino_v0
-from krypenv.training.examples import tianshou_dqn, tianshou_ppo
-from krypenv.training.examples.ppo import Policy
+from krypenv.training.examples import tianshou_dqn
 
 MINI = Rules.preset("mini-low")
 
@@ -48,15 +46,3 @@ def test_a_learners_game_has_its_mask_in_the_observation():
         observation, expected, *_, its = own.step(action)
         assert reward == pytest.approx(expected / 10)
     assert not seen["mask"].any()
-
-
-@torch.no_grad()
-def test_a_masked_action_has_no_probability_and_no_entropy():
-    actor = tianshou_ppo.Actor(Policy(MINI, 8))
-    mask = np.arange(MINI.num_actions)[None] < 3
-    width = actor.policy.scale.shape[0]
-    log_probabilities, _ = actor(Batch(obs=np.zeros((1, width), np.int8), mask=mask))
-    policy = torch.distributions.Categorical(logits=log_probabilities)
-    assert policy.probs[0, :3].sum() == pytest.approx(1)
-    assert policy.probs[0, 3:].sum() == 0
-    assert 0 < policy.entropy() < np.log(3) + 1e-6

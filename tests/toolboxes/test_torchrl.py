@@ -2,26 +2,12 @@
 
 import pytest
 import torch
-from torchrl.envs import ActionMask, GymEnv, PettingZooWrapper, TransformedEnv, check_env_specs
+from torchrl.envs import PettingZooWrapper, check_env_specs
 
 from krypenv import Rules, krypkasino_v0
-from krypenv.rewards import illegal_reward
 from krypenv.training.examples.torchrl_ppo import Settings, make_games
 
 GAMES = ["krypkasino players=2", "krypkasino players=4 teams=2", "kasino-finland players=3", "mulle players=2"]
-
-
-def test_gym_env_takes_one_game_with_its_mask():
-    env = GymEnv("Krypkasino-v0")
-    env.auto_register_info_dict()
-    env = TransformedEnv(env, ActionMask())
-    check_env_specs(env)
-    env.set_seed(1)
-    seen = env.rollout(1000)
-    chosen = seen["action_mask"].gather(-1, seen["action"].argmax(-1, keepdim=True))
-    assert chosen.all()
-    assert seen["next", "terminated"].sum() == 1
-    assert seen["next", "reward"].min() > illegal_reward(Rules(), "centred", False)
 
 
 @pytest.mark.parametrize("text", GAMES)
