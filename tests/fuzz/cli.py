@@ -40,16 +40,16 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "show": "show game.krk",
     "play": (
         "play --rules mini-low --players 2 --rule games=1 --against greedy --seat 0 --hint greedy --seed 1 "
-        "--save out.krk --four-colours --no-colour --language sv"
+        "--four-colours --no-colour --language sv"
     ),
-    "play teams": "play --rules mini-double --players 4 --teams 2 --against random --save out.krk",
-    "play on": "play --load game.krk --against greedy --save out.krk",
+    "play teams": "play --rules mini-double --players 4 --teams 2 --against random",
+    "play on": "play --load game.krk --against greedy",
     "table": (
         "table --rules mini-low --players 2 --rule games=1 --against greedy --people 1 --seat 0 --hint greedy --seed 1 "
-        "--save out.krk --language sv --host 127.0.0.1 --port 0 --no-open"
+        "--language sv --host 127.0.0.1 --port 0 --no-open"
     ),
     "table teams": "table --rules mini-double --players 4 --teams 2 --people 2 --port 0 --no-open",
-    "table on": "table --load game.krk --against greedy --save out.krk --port 0 --no-open",
+    "table on": "table --load game.krk --against greedy --port 0 --no-open",
     "table study": "table --study position.krk --hint greedy --port 0 --no-open",
     "show pictures": (
         "show game.krk --gif out.gif --png out.png --at 2 --hands none --width 160 --seconds 0.1 --four-colours"

@@ -14,9 +14,9 @@ import typer
 from pydantic import model_validator
 
 from krypenv.inputs.words import as_argument, printable
-from krypenv.training.cli.outputs import check_file, is_same, read_text
-from krypenv.training.cli.saved_games import alone, latest, own_name, take
-from krypenv.training.settings.base import File, option, output
+from krypenv.training.cli.outputs import read_text
+from krypenv.training.cli.saved_games import alone, latest, open_record, own_name
+from krypenv.training.settings.base import option, output
 from krypenv.training.settings.groups import AGENTS, AtTable
 
 if TYPE_CHECKING:
@@ -37,9 +37,6 @@ class PlaySettings(AtTable):
     command: ClassVar[str] = "play"
 
     seat: int | None = option(None, "your seat [default: 0, which leads the first deal]", AGENTS)
-    save: File | None = output(
-        None, "file to save the game to [default: the file of --load, or game.krk or game-2.krk and so on]", "FILE"
-    )
     four_colours: bool = output(False, "write clubs green and diamonds blue")
     no_colour: bool = output(False, "write line by line and without colour, as with NO_COLOR=1")
 
@@ -63,32 +60,29 @@ def play_command(settings: PlaySettings) -> None:
     """
     from rich.console import Console
 
-    from krypenv.game.game import Game
     from krypenv.ui.narrator.texts import check_language, language_of
     from krypenv.ui.table import Table, check_players, dealt, named_in, next_of
     from krypenv.ui.terminal import Terminal
 
-    load, seat, save = settings.load, settings.seat, settings.save
+    seat = settings.seat
     language = check_language(settings.language or language_of())
     console = Console(no_color=True if settings.no_colour else None)
     with contextlib.ExitStack() as held:
-        if load and load != "-" and (not save or is_same(save, load)):
-            check_file(Path(load))
-            held.enter_context(alone(Path(load)))
-        elif not load:
-            is_new = settings.has_deal or settings.against or seat is not None or save
-            load = _unfinished(console, language, held, not is_new)
+        if settings.load:
+            record = open_record(settings.load, held)
+        else:
+            is_new = settings.has_deal or settings.against or seat is not None
+            record = _unfinished(console, language, held, not is_new)
         opponents = list(settings.against or ["champion"])
         remark = partial(_luck_in, language)
         begin_ahead = partial(_begin_ahead, console, held, settings.hint, remark)
-        if load:
-            game = Game.replay(read_text(load))
+        path = None
+        if record:
+            game, path = record
             named = named_in(game)
             if named:
                 seat = named[0] if seat is None else seat
                 opponents = opponents if settings.against else named[1]
-            if game.session_over:
-                raise ValueError(f"the game of {load} is over; krypenv show prints it")
             if game.is_over:
                 game = next_of(game)
             ahead = begin_ahead(game.rules, opponents)
@@ -99,14 +93,9 @@ def play_command(settings: PlaySettings) -> None:
             game = dealt(rules, settings.seed) if ahead is None else _welcomed(console, language, rules, settings.seed)
         agent_seed = secrets.randbits(64) if settings.seed is None else settings.seed
         table = Table(game, 0 if seat is None else seat, opponents, agent_seed)
-        if save and not (load and is_same(save, load)):
-            take(save, held)
-            path = save
-        else:
-            path = Path(load) if load and load != "-" else own_name(table.record(), held)
         Terminal(
-            table, path, settings.hint, console, settings.four_colours,
-            remark=remark, language=language, ahead=ahead, is_welcome=ahead is not None and not load,
+            table, path or own_name(table.record(), held), settings.hint, console, settings.four_colours,
+            remark=remark, language=language, ahead=ahead, is_welcome=ahead is not None and not record,
         ).run()  # fmt: skip
 
 
@@ -160,8 +149,8 @@ def _luck_in(language: str, table: Table) -> str:
     return luck.tell(rules.team_of(table.seat), name, whom, language)
 
 
-def _unfinished(console: Console, language: str, held: contextlib.ExitStack, asks: bool) -> str | None:
-    """Choose and lock the unfinished record in this folder that the person continues; None for a new game.
+def _unfinished(console: Console, language: str, held: contextlib.ExitStack, asks: bool) -> tuple[Game, Path] | None:
+    """Read and lock the unfinished record in this folder that the person continues; None for a new game.
 
     It is the latest record that has not ended and that nobody else plays. It is only mentioned unless the command asks
     and a person can answer.
@@ -191,7 +180,7 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, ask
             if not _says_yes(words):
                 return None
             held.enter_context(lock.pop_all())
-            return str(path)
+            return game, path
     return None
 
 

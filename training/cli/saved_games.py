@@ -7,10 +7,14 @@ import os
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from krypenv.inputs.files import PRIVATE, write_whole
-from krypenv.training.cli.outputs import check_file
+from krypenv.training.cli.outputs import check_file, read_text
 from krypenv.training.runs.tasks import writing_to
+
+if TYPE_CHECKING:
+    from krypenv.game.game import Game
 
 _MOST_READ = 20  # most records that are searched for an unfinished game
 
@@ -41,14 +45,22 @@ def own_name(record: bytes, held: contextlib.ExitStack, stem: str = "game") -> P
     raise AssertionError  # names do not end
 
 
-def take(path: Path, held: contextlib.ExitStack) -> None:
-    """Lock the file that a person has named for a game; raise ValueError if it is not empty."""
-    check_file(path)
-    held.enter_context(alone(path))
-    if path.exists() and path.stat().st_size:
-        raise ValueError(
-            f"there is something in {path} already; name a new file, or go on with a game of its own: --load {path}"
-        )
+def open_record(name: str, held: contextlib.ExitStack) -> tuple[Game, Path | None]:
+    """Read the game of a record, and lock its file; there is no file for the standard input.
+
+    Raises OSError if it can't be read or written, and ValueError for a game that is over or played elsewhere.
+    """
+    from krypenv.game.game import Game
+    from krypenv.ui.view import END
+
+    path = None if name == "-" else Path(name)
+    if path:
+        check_file(path)
+        held.enter_context(alone(path))
+    game = Game.replay(read_text(name))
+    if game.session_over or END in game.tags:
+        raise ValueError(f"the game of {name} is over; krypenv show prints it")
+    return game, path
 
 
 @contextlib.contextmanager

@@ -15,9 +15,9 @@ from pydantic import model_validator
 from krypenv.inputs.files import PRIVATE, write_whole
 from krypenv.inputs.words import printable, shown
 from krypenv.runtime import stopping
-from krypenv.training.cli.outputs import check_file, is_same, read_text
-from krypenv.training.cli.saved_games import alone, latest, own_name, take
-from krypenv.training.settings.base import AgentName, File, option, output
+from krypenv.training.cli.outputs import read_text
+from krypenv.training.cli.saved_games import latest, open_record, own_name
+from krypenv.training.settings.base import AgentName, option, output
 from krypenv.training.settings.groups import AGENTS, GAME_RECORDS, AtTable
 
 if TYPE_CHECKING:
@@ -42,9 +42,6 @@ class TableSettings(AtTable):
         AGENTS,
         metavar="AGENT",
     )
-    save: File | None = output(
-        None, "file to save the game to [default: the file of --load, or table.krk or table-2.krk and so on]", "FILE"
-    )
     people: int = option(1, "how many people play; each gets a link; 0 to watch", AGENTS, ge=0, le=6)
     seat: tuple[int, ...] = option((), "a person's seat; repeatable [default: from 0 on]", AGENTS)
     learn: bool = output(False, "open the page that teaches the game: twelve positions, and a first deal")
@@ -62,7 +59,7 @@ class TableSettings(AtTable):
     def _fits(self) -> TableSettings:
         if self.load and self.is_new:
             raise ValueError("the record of --load has the rules, the deal and the seats; leave out their options")
-        if self.study and (self.load or self.is_new or self.save or self.against):
+        if self.study and (self.load or self.is_new or self.against):
             raise ValueError("the record of --study has the rules, the deal and the players; leave out their options")
         if self.seat and self.people not in (1, len(self.seat)):
             raise ValueError(f"--people {self.people} needs as many --seat, not {len(self.seat)}")
@@ -83,7 +80,7 @@ class TableSettings(AtTable):
     @property
     def is_bare(self) -> bool:
         """Whether no option says what is played."""
-        return not (self.load or self.is_new or self.against or self.save)
+        return not (self.load or self.is_new or self.against)
 
 
 def table_command(settings: TableSettings) -> None:
@@ -223,9 +220,6 @@ class _Files:
                 game, players = dealt_as(choice, {agent: agent for agent in settings.against})
             else:
                 game, players = dealt(settings.game_rules(), settings.seed), self._players
-            if settings.save and not path and not choice:
-                take(settings.save, held)
-                path = settings.save
             language = (choice.language if choice else settings.language) or language_of()
             hosted = Hosted(game, players, settings.hint, self.keep, language)
             if path is None:
@@ -249,15 +243,15 @@ class _Files:
         from krypenv.ui.seats import players_in
         from krypenv.ui.view import END
 
-        found: list[dict[str, str]] = []
+        offers: list[dict[str, str]] = []
         for path in latest():
             with contextlib.suppress(OSError, ValueError):
-                if len(found) < _MOST_OFFERED and path != self.path and str(path).isprintable():
+                if len(offers) < _MOST_OFFERED and path != self.path and str(path).isprintable():
                     game = Game.replay(read_text(str(path)))
                     players = players_in(game)
                     if players and not game.session_over and END not in game.tags:
-                        found.append({"file": str(path), "text": told_of(game, players, language)})
-        return found
+                        offers.append({"file": str(path), "text": told_of(game, players, language)})
+        return offers
 
     def keep(self, record: bytes, is_new: bool) -> None:
         """Save the game; a new game gets its own file, now or when it can next be saved."""
@@ -295,19 +289,11 @@ class _Files:
 
     def _loaded(self, name: str, held: contextlib.ExitStack) -> tuple[Game, list[str], Path | None]:
         """Read the game of a record, its players and the file to save it to; --against replaces the record's agents."""
-        from krypenv.game.game import Game
         from krypenv.ui.seats import people_of, players_in
         from krypenv.ui.table import next_of
-        from krypenv.ui.view import END
 
-        settings, game, path = self._settings, Game.replay(read_text(name)), None
-        if game.session_over or END in game.tags:
-            raise ValueError(f"the game of {name} is over; krypenv show prints it")
+        game, path = open_record(name, held)
         players = players_in(game)
-        if not players or settings.against:
-            players = settings.seated(game.rules, people_of(players))
-        if name != "-" and (not settings.save or is_same(settings.save, name)):
-            check_file(Path(name))
-            held.enter_context(alone(Path(name)))
-            path = Path(name)
+        if not players or self._settings.against:
+            players = self._settings.seated(game.rules, people_of(players))
         return next_of(game) if game.is_over else game, players, path

@@ -10,7 +10,7 @@ from pydantic import field_validator
 from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads
 from krypenv.training.runs.executors import Executor
-from krypenv.training.settings.base import AgentName, File, Settings, option, output
+from krypenv.training.settings.base import AgentName, Settings, option, output
 
 if TYPE_CHECKING:
     from krypenv.agents.neural.network import Shape
@@ -155,7 +155,6 @@ class AtTable(GameSettings):
     hint: AgentName = option("champion", "who gives hints", metavar="AGENT")
     seed: int | None = option(None, "seed of the deal [default: a random one]", LENGTH, ge=0, le=LARGEST_SEED)
     load: str | None = option(None, "continue the game of a text record", GAME_RECORDS, metavar="FILE")
-    save: File | None = output(None, "file to save the game to", "FILE")
     language: Language = language_option()
 
 
