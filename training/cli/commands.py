@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import typer
 
-from krypenv.training.settings.console import OneSentence, hand_over
+from krypenv.training.settings.console import OneSentence
 
 PEOPLE, RESEARCH, UPKEEP = PANELS = (
     "Playing, training and measuring agents",
@@ -103,13 +103,27 @@ COMMANDS = {
 }
 
 
+class Commands(OneSentence):
+    """All commands; the definition of a command's options is imported when it is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command by its name, and make it with its options."""
+        name, _, rest = super().resolve_command(ctx, args)
+        ctx.invoked_subcommand = name = str(name)
+        single = typer.Typer(add_completion=False)
+        single.command(epilog=f"Example: {COMMANDS[name].example}")(function_of(name))
+        return name, typer.main.get_command(single), rest
+
+
 app = typer.Typer(
-    cls=OneSentence,
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     help="Krypkasino: train agents, evaluate them, analyse games, measure speed.",
     epilog="Example: krypenv evaluate tactician --against greedy",
 )
+for _name, _entry in COMMANDS.items():
+    app.command(_name, help=_entry.text, rich_help_panel=_entry.panel)(lambda: None)  # in the help of `krypenv`
 
 
 @app.callback()
@@ -142,19 +156,6 @@ def function_of(name: str) -> Callable[..., None]:
 
     checked.__doc__ = run.__doc__
     return bridge.command_of(settings_class, checked)
-
-
-def _add(name: str, entry: Entry) -> None:
-    """Add a command that is imported only when it is called."""
-    passed_on = {"allow_extra_args": True, "ignore_unknown_options": True}
-
-    @app.command(name, help=entry.text, rich_help_panel=entry.panel, add_help_option=False, context_settings=passed_on)
-    def start(ctx: typer.Context) -> None:
-        hand_over(ctx, function_of(name), f"Example: {entry.example}")
-
-
-for _name, _entry in COMMANDS.items():
-    _add(_name, _entry)
 
 
 def main() -> None:

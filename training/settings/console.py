@@ -1,4 +1,4 @@
-"""Commands for typer: loaded when they are called; an error becomes one sentence and an exit code."""
+"""Commands for typer whose errors become one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -22,18 +21,6 @@ OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # packages of [render]
 OF_TABLE = ("starlette", "uvicorn", "websockets")  # packages of [table]
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 UsageError: type[Any] = typer.BadParameter.__mro__[1]  # of click, which some versions of typer bundle
-
-
-def hand_over(ctx: typer.Context, function: Callable[..., None], epilog: str) -> None:
-    """Run a command through another function, with the arguments of the command line and that function's help.
-
-    So a command imports the definitions of its options only when it is called.
-    """
-    app = typer.Typer(add_completion=False)
-    app.command(epilog=epilog)(function)
-    command = typer.main.get_command(app)
-    with command.make_context(ctx.info_name, ctx.args, parent=ctx.parent) as own:
-        command.invoke(own)
 
 
 class OneSentence(TyperGroup):
@@ -87,7 +74,7 @@ class OneSentence(TyperGroup):
             needed = f"{missing}, which is not installed; {to_install(extra)}"
             message = f"krypenv: {ctx.invoked_subcommand} needs {needed}"
         except UsageError as error:
-            message = _usage(error)
+            message = _usage(error, f"krypenv {ctx.invoked_subcommand}")
         except ValueError as error:
             message = f"krypenv: {error}"
         except OSError as error:
@@ -109,11 +96,11 @@ def _flush() -> None:
         sys.stdout.flush()
 
 
-def _usage(error: Any) -> str:
-    """Describe the error in a command line, with a pointer to its help."""
+def _usage(error: Any, command: str = "krypenv") -> str:
+    """Describe the error in the command line of a command, with a pointer to its help."""
     text = one_line(error.format_message(), LONGEST_MESSAGE).rstrip(".")
     text = re.sub(r"\.? \(?(?:Did you mean (?:one of: )?|Possible options: )(.+?)\??\)?$", r" (did you mean \1?)", text)
-    command = error.ctx.command_path if error.ctx else "krypenv"
+    command = error.ctx.command_path if error.ctx else command
     return f"krypenv: {text[:1].lower()}{text[1:]}; see {command} --help"
 
 
