@@ -43,10 +43,6 @@ def test_two_take_turns_and_neither_is_favoured_by_a_drift():
     assert bench.measure([partial(turn, seen, 0, 0.01), partial(turn, seen, 1, 0.02)], 4.0, 1)["per_second"] == 125
 
 
-def test_slow_blocks_have_fewer_turns():
-    assert bench.measure([partial(turn, [], 0, 3.0)], 0.1)["turns"] == bench.FEWEST
-
-
 def test_the_ratio_is_that_of_what_ran_side_by_side():
     rng = np.random.default_rng(0)
     drift = np.exp(np.cumsum(rng.normal(0, 0.3, 40)))

@@ -17,7 +17,6 @@ from krypenv import Game, Rules
 from krypenv.inputs.words import to_install
 from krypenv.pictures import draw_game
 from krypenv.training.cli.commands import COMMANDS, PANELS
-from krypenv.training.runs.tables import write_json
 from krypenv.training.settings.base import about, flag_of, kind_of, options_of
 from krypenv.training.settings.groups import ORDER
 from krypenv.ui.captions import said_of
@@ -205,15 +204,6 @@ def test_messages_tell_how_to_install_an_extra_that_there_is():
     assert named == {"train", "render", "openspiel", "metagame", "data", "ray", "rllib", "torchrl", "tianshou"}
     assert all(re.search(rf"^{extra} = \[", extras, re.MULTILINE) for extra in named)
     assert to_install("train").endswith('pip install -c constraints.txt -e ".[train]"')
-
-
-def test_json_is_written_whole_or_not_at_all(tmp_path):
-    file = tmp_path / "figures.json"
-    write_json(file, {"margin": 1})
-    with pytest.raises(ValueError, match="JSON compliant"):
-        write_json(file, {"margin": float("inf")})
-    assert json.loads(file.read_text()) == {"margin": 1}
-    assert list(tmp_path.iterdir()) == [file]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from krypenv.inputs.artifacts import encode_artifact, read_artifact, write_artifact
-from krypenv.training.runs import HERE, Executor, Header, Task, executors, journal as journals, open_run
-from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
-from krypenv.training.runs.tasks import writing_to
+from krypenv.training.runs import HERE, Executor, Header, Task, executors, open_run
+from krypenv.training.runs.journal import JOURNAL, encode, read_journal
 from krypenv.training.settings.groups import Place
 
 HEADER = Header("sum", {"rules": "krypkasino players=2", "seed": 3}, {"command": "krypenv sum"})
@@ -192,20 +191,6 @@ def test_a_journal_that_was_changed_is_refused_and_left_as_it_is(tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        lambda lines: [*lines[:3], lines[2], *lines[3:]],
-        lambda lines: [lines[0], *reversed(lines[1:])],
-        lambda lines: lines[:2] + lines[3:],
-        lambda lines: lines[:1],
-    ],
-)
-def test_lines_that_were_moved_or_lost_come_to_the_same_results(tmp_path: Path, change: Change) -> None:
-    changed(tmp_path, change)
-    assert sums(tmp_path, squares()) == RIGHT
-
-
-@pytest.mark.parametrize(
     ("header", "sentence"),
     [
         (
@@ -227,36 +212,6 @@ def test_a_run_without_results_gives_way_to_another(tmp_path: Path) -> None:
     with open_run(tmp_path, HEADER._replace(identity={"seed": 9})) as run:
         run.do_all(squares())
     assert read_journal(tmp_path, "sum").header.identity == {"seed": 9}
-
-
-def test_what_readers_are_told_is_brought_up_to_date_but_for_the_machine_of_the_beginning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for command, tasks, here, begun in (
-        ("first", [], "other", "other"), ("second", squares(), "one", "one"), ("third", squares(), "other", "one"),
-    ):  # fmt: skip
-        monkeypatch.setattr(journals, "machine", lambda here=here: {"cpu": here})
-        with open_run(tmp_path, HEADER._replace(about={"command": command})) as run:
-            run.do_all(tasks)
-        assert run.about == read_journal(tmp_path, "sum").header.about
-        assert run.about == {"command": command, "machine": {"cpu": begun}}
-
-
-def test_only_one_process_writes(tmp_path: Path) -> None:
-    with writing_to(tmp_path), pytest.raises(ValueError, match="another run is writing to"):
-        sums(tmp_path, squares())
-    assert not (tmp_path / JOURNAL).exists()
-
-
-def test_a_line_agrees_with_its_checksum() -> None:
-    values = {"key": "å", "result": [1.5, None, {"a": "b"}]}
-    line = encode(values)[:-1]
-    assert parse(line) == values
-    for at in range(len(line)):
-        changed = bytearray(line)
-        changed[at] ^= 1
-        with pytest.raises(ValueError, match="checksum"):
-            parse(bytes(changed))
 
 
 # ---------------------------------------------------------------------- artifacts

@@ -18,7 +18,6 @@ from support.arenas import RULES, Lowest
 from support.commands import krypenv
 from support.small_files import tiny_protocol
 
-from krypenv import agents
 from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.data import making
 from krypenv.training.evaluation.score.score_file import read_score
@@ -134,20 +133,6 @@ def test_what_can_not_be_sent_is_told_before_anything_starts(tmp_path: Path) -> 
     with pytest.raises(ValueError, match=r"^lowest can't be copied for each chunk: copying it raised TypeError: "):
         run_arena(ArenaSettings(agents=(locked, "random"), rules=RULES, out=tmp_path / "arena", workers=2))
     assert not (tmp_path / "arena").exists()
-
-
-def test_a_class_of_the_main_module_is_not_named_to_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["__main__"], "Lowest", Lowest, raising=False)
-    named = agents.typed("__main__:Lowest")
-    with pytest.raises(
-        ValueError, match=r"^__main__:Lowest is a class of the main module, which other processes can't"
-    ):
-        run_arena(ArenaSettings(agents=(named, "random"), rules=RULES, out=tmp_path / "arena", workers=2))
-    assert not [each.name for each in tmp_path.iterdir()]
-    assert (
-        run_arena(ArenaSettings(agents=(named, "random"), rules=RULES, out=tmp_path / "arena", deals=2)).names[0]
-        == "__main__:Lowest"
-    )
 
 
 # ---------------------------------------------------------------------- Ray

@@ -10,7 +10,6 @@ import logging
 import multiprocessing
 import os
 import pickle
-import re
 import signal
 import socket
 import threading
@@ -26,7 +25,6 @@ from krypenv.inputs.words import to_install
 from krypenv.runtime.workers import WORKERS
 
 RETRIES = 5  # times in a row that workers may die without a result
-AHEAD = 4  # items submitted per processor of a cluster
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]  # yields results as they are ready
 
 
@@ -38,21 +36,8 @@ class Executor:
     ray: bool = False  # on a Ray cluster instead
     address: str | None = None  # of the cluster; None for the one that Ray finds, else a new one on this machine
 
-    @property
-    def sends(self) -> bool:
-        """Whether tasks run in other processes."""
-        return self.ray or self.workers > 1
-
-    def check(self, names: Any = None) -> None:
-        """Raise ValueError without Ray or a cluster, or for an agent's class that other processes can't import.
-
-        `names` are plain values that contain the names of the agents.
-        """
-        if self.sends and (name := re.search(r"__main__:[\w.]+", str(names))):
-            raise ValueError(
-                f"{name[0]} is a class of the main module, which other processes can't import; put it into a module "
-                "of its own, or take one worker"
-            )
+    def check(self) -> None:
+        """Raise ValueError without Ray or a cluster, if it is to be used."""
         if self.ray:
             check_cluster(self.address)
 
@@ -185,15 +170,9 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
     if is_ours:
         ray.init(address, include_dashboard=False, logging_level=logging.ERROR)
     task, folder = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone), os.getcwd()
-    limit = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        running: list[Any] = []
-        for item in items:
-            running.append(task.remote(function, item, folder))
-            if len(running) >= limit:
-                done, running = ray.wait(running)
-                yield from ray.get(done)
+        running = [task.remote(function, item, folder) for item in items]
         while running:
             done, running = ray.wait(running)
             yield from ray.get(done)

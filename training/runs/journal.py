@@ -23,7 +23,6 @@ from krypenv.runtime.threads import count_threads
 JOURNAL = "journal.jsonl"
 FORMAT = 1
 PACKAGES = ("numpy", "numba", "torch")  # whose versions a measured time depends on
-MACHINE = "machine"  # the key in a header's `about` of the machine on which the run began
 _CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"}\Z')
 
 
@@ -75,19 +74,16 @@ def read_journal(folder: Path, kind: str) -> Journal:
 def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
     """Open the journal of a folder to append to, new or resumed; return the file and its contents.
 
-    An incomplete last line is dropped. The header's `about` is updated, but keeps the machine on which the run began.
-    Another run may take over a journal without results. The folder must be locked. Raises ValueError, and changes
-    nothing, as `read_journal` and `check_same` do.
+    An incomplete last line is dropped, and the header's `about` updated. Another run may take over a journal without
+    results. The folder must be locked. Raises ValueError, and changes nothing, as `read_journal` and `check_same` do.
     """
     path = folder / JOURNAL
     data = read_file(path) if path.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
     old = _parse(whole, path, header.kind) if whole else Journal(header, {})
-    origin = {}
     if old.results:
         check_same(folder, old.header, header)
-        origin = old.header.about
-    about = {**header.about, MACHINE: origin.get(MACHINE) or machine()}
+    about = {**header.about, "machine": machine()}
     first = encode({"kind": header.kind, "format": FORMAT, "identity": header.identity, "about": about})
     kept = first + whole.partition(b"\n")[2]
     if kept != data:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
-import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -67,13 +65,7 @@ def _longest(cells: Iterable[str]) -> int:
 
 def plain(value: Any) -> Any:
     """Convert figures, in dataclasses and arrays too, to plain JSON values; those that are not finite become None."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list, np.ndarray)):
-        return [plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return to_jsonable_python(value, inf_nan_mode="null", fallback=lambda array: array.tolist())
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:

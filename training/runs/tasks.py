@@ -85,7 +85,7 @@ def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterato
     Raises ValueError with one sentence, and changes nothing, if the folder holds another run, was changed, or another
     process is writing to it; and before it makes the folder, if the executor can't run the tasks.
     """
-    executor.check(header.identity)
+    executor.check()
     with writing_to(folder), ExitStack() as stack:
         file, journal = open_journal(folder, header)
         yield Run(folder, journal.results, journal.header.about, stack.enter_context(file), executor, stack)
