@@ -23,6 +23,7 @@ from krypenv.cards import NUM_KINDS
 from krypenv.game.moves import Move
 from krypenv.kernels.compiled import TABLE
 from krypenv.kernels.deals import leader_of
+from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.observing import write_observation
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
@@ -30,7 +31,7 @@ from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import in_turn
 from krypenv.state import MAX_DECK, State, mix
 from krypenv.worlds.hidden import give
-from krypenv.worlds.invariants import check_state, check_states
+from krypenv.worlds.invariants import check_state
 
 _SEEN, _HAND_SIZE = LAYOUT["seen"].start, LAYOUT["hand_size"].start
 
@@ -170,8 +171,8 @@ class _Oracle(Sampler):
     @in_turn
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
         """Choose the action of the best move of each row, (B,) int64; see `krypenv.agents.base.Cheater`."""
-        games, masks = check_states(self.rules, state, action_masks)
-        seen, sight = self._look(games)
+        seen, sight = self._look(check_state(self.rules, state))
+        seen, masks = check_decisions(self.rules, seen, action_masks)
         return self._answer(self._job(seen, masks), sight)
 
     def _look(self, games: np.ndarray) -> tuple[np.ndarray, Sight]:
@@ -243,8 +244,8 @@ class OracleCards(_Oracle):
 
     It sees the first `cards` cards that are dealt to each seat, as long as they are held: a random choice, as decks are
     shuffled, that stays the same for the deal. Worlds are sampled uniformly among those that agree with these cards and
-    its observation. With none it plays as `Search`, and where it sees all hands as `OracleHand`. A game that
-    `determinize` has made up doesn't tell which cards were dealt to whom, so fewer may be seen there.
+    its observation. With none it plays as `Search`, and where it sees all hands as `OracleHand`. In a game that
+    `determinize` has sampled it may see fewer cards, because the deck does not say who was dealt which.
 
     Args:
         cards: cards seen of each other hand.

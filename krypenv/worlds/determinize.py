@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.arguments import check_seed
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_ACTIONS, NUM_KINDS, NUM_RANKS
-from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels.builds import JOINED, copies_built
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import (
@@ -32,7 +32,7 @@ from krypenv.kernels.compiled import (
 )
 from krypenv.kernels.deals import add_to_table, leader_of
 from krypenv.kernels.decision_checks import HOLDS, LEGAL, MASK, SHOWN, SOUND, describe_fault, fault_of
-from krypenv.kernels.observing import write_observation
+from krypenv.kernels.observing import write_mask, write_observation
 from krypenv.kernels.play import prepare, sweep_values_of
 from krypenv.kernels.scoring import running_score
 from krypenv.observation import LARGEST_SIZE, LAYOUT, SIZE
@@ -40,7 +40,7 @@ from krypenv.rules import Rules, RulesLike, as_rules
 from krypenv.runtime.jit import for_kernels, handle, kernel, rare_kernel
 from krypenv.state import DEALS, MAX_DECK, State, allocate, seed_game
 from krypenv.worlds.hidden import deal_hidden, give, viewer_of
-from krypenv.worlds.invariants import fault_of_state, is_mask_of
+from krypenv.worlds.invariants import fault_of_state
 
 MOST_SHOWN = 127  # points that an observation shows, at most
 MOST_DEALS = 2_000  # until the seat at play has something that it may do
@@ -82,7 +82,8 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
     if seen.ndim != 2 or seen.shape[1] < size or seen.dtype != np.int8:
         raise ValueError(f"an observation is int8 of shape ({size},) or more, not {seen.dtype} {seen.shape[1:]}")
     rules = rules or _rules_of(seen)
-    seeds = make_generator(rng).integers(0, 2**63, len(seen)).astype(np.uint64)
+    generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(check_seed(rng))
+    seeds = generator.integers(0, 2**63, len(seen)).astype(np.uint64)
     state = allocate(len(seen))
     _build(rules, seen[:, :size], NO_MASKS, handle(state), seeds)
     return state
@@ -136,15 +137,6 @@ def _rules_of(observations: np.ndarray) -> Rules:
         raise ValueError(describe_fault("krypkasino", "observation 0", SHOWN)) from None
 
 
-def make_generator(rng: np.random.Generator | int) -> np.random.Generator:
-    """Make a numpy generator from a seed, or keep a given one; raise ValueError for anything else."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if not is_whole(rng, 0, 1 << 128):
-        raise ValueError(f"rng is a numpy generator or a seed from 0 on, not {shown(rng)}")
-    return np.random.default_rng(rng)
-
-
 @kernel
 def _build_rows(
     compiled: np.ndarray,
@@ -184,7 +176,11 @@ def _build_rows(
                 return row, SHOWN
         if len(masks) > 0:
             own = world_scratch.shown[: masks.shape[1]]
-            if viewer != game.seat or game.over or not is_mask_of(game, masks[row], own):
+            write_mask(game, own)
+            is_own = viewer == game.seat and not game.over
+            for action in range(masks.shape[1]):
+                is_own &= masks[row, action] == own[action]
+            if not is_own:
                 return row, MASK
     return len(observations), SOUND
 

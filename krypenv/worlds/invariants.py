@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, NUM_RANKS, SPADES
 from krypenv.kernels.builds import LIES_IN, NUM_PAIRS, copies_built, copies_in, ranks_of_build
@@ -17,19 +16,15 @@ from krypenv.kernels.decision_checks import (
     HOLDS,
     KNOWN,
     LEGAL,
-    MASK,
     PLAY,
     POINTS,
     SESSION,
     SOUND,
     TABLE_CARDS,
     TURN,
-    Rows,
-    as_bytes,
     describe_fault,
     fault_of_table,
 )
-from krypenv.kernels.observing import write_mask
 from krypenv.kernels.play import prepare
 from krypenv.kernels.scoring import ends_at_once, settled_points
 from krypenv.kernels.unions import is_union
@@ -59,42 +54,6 @@ def check_state(rules: Rules, state: State, num_games: int | None = None) -> np.
     if fault != SOUND:
         raise ValueError(describe_fault(rules, f"game {row}", fault))
     return games
-
-
-def check_states(rules: Rules, state: State, action_masks: npt.ArrayLike) -> tuple[np.ndarray, Rows]:
-    """Check a state and its masks, (B, 105) int8; return both as kernels take them, to be read.
-
-    Raises ValueError unless the state is valid and the masks are its own.
-    """
-    games = check_state(rules, state)
-    masks = np.asarray(action_masks)
-    shape = (len(state), rules.num_actions)
-    if masks.shape != shape:
-        raise ValueError(f"{len(state)} games have action masks {shape}, not {masks.shape}")
-    masks = as_bytes(masks, "action masks")
-    row = find_other_mask(games, masks, np.empty(rules.num_actions, np.int8))
-    if row < len(state):
-        raise ValueError(describe_fault(rules, f"game {row}", MASK))
-    return games, masks
-
-
-@kernel
-def find_other_mask(state: np.ndarray, masks: np.ndarray, own: np.ndarray) -> int:
-    """Find the first row whose mask is not that of its game, or B. `own` is scratch, a mask."""
-    for row in range(len(state)):
-        if not is_mask_of(state[row], masks[row], own):
-            return row
-    return len(state)
-
-
-@kernel
-def is_mask_of(game: np.record, mask: np.ndarray, own: np.ndarray) -> bool:
-    """Check whether a mask is that of the seat to act. `own` is scratch, a mask."""
-    write_mask(game, own)
-    is_same = True
-    for action in range(len(mask)):
-        is_same &= mask[action] == own[action]
-    return is_same
 
 
 @kernel

@@ -200,7 +200,7 @@ REFUSED = {  # an argument: how a call with it goes, values that are refused, an
     "rng": (
         lambda engine, rng: determinize(engine.observation, rng),
         (None, -1, 1.5, "x", True),
-        "rng is a numpy generator or a seed from 0 on, not",
+        "a seed is a whole number from 0 to",
     ),
     "observations": (lambda engine, size: determinize(engine.observation[:, :size], 0), (50,), "int8 of shape"),
     "actions": (

@@ -26,7 +26,7 @@ from krypenv.runtime.threads import Lock, in_turn, never_at_once
 
 MAIN, BUILDING = Rules.preset("krypkasino"), Rules.preset("mulle-glimne")
 MODEL = Rules.parse("mini-low players=2")
-CHECKS = [(module, "check_decisions") for module in (scripted, sampler, learned)] + [(oracle, "check_states")]
+CHECKS = [(module, "check_decisions") for module in (scripted, sampler, learned, oracle)]
 AGENTS = [
     ("random", MAIN), ("greedy", MAIN), ("tactician", MAIN), ("rollout(worlds=2)", MAIN), ("ismcts(worlds=2)", MAIN),
     ("search(worlds=2)", MAIN), ("search(worlds=2, threads=2)", MAIN), ("champion(worlds=2)", MAIN),

@@ -168,7 +168,7 @@ def test_a_state_of_another_number_of_games_is_refused():
     with pytest.raises(ValueError, match="this is a state of 3 games, and there are 4"):
         engine.set_state(engine.state[:3])
     for mask, reason in (
-        (engine.action_mask[:3], r"4 games have action masks \(4, 105\), not \(3, 105\)"),
+        (engine.action_mask[:3], r"action masks \(B, 105\), not on \(4, 433\) and \(3, 105\)"),
         (engine.action_mask[::-1], FAULTS[MASK]),
     ):
         with pytest.raises(ValueError, match=reason):
