@@ -125,28 +125,20 @@ class Engine:
         self.restart(np.arange(num_games), seeds)
 
     @classmethod
-    def from_state(
-        cls,
-        rules: RulesLike,
-        state: State,
-        features: bool = False,
-        threads: int = 1,
-        check: bool = True,
-        reward: str | None = None,
-        dense: bool = False,
-        history: bool = False,
-    ) -> Engine:
+    def from_state(cls, rules: RulesLike, state: State, check: bool = True, **options: Any) -> Engine:
         """Build an engine that resumes from a copy of a state, (B,) of `GAME`, for example of `determinize`.
 
-        Raises ValueError unless the state consists of unfinished games under these rules. `check=False` skips this
-        check; a faulty state may then end the process. Dense rewards count from this state on. Of the
+        `options` are those of `Engine`, from `features` to `history`. Dense rewards count from this state on. Of the
         plays before it, the history has only the last one.
+
+        Raises ValueError unless the state consists of unfinished games under these rules. `check=False` skips this
+        check; a faulty state may then end the process.
         """
         rules = as_rules(rules)
         if check:
             check_state(rules, state)
         engine = cls.__new__(cls)
-        engine._build(rules, state.copy().view(np.recarray), features, threads, reward, dense, history)
+        engine._build(rules, state.copy().view(np.recarray), **options)
         engine._observe()
         return engine
 
@@ -154,11 +146,11 @@ class Engine:
         self,
         rules: Rules,
         state: State,
-        features: bool,
-        threads: int,
-        reward: str | None,
-        dense: bool,
-        history: bool,
+        features: bool = False,
+        threads: int = 1,
+        reward: str | None = None,
+        dense: bool = False,
+        history: bool = False,
     ) -> None:
         check_switch("dense", dense)
         check_switch("history", history)

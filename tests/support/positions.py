@@ -31,7 +31,7 @@ def with_choices(rules: Rules, games: int = 16, features: bool = False) -> Engin
     middle = np.concatenate(taking)[: games // 3]
     others = np.concatenate(playing)
     chosen = np.linspace(0, len(others) - 1, games - len(middle)).astype(int)
-    return Engine.from_state(rules, np.concatenate([middle, others[chosen]]).view(np.recarray), features)
+    return Engine.from_state(rules, np.concatenate([middle, others[chosen]]).view(np.recarray), features=features)
 
 
 def decide(agent: Agent, engine: Engine) -> np.ndarray:
