@@ -19,6 +19,43 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.int8]
 
 
+def move_of(agent: Any, game: Game) -> Move:
+    """Choose the whole move of the seat to act by the agent's `act`; the game stays as it is.
+
+    Raises ValueError for a game that is over or has other rules.
+
+    >>> agent = agents.make("greedy", seed=1)
+    >>> print(agent.move(Game(agent.rules, seed=7)))
+    JD
+    """
+    check_game(agent, game)
+    twin, before = game.copy(), len(game.moves)
+    while len(twin.moves) == before:
+        if getattr(agent, "cheats", False):
+            state = allocate(1)
+            state[0] = twin.state
+            actions = agent.act_on(state, twin.action_mask()[None])
+        else:
+            actions = agent.act(*sight_of(agent, twin))
+        twin.act(int(actions[0]))
+    return twin.moves[-1]
+
+
+def sight_of(agent: Any, game: Game) -> tuple[Rows, Rows]:
+    """Observe a game for the seat to act: the blocks that an agent wants, (1, N), and the mask, (1, A)."""
+    masks = game.action_mask()[None]
+    observations = game.observation(history=want_history([agent]))[None]
+    return observation_for(agent, game.rules, observations, masks), masks
+
+
+def check_game(agent: Any, game: Game) -> None:
+    """Raise ValueError unless an agent has a move to choose: in a game of its rules that is not over."""
+    if game.rules != agent.rules:
+        raise ValueError(f"{one_line(agent.name)} was made for other rules: {agent.rules}, not {game.rules}")
+    if game.is_over:
+        raise ValueError("the game is over, so there is no move to choose")
+
+
 class BaseAgent:
     """An agent that chooses a whole move in one game; see `krypenv.agents.Agent`.
 
@@ -35,46 +72,7 @@ class BaseAgent:
         """Choose a legal action for each row, (B,) int64, from (B, N) and (B, A) int8."""
         raise NotImplementedError
 
-    def move(self, game: Game) -> Move:
-        """Choose the whole move of the seat to act by `act`; the game stays as it is.
-
-        Raises ValueError for a game that is over or has other rules.
-
-        >>> agent = agents.make("greedy", seed=1)
-        >>> print(agent.move(Game(agent.rules, seed=7)))
-        JD
-        """
-        return move_of(self, game)
+    move = move_of
 
     def __repr__(self) -> str:
         return f"<{self.name} for {self.rules}>"
-
-
-def move_of(agent: Any, game: Game) -> Move:
-    """Choose the whole move of the seat to act in a game, by any agent; see `BaseAgent.move`."""
-    check_game(agent, game)
-    twin, before = game.copy(), len(game.moves)
-    while len(twin.moves) == before:
-        if getattr(agent, "cheats", False):
-            state = allocate(1)
-            state[0] = twin.state
-            actions = agent.act_on(state, twin.action_mask()[None])
-        else:
-            actions = agent.act(*sight_of(agent, twin))
-        twin.act(int(actions[0]))
-    return twin.moves[-1]
-
-
-def sight_of(agent: Any, game: Game) -> tuple[Rows, Rows]:
-    """Return the observation of the seat to act with the blocks that an agent wants, (1, N), and its mask, (1, A)."""
-    masks = game.action_mask()[None]
-    observations = game.observation(history=want_history([agent]))[None]
-    return observation_for(agent, game.rules, observations, masks), masks
-
-
-def check_game(agent: Any, game: Game) -> None:
-    """Raise ValueError unless an agent has a move to choose: in a game of its rules that is not over."""
-    if game.rules != agent.rules:
-        raise ValueError(f"{one_line(agent.name)} was made for other rules: {agent.rules}, not {game.rules}")
-    if game.is_over:
-        raise ValueError("the game is over, so there is no move to choose")

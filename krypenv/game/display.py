@@ -45,7 +45,7 @@ def announced(game: Game) -> tuple[bool, list[int]]:
 
 
 def seats_shown(game: Game, render_seat: int | str | None) -> Collection[int]:
-    """Return the seats whose hands are shown; see `check_render_seat`."""
+    """List the seats whose hands are shown; see `check_render_seat`."""
     players = game.rules.players
     seat = check_render_seat(render_seat, players)
     return () if seat is None else range(players) if seat == ALL else (game.turn if seat == TURN else seat,)
@@ -105,7 +105,7 @@ def format_place(game: Game) -> str:
 
 
 def seat_counts(game: Game, seat: int) -> dict[str, int]:
-    """Return a seat's counts by name: points, sweeps, those that only some rules have (K7), and the score."""
+    """Count for a seat, by name, points, sweeps, what only some rules count (K7), and the score."""
     row, blocks = game.state, extra_blocks(game.rules)
     some = {
         "cards_won": ("cards", int(row["cards_won"][seat])),
@@ -132,17 +132,15 @@ class LastPlay(NamedTuple):
 
 
 def last_play(game: Game) -> LastPlay | None:
-    """Return the last play, also an unfinished one; None before the first."""
+    """Find the last play, also an unfinished one; None before the first."""
     row = game.state
     card, kinds, sweep, build, builds = play_of(row)
     takes = tuple(map(card_name, kinds))
     if game.pending:
         return LastPlay(game.turn, game.pending, takes, 0, True, build, builds)
-    return (
-        None
-        if card == NO_CARD
-        else LastPlay(int(row["last_seat"]), card_name(card), takes, sweep, False, build, builds)
-    )
+    if card == NO_CARD:
+        return None
+    return LastPlay(int(row["last_seat"]), card_name(card), takes, sweep, False, build, builds)
 
 
 def format_cards(names: list[str] | tuple[str, ...]) -> str:

@@ -19,7 +19,7 @@ from krypenv.game.moves import Move, actions_of, list_moves, play_of
 from krypenv.game.positions import check_session, format_position, parse_position
 from krypenv.game.present import Int8Array, Present
 from krypenv.game.records import format_record, parse_record
-from krypenv.game.stack import deal_stack, most_actions, observe, resume_stack, step_game, write_plays
+from krypenv.game.stack import deal_stack, most_actions, observe, step_game, write_plays
 from krypenv.inputs.words import is_whole, listed, shown, unquoted
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
@@ -114,19 +114,10 @@ class Game(Present):
         game.states[0] = row
         return game
 
-    def resume(self, piles: np.ndarray) -> int:
-        """Check the first state with its piles, counts (P, 52), and find what is legal; return the fault, or SOUND.
-
-        Later games of the session are dealt at random.
-        """
-        self.piles_before[:] = piles
-        seed_game(self.states[0], np.uint64(secrets.randbits(64)))
-        return int(resume_stack(self.compiled, self.states, handle(allocate(1)), borrow_scratch()))
-
     # ------------------------------------------------------------------ copies
 
     def copy(self) -> Game:
-        """Return an independent game in the same state, with the same history."""
+        """Copy the game with its history into an independent one."""
         twin = type(self).__new__(type(self))
         twin.__setstate__(self.__getstate__())
         return twin
@@ -155,7 +146,7 @@ class Game(Present):
     __hash__ = None  # type: ignore[assignment]  # a game changes
 
     def rewound(self) -> Game:
-        """Return an independent game at the start of this one."""
+        """Copy the game into an independent one at its start."""
         twin = self.copy()
         twin._go_back(0)
         return twin
@@ -194,17 +185,12 @@ class Game(Present):
         return [place + 1 for place in complete]
 
     def legal_moves(self, most: int = MOST_MOVES) -> list[Move]:
-        """Return all moves of the seat to act, sorted by card kind and then by the kinds taken; none at the end.
+        """List all moves of the seat to act, sorted by card kind and then by the kinds taken; none at the end.
 
-        If `act` has begun a play, return the moves that agree with what it has taken. Where captures are optional,
+        If `act` has begun a play, these are the moves that agree with what it has taken. Where captures are optional,
         raises ValueError for more than `most` moves, by default 10,000; `legal_actions` has no such limit.
         """
-        moves = list_moves(self, most)
-        if moves is None:
-            raise ValueError(
-                f"seat {self.turn} has more than {most:,} legal moves; legal_actions() gives them step by step"
-            )
-        return moves
+        return list_moves(self, most)
 
     def push(self, move: Move | str) -> None:
         """Make a whole move, a `Move` or its text; it completes a play that `act` has begun. Its sweep may be left out.
@@ -248,15 +234,14 @@ class Game(Present):
         """Extend the sentence of a fault by what is legal instead, by default the legal moves."""
         if self.is_over:
             return f"{fault}, for the game is over"
-        if legal is None:
-            moves = list_moves(self, _MOST_NAMED)
-            if moves is None:
-                return f"{fault}; seat {self.turn} has more than {_MOST_NAMED} moves, step by step in legal_actions()"
-            legal = map(str, moves)
-        return f"{fault}; seat {self.turn} may {listed(legal)}"
+        try:
+            named = listed(map(str, self.legal_moves(_MOST_NAMED)) if legal is None else legal)
+        except ValueError as error:
+            return f"{fault}; {error}"
+        return f"{fault}; seat {self.turn} may {named}"
 
     def observation(self, seat: int | None = None, features: bool = False, history: bool = False) -> Int8Array:
-        """Return what a seat sees, by default the one to act (at the end the one that played last), (N,) int8, fresh.
+        """Observe the game for a seat, by default the one to act (at the end the last to play): (N,) int8, fresh.
 
         N is `rules.observation_size`, and `features.SIZE` more with features, which are zero unless the seat is to act.
         With `history` the plays of the deal come last (`krypenv.observation.HISTORY_COLUMNS`).
@@ -277,7 +262,7 @@ class Game(Present):
     # ------------------------------------------------------------------ sessions
 
     def next_game(self, deck: Iterable[str] | None = None) -> Game:
-        """Return the session's next game: the dealer is one seat to the left, and the totals carry over (R15).
+        """Deal the session's next game: the dealer is one seat to the left, and the totals carry over (R15).
 
         It is dealt from a deck of these names, or from the next shuffle, which with a seed is that of an `Engine`'s
         row. Raises ValueError unless this game is over and the session is not, and for what is not the deck.
@@ -305,11 +290,11 @@ class Game(Present):
         return f"<Game: {self.rules}, deal {self.deal_number}, {turn}>"
 
     def __str__(self) -> str:
-        """Return a picture of the game for people, with all hands: what one seat may see is `view`."""
+        """Format the game for people, with all hands: what one seat may see is `view`."""
         return format_game(self)
 
     def view(self, seat: int) -> str:
-        """Return what a seat may see, as text for people and language models: nothing that is hidden from it.
+        """Format what a seat may see for people and language models, and nothing that is hidden from it.
 
         It has the seat's hand, the table, what each seat has won, the unseen cards, ranks that others can't hold, the
         plays of this deal, who is to play, and the seat's legal moves as `push` reads them. Raises ValueError for a
@@ -322,42 +307,39 @@ class Game(Present):
         return format_view(self, seat)
 
     def position(self) -> str:
-        """Return the whole position as text (docs/notation.md); `Game.from_position` is the inverse."""
+        """Format the whole position (docs/notation.md); `Game.from_position` is the inverse."""
         return format_position(self)
 
     @classmethod
     def from_position(cls, text: str) -> Game:
-        """Return the game of a position's text; raise NotationError, with line and reason, if it is not one."""
+        """Parse a position to a game; raise NotationError, with line and reason, if it is not one."""
         return parse_position(text, cls)
 
     def record(self) -> str:
-        """Return the game as text (docs/notation.md), with its tags and comments; `Game.replay` is the inverse."""
+        """Format the game with its tags and comments (docs/notation.md); `Game.replay` is the inverse."""
         return format_record(self)
 
     @classmethod
     def replay(cls, text: str) -> Game:
-        """Return the game of a record's text; raise NotationError, with line and reason, if it is not one."""
+        """Parse a record to a game; raise NotationError, with line and reason, if it is not one."""
         return parse_record(text, cls)
 
     def _repr_svg_(self) -> str:
-        """Return a picture of the game for a notebook, with all hands."""
+        """Draw the game for a notebook, with all hands."""
         return str(import_module("krypenv.pictures").draw_svg(self, "all"))
 
 
 def parse_deck(rules: Rules, deck: Iterable[str]) -> list[int]:
-    """Return the card kinds of a deck's names in deal order; raise ValueError if it is not the deck of the rules."""
+    """Parse the names of a deck in deal order to card kinds; raise ValueError if it is not the deck of the rules."""
     try:
         names = iter(deck.split() if isinstance(deck, str) else deck)
     except TypeError:
         raise ValueError(f"a deck is the names of its cards, not {shown(deck)}") from None
-    most = 2 * rules.deck_size  # read no more than this: the iterable may be endless
-    kinds = [parse_card(name) for name in islice(names, most + 1)]
-    if len(kinds) > most:
-        raise ValueError(f"the deck has more than {most} cards, but the rules {str(rules)!r} have {rules.deck_size}")
+    kinds = [parse_card(name) for name in islice(names, rules.deck_size + 1)]  # the iterable may be endless
     counts = np.bincount(np.array(kinds, np.int64), minlength=NUM_KINDS)
     for kind in np.flatnonzero(counts != rules.deck_counts).tolist():
         raise ValueError(
-            f"the deck has {counts[kind]} of {card_name(kind)} and {len(kinds)} cards in all, "
-            f"but the rules {str(rules)!r} have {rules.deck_counts[kind]} of it and {rules.deck_size} in all"
+            f"the deck has {counts[kind]} of {card_name(kind)}, "
+            f"and that of {rules} has {rules.deck_counts[kind]} of it and {rules.deck_size} cards in all"
         )
     return kinds

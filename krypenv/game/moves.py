@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -59,7 +60,7 @@ class Move(NamedTuple):
     builds: tuple[int, ...] = ()  # the values of the builds that it captures, raises or joins, ascending
 
     def __str__(self) -> str:
-        """Return the move as records write it.
+        """Format the move as records write it.
 
         ``8S`` creeps, ``8Sx2H6D#`` takes and sweeps, ``##`` sweeps twice, ``8Sx2H6D[8]`` takes the build of 8 too,
         ``4S+5D=9`` builds 9, ``4S+5D[9]=9`` joins the build of 9, ``4S+[5]=9`` raises that of 5 to 9.
@@ -72,23 +73,23 @@ class Move(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Move:
         """Parse a move, with or without spaces; raise ValueError if the text is not one."""
-        card, takes, *others = parse_play(text)
-        return cls.of_kinds(card, sorted(takes), *others)
+        card, takes, sweep, build, builds = parse_play(text)
+        return cls.of_kinds(card, sorted(takes), sweep, build, builds)
 
     @classmethod
     def of_kinds(
         cls, card: int, takes: Iterable[int], sweep: int, build: int = 0, builds: tuple[int, ...] = ()
     ) -> Move:
-        """Return the move of a card kind, the kinds it takes, ascending, its sweeps, its build or 0, and builds."""
+        """Make a move of a card kind, the kinds it takes, ascending, its sweeps, its build or 0, and builds."""
         return cls(card_name(card), tuple(map(card_name, takes)), sweep, build or None, builds)
 
     def kinds(self) -> Play:
         """Convert the move to numbers; raise ValueError unless its fields are those of a move."""
         try:
-            card, takes, *others = parse_play(str(self))
+            card, takes, sweep, build, builds = parse_play(str(self))
         except TypeError:
             raise ValueError(f"{shown(tuple(self))} {NO_MOVE}") from None
-        return card, tuple(sorted(takes)), *others
+        return card, tuple(sorted(takes)), sweep, build, builds
 
 
 def parse_play(text: str) -> Play:
@@ -126,16 +127,18 @@ def bits(number: int) -> Iterator[int]:
         yield low.bit_length() - 1
 
 
-def list_moves(game: Game, most: int) -> list[Move] | None:
+def list_moves(game: Game, most: int) -> list[Move]:
     """List the moves of the seat to act, sorted; of an unfinished play, those that complete it.
 
-    Optional captures grow without a practical bound: returns None if there are more than `most` moves with them.
+    Optional captures grow without a practical bound: raises ValueError if there are more than `most` moves with them.
     """
-    plays = _walk(game, game.at)
-    if game.rules.capture == "optional":
-        plays = islice(plays, most + 1)
-    moves = [Move.of_kinds(*play) for play in sorted(set(plays))]
-    return moves if game.rules.capture == "maximal" or len(moves) <= most else None
+    is_bounded = game.rules.capture == "maximal"
+    plays = set(_walk(game, game.at) if is_bounded else islice(_walk(game, game.at), most + 1))
+    if not is_bounded and len(plays) > most:
+        raise ValueError(
+            f"seat {game.turn} has more than {most:,} legal moves; legal_actions() gives them step by step"
+        )
+    return [Move.of_kinds(*play) for play in sorted(plays)]
 
 
 def list_some(game: Game, most: int) -> tuple[list[Move], bool]:
@@ -143,9 +146,8 @@ def list_some(game: Game, most: int) -> tuple[list[Move], bool]:
 
     If there are more than `most` with optional captures, lists at most that many, some for each legal action.
     """
-    moves = list_moves(game, most)
-    if moves is not None:
-        return moves, True
+    with suppress(ValueError):
+        return list_moves(game, most), True
     plays: list[Play] = []
     actions = actions_in(game.state)
     for number, action in enumerate(actions):

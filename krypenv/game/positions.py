@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krypenv.cards import (
-    MAX_BUILD,
-    NO_CARD,
-    NO_SEAT,
-    NUM_KINDS,
-    NUM_RANKS,
-    RANK_NAMES,
-    card_name,
-    parse_rank,
-    rank_of,
-)
+from krypenv.cards import MAX_BUILD, NO_CARD, NO_SEAT, NUM_KINDS, RANK_NAMES, card_name, parse_rank, rank_of
 from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.game.present import spades_in
+from krypenv.game.stack import resume_stack
 from krypenv.inputs.words import is_whole, shown
 from krypenv.kernels import decision_checks as checks
 from krypenv.kernels.builds import JOINED
+from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules, pack_ranks
 from krypenv.kernels.scoring import are_best, settle_game
 from krypenv.notation import Entries
 from krypenv.rewards import LAST_GAME
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
-from krypenv.state import MAX_DECK, allocate
+from krypenv.state import MAX_DECK, allocate, seed_game
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game
@@ -98,7 +91,7 @@ def keys_of(rules: Rules) -> list[str]:
 
 
 def parse_position(text: str, kind: type[Game]) -> Game:
-    """Return the game of a position's text, as an instance of `kind`.
+    """Parse a position to a game, an instance of `kind`.
 
     Raises NotationError, with the line and the reason, if it is not a position or if play can't lead to it.
     """
@@ -150,7 +143,9 @@ class _Position(Entries):
             self.check(key in known, key, f"{shown(key)} is no key of a position; the keys are {', '.join(known)}")
         stock = self.read_cards()
         game = kind.at_row(self.rules, handle(self.state(stock))[0])
-        fault = game.resume(np.array([self.counts[f"captured {seat}"] for seat in range(self.rules.players)]))
+        game.piles_before[:] = [self.counts[f"captured {seat}"] for seat in range(self.rules.players)]
+        seed_game(game.state, np.uint64(secrets.randbits(64)))  # later games of the session are dealt at random
+        fault = resume_stack(game.compiled, game.states, handle(allocate(1)), borrow_scratch())
         if fault != checks.SOUND:
             raise self.fail("", _REASONS[fault])
         for key, number in (("deal", game.deal_number), ("turn", game.turn)):
@@ -291,11 +286,9 @@ class _Position(Entries):
     def read_cannot_hold(self, seat: int) -> int:
         """Read the classes, most of them ranks, that a seat is known not to hold (R10), as bits."""
         key, barred = f"cannot-hold {seat}", 0
-        special = (self.rules.lillan_hand_value, self.rules.storan_hand_value)
-        named = {CLASSES[number]: number for number, value in enumerate(special, start=NUM_RANKS) if value is not None}
-        for name in self.value(key).split():
+        for name in self.value(key).upper().split():
             try:
-                barred |= 1 << (named[name.upper()] if name.upper() in named else parse_rank(name) - 1)
+                barred |= 1 << (CLASSES.index(name) if name in CLASSES else parse_rank(name) - 1)
             except ValueError as error:
                 raise self.fail(key, error) from None
         return barred

@@ -19,22 +19,13 @@ Int8Array = npt.NDArray[np.int8]
 
 
 class Present:
-    """The present state of a game; see `krypenv.game.game.Game`.
-
-    Attributes:
-        rules: the rules.
-        compiled: the compiled rules, (1,).
-        states: the records of the game (`krypenv.state.GAME`): the first state, and the one after each action. Those
-            after the present one are work space.
-        actions: the actions, a list of ints.
-        piles_before: the piles in the first state, counts (P, 52).
-    """
+    """The present state of a game; see `krypenv.game.game.Game`."""
 
     rules: Rules
-    compiled: np.ndarray
-    states: np.ndarray
+    compiled: np.ndarray  # (1,)
+    states: np.ndarray  # of `krypenv.state.GAME`: the first one, and the one after each action; the others are scratch
     actions: list[int]
-    piles_before: np.ndarray
+    piles_before: np.ndarray  # the piles in the first state, counts (P, 52)
     _seats: np.ndarray  # fields of all states, as views, because they are read often
     _overs: np.ndarray
     _pendings: np.ndarray
@@ -101,7 +92,7 @@ class Present:
         return [card_name(kind) for kind in self.state["deck"][: self.rules.deck_size].tolist()]
 
     def hand(self, seat: int) -> list[str]:
-        """Return the cards in a hand, sorted by card kind."""
+        """List the cards in a hand, sorted by card kind."""
         self._check_seat(seat)
         return card_names(self.state["hands"][seat].tolist())
 
@@ -126,12 +117,12 @@ class Present:
         return card_names(self.state["set_aside"].tolist())
 
     def captured(self, seat: int) -> list[str]:
-        """Return the cards in a seat's pile, sorted by card kind; at the end it includes what was left (R13, K4)."""
+        """List the cards in a seat's pile, sorted by card kind; at the end it includes what was left (R13, K4)."""
         self._check_seat(seat)
         return card_names(self.piles()[seat].tolist())
 
     def pile_counts(self, seat: int) -> tuple[int, int]:
-        """Return how many cards, and how many spades, are in a seat's pile (K5, K7)."""
+        """Count the cards, and the spades among them, in a seat's pile (K5, K7)."""
         self._check_seat(seat)
         pile = self.piles()[seat]
         return int(pile.sum()), spades_in(pile)
@@ -157,27 +148,27 @@ class Present:
     # ------------------------------------------------------------------ points
 
     def points(self, seat: int) -> int:
-        """Return the points of the cards that a seat has captured so far."""
+        """Sum the points of the cards that a seat has captured."""
         return self._count("points", seat)
 
     def sweeps(self, seat: int) -> int:
-        """Return the sweeps that a seat has made so far, counted or not (F5); a double sweep counts as two."""
+        """Count the sweeps of a seat, also those that don't count (F5); a double sweep is two."""
         return self._count("sweeps", seat)
 
     def counted_sweeps(self, seat: int) -> int:
-        """Return those of a seat's sweeps that count (F5), before sweeps of all sides cancel (F4)."""
+        """Count the sweeps of a seat that count (F5), before sweeps of all sides cancel (F4)."""
         return self._count("sweeps", seat) - self._count("void_sweeps", seat)
 
     def mulles(self, seat: int) -> int:
-        """Return the mulles that a seat has made so far, where the rules count them, else 0 (M2)."""
+        """Count the mulles of a seat, 0 where the rules don't count them (M2)."""
         return self._count("mulles", seat)
 
     def mulle_scores(self, seat: int) -> int:
-        """Return the points of a seat's mulles, where each counts the hand value of its card, else 0 (G2)."""
+        """Sum the points of a seat's mulles where each scores the hand value of its card, else 0 (G2)."""
         return self._count("mulle_scores", seat)
 
     def scores(self) -> list[int]:
-        """Return the scores of the game so far by seat (R14, K7), final when the game is over.
+        """Score the game so far by seat (R14, K7); the scores are final when the game is over.
 
         What belongs to a side as a whole stands with its first seat: majorities at the end of the game (K5), and the
         sweeps that cancel (F4).
@@ -185,7 +176,7 @@ class Present:
         return self._standing()[0]
 
     def tie_breaks(self) -> list[int]:
-        """Return the numbers that decide between equal totals, for the side of each seat (K6, F7).
+        """Compute what decides between equal totals, a number for the side of each seat (K6, F7).
 
         The most wins where the goal is high. All are 0 in rules in which nothing decides.
         """
@@ -246,11 +237,11 @@ class Present:
         return (int(self.state["build_value"]) or None) if self.pending else None
 
     def legal_actions(self) -> list[int]:
-        """Return the staged actions of the seat to act, ascending; none when the game is over."""
+        """List the staged actions of the seat to act, ascending; none when the game is over."""
         return actions_in(self.state)
 
     def action_mask(self, seat: int | None = None) -> Int8Array:
-        """Return 1 for the legal actions of a seat, by default the one to act, (A,) int8, a fresh array."""
+        """Mask the legal actions of a seat, by default the one to act: (A,) int8 of 0 and 1, a fresh array."""
         place, mask = len(self.actions), np.zeros(self.rules.num_actions, np.int8)
         if seat is not None:
             self._check_seat(seat)
@@ -259,12 +250,12 @@ class Present:
         return mask
 
     def sweep_ranks(self) -> list[int]:
-        """Return the ranks, 1 = ace .. 13 = king, of which some card could take the whole table in the next play."""
+        """Find the ranks, 1 = ace .. 13 = king, of which a card could take the whole table in the next play."""
         if self.pending is not None or self.is_over:
             return []
         kinds = self.compiled["value_kinds"][0]
-        rules, ranks = self.compiled[0], self.state["table_ranks"]
-        values = int(find_sweep_values(rules, ranks, sum_of(rules, ranks), borrow_scratch()[0]))
+        compiled, ranks = self.compiled[0], self.state["table_ranks"]
+        values = int(find_sweep_values(compiled, ranks, sum_of(compiled, ranks), borrow_scratch()[0]))
         return sorted({kind % NUM_RANKS + 1 for value in bits(values) for kind in bits(int(kinds[value]))})
 
 

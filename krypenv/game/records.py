@@ -175,7 +175,7 @@ def _begin(game: Game, move: str) -> None:
 
 
 def _check_result(game: Game, result: str) -> str:
-    """Return the result of a record; raise ValueError unless it is that of the game."""
+    """Check the result of a record against the game and return it; raise ValueError for another."""
     scores = "-".join(map(str, game.scores()))
     if game.is_over and result != scores:
         raise ValueError(f"the final scores are {scores}, not {unquoted(result)}")

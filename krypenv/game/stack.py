@@ -1,4 +1,4 @@
-"""Entry kernels of one game: `stack` holds its states so far, a record each, the latest last."""
+"""Entry kernels of one game: `stack` holds its states, the first one and the one after each action."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ILLEGAL, PENDING, PLAYED, DEAL_AWAITED, GAME_ENDED = range(5)  # what an action 
 
 
 def most_actions(rules: Rules) -> int:
-    """Return a bound on the staged actions of one game.
+    """Bound the staged actions of one game.
 
     Each plays or takes a card, which no card is twice, or stops the play of a card (K2), or begins or takes a build
     with it (B1).

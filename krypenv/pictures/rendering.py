@@ -42,7 +42,7 @@ class Renderer:
         return Renderer, (self.mode, self.title)  # what is on a screen can't be copied
 
     def show(self, game: Game, render_seat: Any, bottom: int = 0) -> Pixels | str | None:
-        """Return a game as pixels or text by the mode, or show it in the window; `bottom` is the seat at the bottom.
+        """Draw a game as pixels or text by the mode, or show it in the window; `bottom` is the seat at the bottom.
 
         Raises RuntimeError, in one sentence, where no window can be opened.
         """

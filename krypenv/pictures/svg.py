@@ -28,15 +28,15 @@ class Rect(NamedTuple):
     h: float
 
     def inside(self, margin: float) -> Rect:
-        """Return the rectangle without a margin."""
+        """Shrink the rectangle by a margin."""
         return Rect(self.x + margin, self.y + margin, self.w - 2 * margin, self.h - 2 * margin)
 
     def split_rows(self, height: float) -> tuple[Rect, Rect]:
-        """Return the upper part of some height, and the rest."""
+        """Split off the upper part, of some height; return it and the rest."""
         return self._replace(h=height), Rect(self.x, self.y + height, self.w, self.h - height)
 
     def split_columns(self, width: float) -> tuple[Rect, Rect]:
-        """Return the left part of some width, and the rest."""
+        """Split off the left part, of some width; return it and the rest."""
         return self._replace(w=width), Rect(self.x + width, self.y, self.w - width, self.h)
 
 
@@ -50,7 +50,7 @@ class Glyph(NamedTuple):
 
 @functools.cache
 def _font(is_bold: bool) -> Any:
-    """Return a font, which comes with Matplotlib as does what reads it; Matplotlib's own code is not loaded."""
+    """Read a font that comes with Matplotlib, without loading Matplotlib."""
     from fontTools.ttLib import TTFont
 
     spec = importlib.util.find_spec("matplotlib")

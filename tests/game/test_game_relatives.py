@@ -2,7 +2,6 @@
 
 import pytest
 from support.games import lay
-from support.playthrough_text import format_playthrough
 
 from krypenv import Game, IllegalMove, Rules
 from krypenv.cards import STOP, parse_action
@@ -44,7 +43,7 @@ def test_k2_k4_no_move_is_found_by_listing_the_others_where_nobody_captures():
             with pytest.raises(ValueError, match=r"^seat \d has more than 10,000 legal moves; legal_actions\(\)"):
                 game.legal_moves()
             with pytest.raises(
-                IllegalMove, match=r"^\w\w is illegal; seat \d has more than 100 moves, .* legal_actions"
+                IllegalMove, match=r"^\w\w is illegal; seat \d has more than 100 legal moves; legal_actions"
             ):
                 game.push(game.table[0])
             crowded += 1
@@ -52,7 +51,6 @@ def test_k2_k4_no_move_is_found_by_listing_the_others_where_nobody_captures():
     assert len(game.table) == 104
     assert game.last_capturer is None
     assert game.scores() == [0, 0, 0]
-    assert "Nobody captured" in format_playthrough(game)
     assert Game.from_position(game.position()).position() == game.position()
     assert Game.replay(game.record()).position() == game.position()
 
@@ -71,18 +69,14 @@ def test_m2_a_mulle_that_sweeps_with_the_last_card():
     assert game.announcement == ""
     game.push("9Sx9S#")
     assert (game.mulles(0), game.sweeps(0), game.counted_sweeps(0), game.scores()[0]) == (1, 1, 1, 5 + 1 + 1)
-    text = format_playthrough(game)
-    assert "plays 9S, takes 9S, a mulle and a sweep!" in text
-    assert "seat  cards  spades  points  sweeps  mulles  bonus  score" in text
     assert "mulles: 1 0" in game.position()
 
 
-def test_f5_a_sweep_that_does_not_count_is_told_as_one():
+def test_f5_a_sweep_may_not_count():
     game = finnish("9C", "9D 2C 3C 4C", "game: 2; totals: 0 4", SESSION)
     game.push("9Dx9C#")
     assert (game.sweeps(0), game.counted_sweeps(0), game.scores()) == (1, 0, [0, 6])
     assert "counted: 0 0" in game.position()
-    assert "takes 9C, a sweep, which does not count" in format_playthrough(game)
     assert "totals     seat 0 0, seat 1 4" in str(game)
 
 
@@ -107,27 +101,24 @@ def test_f6_the_session_ends_in_the_middle_of_a_game():
     assert Game.replay(game.record()).position() == text
     assert game.record().endswith("\n1-6\n")
     assert str(game).splitlines()[-1] == "The game is over: seat 0 wins."
-    assert "Seat 0 wins with 16 in all, and the session is over." in format_playthrough(game)
-    assert "Most spades" not in format_playthrough(game)
 
 
 END = "captured 0: AC AD AH AS 2S; captured 1: rest; last-capturer: 1"
 
 
 @pytest.mark.parametrize(
-    ("rules", "more", "winners", "won"),
+    ("rules", "more", "winners"),
     [
-        (FINLAND, "", [0], "Seat 0 wins by card points with 5."),
-        (f"{FINLAND} goal=low", "", [1], "Seat 1 wins by card points with 5."),
-        (SWEDEN, "; sweeps: 1 0", [1], "Seat 1 wins by spades with 6."),
-        (f"{SWEDEN} tie_break=share", "; sweeps: 1 0", [0, 1], "Seat 0 and seat 1 share the win with 6."),
+        (FINLAND, "", [0]),
+        (f"{FINLAND} goal=low", "", [1]),
+        (SWEDEN, "; sweeps: 1 0", [1]),
+        (f"{SWEDEN} tie_break=share", "; sweeps: 1 0", [0, 1]),
     ],
 )
-def test_f7_s4_k6_what_breaks_a_tie_is_told(rules, more, winners, won):
+def test_f7_s4_k6_a_tie_is_broken(rules, more, winners):
     game = Game.from_position(f"rules: {rules}; {END}{more}")
     assert game.scores()[0] == game.scores()[1]
     assert game.winners == winners
-    assert format_playthrough(game).splitlines()[-1] == won
 
 
 def test_k6_a_session_plays_on_until_one_is_alone_at_the_top():
@@ -162,7 +153,7 @@ def test_r10_f1_what_a_hand_cannot_hold_may_be_a_single_card():
     with pytest.raises(NotationError, match="holds a rank that it can't hold"):
         Game.from_position(text + "2S")
     assert "cannot-hold 0: 2\n" in Game.from_position(text + "2").position()
-    with pytest.raises(NotationError, match="'2S' is no rank"):
+    with pytest.raises(NotationError, match="nothing in this deal shows"):
         Game.from_position((text + "2S").replace(rules, f"{SWEDEN} forced_sweep=True"))
 
 
