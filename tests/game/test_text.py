@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from fuzz.text import CARDS, ODD, check_rules
 from support.fuzzing import REFUSED, attempt, check_sentence
-from support.places import DOCS
 
 from krypenv import Engine, Game, IllegalMove, Move, Rules, agents
 from krypenv.agents.base import LIMITS, options_of
-from krypenv.agents.search.sampler import MOST_SHARED
 from krypenv.agents.search.search import Search
 from krypenv.cards import parse_card, parse_rank
 from krypenv.inputs.words import as_argument, command_line
@@ -202,9 +200,6 @@ def test_a_long_text_is_read_or_refused_in_linear_time(name):
         assert Game.replay(game.record()).comments == game.comments
 
 
-# ---------------------------------------------------------------------- sentences
-
-
 # ---------------------------------------------------------------------- agents
 
 
@@ -217,14 +212,6 @@ def test_every_number_of_every_agent_has_bounds():
                 for value in ("-1", str(high + 1), "9" * 30, "1e999", "-1e999"):
                     sentence = refusal(agents.make, f"{name}({option}={value})", MAIN)
                     assert sentence.startswith(option if "e" not in value or type(default) is float else name)
-
-
-def test_the_bounds_stand_in_the_documentation():
-    text = (DOCS / "agents.md").read_text(encoding="utf-8")
-    for option, (low, high, _) in LIMITS.items():
-        agent, _, key = option.rpartition(".")
-        assert f"| `{key}`{f' of `{agent}`' if agent else ''} | {low:,} to {high:,} |" in text
-    assert f"is {MOST_SHARED:,} at most" in text
 
 
 @pytest.mark.parametrize(
