@@ -118,12 +118,12 @@ def _hearts(observed: bool) -> Line:
     game, rng = pyspiel.load_game("hearts"), random.Random(0)
     while True:
         state, steps = game.new_initial_state(), 0
-        while not state.is_terminal():
+        while actions := state.legal_actions():
             if not state.is_chance_node():
                 steps += 1
                 if observed:
                     state.information_state_tensor()
-            state.apply_action(rng.choice(state.legal_actions()))
+            state.apply_action(rng.choice(actions))
         yield steps
 
 
