@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).absolute().parents[1]
-LINKS = ("agents", "training")
 VARIABLES = ("NUMBA_", "KRYPENV_", "OMP_", "MKL_", "CUDA_", "PYTHONPATH")  # how the names of those shown begin
 PLAYING = "playing a game; the first one after an installation compiles, which takes a while"
 PLAY = "from krypenv.doctor.report import play; play()"
@@ -33,7 +32,7 @@ def examine() -> dict[str, Any]:
     packages = _packages()
     core = packages.pop("")
     self_test, error = _self_test()
-    links = {name: _link(name) for name in LINKS if (FOLDER.parent / "training").is_dir()}
+    links = {name: _link(name) for name in ("agents", "training") if (FOLDER.parent / "training").is_dir()}
     return {
         "versions": {"krypenv": _version_of("krypenv") or "not installed", "Python": platform.python_version(), **core},
         "installation": {"folder": str(FOLDER), "interpreter": sys.executable, "system": platform.platform(), **links},

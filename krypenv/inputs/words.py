@@ -22,20 +22,9 @@ LONGEST_NAME = 200  # characters of a text from outside on a page
 LONGEST_LIST = 1000  # characters of a list of names in a message
 
 
-class _Shortened(reprlib.Repr):
-    """Shortens the `repr` of a value in its middle, and never writes out a huge number, which takes long."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxlong = self.maxother = LONGEST_VALUE
-        self.maxlevel, self.maxtuple, self.maxlist = 3, 13, 13
-
-    def repr_int(self, number: int, level: int) -> str:
-        bits = int.bit_length(number)
-        return super().repr_int(number, level) if bits < 1000 else f"<a number of {bits} bits>"
-
-
-_SHORTENED = _Shortened()
+_SHORTENED = reprlib.Repr()
+_SHORTENED.maxstring = _SHORTENED.maxlong = _SHORTENED.maxother = LONGEST_VALUE
+_SHORTENED.maxlevel, _SHORTENED.maxtuple, _SHORTENED.maxlist = 3, 13, 13
 
 
 def shown(value: Any) -> str:
@@ -44,7 +33,10 @@ def shown(value: Any) -> str:
     >>> shown("8S"), len(shown("8S" * 1_000_000))
     ("'8S'", 80)
     """
-    return one_line(_SHORTENED.repr(value), LONGEST_VALUE)
+    try:
+        return one_line(_SHORTENED.repr(value), LONGEST_VALUE)
+    except ValueError:  # a number with more digits than Python writes
+        return f"<{type(value).__name__} with a number of too many digits>"
 
 
 def printable(text: str) -> str:

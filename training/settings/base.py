@@ -119,7 +119,7 @@ class Settings(BaseModel):
 
     @classmethod
     def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Choose values for settings that are not given, if those given call for other defaults than the fields'."""
+        """Compute the defaults that depend on the values given, by name; all others are the fields' own."""
         return {}
 
     @classmethod
