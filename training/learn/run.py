@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from rich.console import Console
-from stable_baselines3.common.logger import KVWriter, Logger
+from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from torch.utils.tensorboard import SummaryWriter
 
 from krypenv import __version__, agents
@@ -211,9 +211,8 @@ class TrainingRun:
 
     def _next_point(self) -> float:
         """Compute when the next point of the curve is due, in seconds: the pauses grow to `curve_every`."""
-        last = self.curve[-1].seconds
-        every = self.settings.curve_every
-        return last + min(every, every / 10 + GROWTH * last)
+        last, longest = self.curve[-1].seconds, self.settings.curve_every
+        return last + min(longest, longest / 10 + GROWTH * last)
 
     def _add_point(self) -> None:
         """Measure the current learner, while the clock of the training is stopped."""
@@ -333,21 +332,11 @@ class TrainingRun:
         return results
 
 
-class _Board(KVWriter):
+class _Board(TensorBoardOutputFormat):
     """The log for TensorBoard, which hides the steps that an earlier process logged from `first` on."""
 
     def __init__(self, folder: str, first: int) -> None:
-        self.writer = SummaryWriter(folder, purge_step=first)
-
-    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
-        """Write the figures of a step."""
-        for name, value in key_values.items():
-            self.writer.add_scalar(name, value, step)
-        self.writer.flush()
-
-    def close(self) -> None:
-        """Close the file."""
-        self.writer.close()
+        self.writer, self._is_closed = SummaryWriter(folder, purge_step=first), False
 
 
 def seed_of(seed: int, update: int, use: int) -> int:

@@ -220,7 +220,7 @@ def solve_deal(forest: Forest, at: int, gap: float, most: int, work: Work, solut
 
 
 @kernel
-def look_at_deal(forest: Forest, at: int, to_come: np.ndarray, policy: np.ndarray, seat: int, work: Work) -> None:
+def evaluate_nodes(forest: Forest, at: int, to_come: np.ndarray, policy: np.ndarray, seat: int, work: Work) -> None:
     """Compute the value and the reach probabilities of each node of a deal under a policy."""
     load_leaves(forest, at, to_come, 1.0, work)
     evaluate_policy(forest, at, policy, work)

@@ -13,13 +13,13 @@ from krypenv.game.game import Game
 from krypenv.observation import HISTORY_COLUMNS, history_shape
 from krypenv.rules import Rules
 from krypenv.training.solving.deal_tree import INFOSETS, Forest
-from krypenv.training.solving.equilibrium import Work, look_at_deal
+from krypenv.training.solving.equilibrium import Work, evaluate_nodes
 from krypenv.training.solving.growing import IntArray
 from krypenv.training.solving.solving import Solved, work_for
 
 
-class MoveLook(NamedTuple):
-    """A whole move."""
+class MoveChoice(NamedTuple):
+    """A whole move in the strategy."""
 
     move: str
     probability: float
@@ -37,7 +37,7 @@ class Look(NamedTuple):
     """What a strategy does at a position."""
 
     seat: int  # to act
-    moves: list[MoveLook]  # the most probable first; where only one move is legal, that one, with margin nan
+    moves: list[MoveChoice]  # the most probable first; where only one move is legal, that one, with margin nan
     beliefs: list[Belief]  # the most probable first; empty where only one move is legal
     histories: int  # sequences of plays in this deal that lead to the position; the likeliest is shown
     comes_here: bool  # whether the seat's own strategy can lead here
@@ -76,7 +76,7 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
     while len(game.legal_actions()) == 1:
         game.act(game.legal_actions()[0])
         if game.pending is None:
-            return Look(seat, [MoveLook(str(game.last_move), 1.0, np.nan)], [], 1, True, True)
+            return Look(seat, [MoveChoice(str(game.last_move), 1.0, np.nan)], [], 1, True, True)
     forest, solution = solved.trees.forests[number], solved.solutions[number]
     infosets = infosets_of(rules, forest, game.observation(history=knows_plays), knows_plays)
     later = solved.solutions[number + 1 :]
@@ -91,7 +91,7 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
     for move, entries in by_name.items():
         chances, margins = np.array(entries).T
         weights = chances if chances.any() else None
-        moves.append(MoveLook(move, float(chances.sum()), float(np.average(margins, weights=weights))))
+        moves.append(MoveChoice(move, float(chances.sum()), float(np.average(margins, weights=weights))))
     return Look(
         seat,
         sorted(moves, key=lambda move: (-move.probability, -move.margin)),
@@ -125,7 +125,7 @@ class _View:
         self.seat = int(forest.seat[infoset])
         self.sign = 1.0 if self.seat == 0 else -1.0
         self.deal = int(np.searchsorted(forest.starts[:, INFOSETS], infoset, "right")) - 1
-        look_at_deal(forest, self.deal, to_come, policy, self.seat, work)
+        evaluate_nodes(forest, self.deal, to_come, policy, self.seat, work)
         self.nodes = np.flatnonzero(forest.infoset == infoset)
         own, self.reach = work.reach[:, self.nodes]
         self.own = float(own.max())
