@@ -77,14 +77,3 @@ def test_batches_hold_each_valid_decision_once_with_its_own_features(size: int) 
     assert set(seen) <= valid
     left_out = len(valid) - len(seen)  # a rest of less than half a batch
     assert left_out == 0 if size > len(valid) else 0 <= left_out < size / 2
-
-
-def test_batches_follow_the_random_numbers_given() -> None:
-    buffer, last_seats, last_values = filled_buffer(np.random.default_rng(1))
-    buffer.compute_seat_advantages(last_seats, last_values)
-
-    def order(seed: int) -> list[list[int]]:
-        buffer.rng = np.random.default_rng(seed)
-        return [batch.position.observations[:, :2].tolist() for batch in buffer.minibatches(16)]
-
-    assert order(5) == order(5) != order(6)

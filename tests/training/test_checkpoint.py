@@ -97,14 +97,6 @@ def test_a_run_that_is_resumed_ends_like_the_unbroken_one(unbroken: Path, tmp_pa
     assert steps == {"train/loss": [64 * (number + 1) for number in range(UPDATES)], "margin/random": [0, 64 * UPDATES]}
 
 
-def test_a_checkpoint_is_read_back_as_it_was_written(unbroken: Path, tmp_path: Path) -> None:
-    shutil.copy(unbroken / "after-4", tmp_path / CHECKPOINT)
-    before = state_of(tmp_path)
-    with open_training(TrainSettings(resume=str(tmp_path))) as again:
-        again.save()
-    assert state_of(tmp_path) == before
-
-
 @pytest.mark.slow
 def test_a_killed_run_ends_like_the_unbroken_one(tmp_path: Path) -> None:
     """A process that is killed by the system in the middle of its work."""

@@ -368,12 +368,6 @@ def test_a_foreign_card_is_refused(copied: Path) -> None:
             load(copied)
 
 
-def test_a_torn_card_is_refused(copied: Path) -> None:
-    (copied / CARD).write_bytes((copied / CARD).read_bytes()[:-20])
-    with pytest.raises(ValueError, match="is not JSON; it was not written whole or was changed"):
-        load(copied)
-
-
 def test_a_folder_without_a_data_set_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=rf"nowhere holds no whole data set: it has no {CARD}"):
         load(tmp_path / "nowhere")

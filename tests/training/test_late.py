@@ -13,11 +13,8 @@ import pytest
 from support.commands import krypenv
 
 from krypenv import Game, Rules
-from krypenv.cards import NO_CARD, parse_card
-from krypenv.runtime.jit import handle, records
-from krypenv.state import GAME
+from krypenv.cards import parse_card
 from krypenv.training.solving import Bounds, Solved, Trees, grow_late, look, measure_late, solve, solve_late
-from krypenv.training.solving.deal_tree import play_code
 from krypenv.training.solving.late import last_deals
 from krypenv.training.solving.pairs import draw_ranges
 
@@ -256,15 +253,3 @@ def test_the_command_shows_a_late_position(tmp_path: Path) -> None:
     ):
         assert reason in " ".join(krypenv("solve", *arguments).stderr.split())
     assert not (tmp_path / "out").exists()
-
-
-def test_all_plays_are_told_apart_the_ace_of_clubs_included() -> None:
-    """A public history is known by hashes of its plays: of the card, of what it took, and whether it goes on taking."""
-    kinds, codes = (0, 4, 7, 8, 39, 43, 46, 47), set()
-    for card, is_pending, count in product(kinds, (False, True), range(4)):
-        for taken in combinations([kind for kind in kinds if kind != card], count):
-            game = records(GAME, 1)
-            game.pending, game.last_card = card if is_pending else NO_CARD, card
-            game.taken[0, list(taken)] = 1
-            codes.add(play_code(handle(game)[0]))
-    assert len(codes) == len(kinds) * 2 * sum(math.comb(len(kinds) - 1, count) for count in range(4))

@@ -2,8 +2,6 @@
 
 import itertools
 import math
-from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,26 +60,6 @@ def at_a_deal(rules: Rules, number: int, seed: int = 0) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- zero on average
-
-
-@pytest.mark.parametrize("cards", [1, 2, 5, 6])
-def test_all_orders_of_the_cards_that_are_left_are_equally_likely(monkeypatch, cards):
-    """Over all random numbers, each order comes once: the mean over redeals is that over what could have been dealt."""
-    found = Counter()
-    for draws in itertools.product(*(range(limit) for limit in range(cards, 1, -1))):
-        asked = iter(zip(draws, range(cards, 1, -1), strict=True))
-
-        def drawn(game, stream, limit, asked=asked):
-            number, below = next(asked)
-            assert limit == below
-            return number
-
-        monkeypatch.setattr(deals, "random_below", drawn)
-        game = SimpleNamespace(deck=list(range(10)))
-        deals.shuffle_rest.py_func(game, 3, 3 + cards)
-        assert game.deck[:3] + game.deck[3 + cards :] == [0, 1, 2, *range(3 + cards, 10)]
-        found[tuple(game.deck[3 : 3 + cards])] += 1
-    assert found == Counter(itertools.permutations(range(3, 3 + cards)))
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

@@ -112,22 +112,6 @@ def test_what_the_policy_is_asked_in_different_ways_agrees(rules: Rules) -> None
 
 
 @torch.no_grad()
-def test_actions_are_drawn_by_their_probabilities() -> None:
-    policy, engine, draws = make_policy(TABLES[0]), positions(TABLES[0]), 20_000
-    row = [engine.action_mask.sum(1).argmax()]
-    masks = engine.action_mask[row].repeat(draws, 0)
-    plain = torch.from_numpy(engine.observation[row].repeat(draws, 0))
-    torch.manual_seed(3)
-    actions = policy(plain, action_masks=masks)[0].numpy()
-    expected = policy.get_distribution(plain[:1], masks[:1]).distribution.probs[0].double().numpy() * draws
-    legal = np.flatnonzero(masks[0])
-    assert len(legal) > 2
-    counts = np.bincount(actions, minlength=NUM_ACTIONS)
-    chi2 = ((counts - expected)[legal] ** 2 / expected[legal]).sum()
-    assert chi2 < len(legal) + 5 * np.sqrt(2 * len(legal)) + 10
-
-
-@torch.no_grad()
 def test_entropies_and_divergences_from_another_policy() -> None:
     """Against sums over all actions by hand."""
     rules = TABLES[1]

@@ -194,14 +194,3 @@ def test_an_agent_with_milliseconds_has_all_of_them_for_its_first_decision(name,
     batches, groups = 30 // sampler.BATCH, -(-3 // agent._threads)
     assert len(calls) - first == groups * batches
     assert first == 1 + groups * batches
-
-
-def test_the_first_decision_is_what_it_is_without_a_clock():
-    """Looking once before the clock starts changes nothing of what is looked at."""
-    rules = Rules.preset("mini-low")
-    engine = Engine(rules, 6, seed=1)
-    for name in ("search", "rollout", "ismcts"):
-        timed, free = (agents.make(f"{name}(worlds=20{ms})", rules, seed=5) for ms in (", ms=1000000", ""))
-        np.testing.assert_array_equal(
-            timed.act(engine.observation, engine.action_mask), free.act(engine.observation, engine.action_mask)
-        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import math
 from contextlib import redirect_stdout
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from support.commands import krypenv, settings_of
+from support.commands import settings_of
 from support.games import SMALL, some_arrays
 
 from krypenv import Rules, agents
@@ -21,7 +20,6 @@ from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.envs.learner import LEARNER
 from krypenv.training import TrainSettings, duplicate_match, train
 from krypenv.training.evaluation.matches.duplicate import MatchResult
-from krypenv.training.learn import run
 from krypenv.training.learn.network import tensors_of
 from krypenv.training.learn.report import CurvePoint, write_curve
 from krypenv.training.learn.run import TrainingRun, open_training
@@ -68,17 +66,6 @@ def test_a_run_leaves_model_log_picture_and_evaluation(finished: Path) -> None:
     assert not [path for path in finished.rglob("*") if path.suffix in (".pkl", ".zip", ".pt", ".pth")]
 
 
-def test_points_of_a_curve_lie_closer_at_its_beginning(tmp_path: Path) -> None:
-    new, times = begin(tmp_path / "run", curve_every=30.0), [0.0]
-    while times[-1] < 200:
-        new.curve = [CurvePoint(times[-1], 0, 0.0, 0.0, 0.0)]
-        times.append(new._next_point())
-    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
-    assert sum(at <= 30 for at in times) >= 5
-    assert gaps == sorted(gaps)
-    assert gaps[-1] == 30
-
-
 def test_a_curve_of_single_deals_is_kept_without_bounds(tmp_path: Path) -> None:
     write_curve(tmp_path, [CurvePoint(1.5, 0, 2.0, -math.inf, math.inf)], Rules.preset("krypkasino"), "greedy")
     point = {"seconds": 1.5, "frames": 0, "margin": 2.0, "low": None, "high": None}
@@ -103,6 +90,7 @@ def test_the_same_settings_make_the_same_weights_and_another_seed_others(finishe
         {"reward": "points", "dense": False, "critic": False, "kl_coef": 0.0, "opponents": ("past",)},
         {"also": ("krypkasino players=3", "krypkasino players=4 teams=2")},
         {"rules": "kasino-finland", "players": 4, "teams": 2},
+        {"rules": "kasino-sweden", "also": ("overspader players=2",)},
         {"rules": "laistokasino custom_points=H:1+QS:13"},
         {"rules": "mulle-glimne"},
     ],
@@ -248,19 +236,3 @@ def test_what_suits_a_family_follows_from_the_rules() -> None:
     assert its.gamma > main.gamma
     given = TrainSettings(rules="mulle", against=("random",), gamma=0.5)
     assert (given.against, given.gamma) == (("random",), 0.5)
-
-
-def test_one_network_learns_games_that_show_the_same(tmp_path: Path) -> None:
-    new = begin(tmp_path / "run", rules="kasino-sweden", also=("overspader players=2",))
-    new.curve = [CurvePoint(0.0, 0, 0.0, -1.0, 1.0)]
-    new.write_model("krypenv train")
-    for rules in (SWEDEN, OVERSPADER):
-        assert agents.make(str(tmp_path / "run" / "model"), rules).rules == rules
-
-
-def test_the_command_line_asks_for_what_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[TrainSettings] = []
-    monkeypatch.setattr(run, "train", seen.append)
-    for words in ((), ("--card", "32", "--opponents", "greedy", "--no-critic", "--minutes", "2")):
-        assert krypenv("train", *words).exit_code == 0
-    assert seen == [TrainSettings(), TrainSettings(card=32, opponents=("greedy",), critic=False, minutes=2.0)]
