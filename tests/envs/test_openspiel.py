@@ -13,7 +13,6 @@ from types import SimpleNamespace
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import (
     cfr,
     exploitability,
@@ -220,16 +219,6 @@ def test_search_there_resamples_what_the_seat_has_not_seen():
     assert sum(margins) == 0
     fast = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 1), 5.0, 30, 10, False, 1, False)
     assert sum(pyspiel.evaluate_bots(game.new_initial_state(), [fast, fast], 5)) == 0
-
-
-def test_its_environment_for_learners_takes_the_game():
-    env = rl_environment.Environment(openspiel.load(Rules.preset("mini-kasino")))
-    time_step = env.reset()
-    while not time_step.last():
-        player = time_step.observations["current_player"]
-        assert len(time_step.observations["info_state"][player]) == env.observation_spec()["info_state"][0]
-        time_step = env.step([time_step.observations["legal_actions"][player][0]])
-    assert sum(time_step.rewards) == pytest.approx(0)
 
 
 # ---------------------------------------------------------------------- bots
