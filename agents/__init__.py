@@ -109,7 +109,7 @@ def make_known(spec: str, rules: RulesLike | None = None, seed: int = 0) -> Base
         if not _is_folder(spec):
             refuse_zip(spec)
             raise ValueError(f"there is no model folder {shown(spec)}; the agents with a name are {', '.join(_AGENTS)}")
-        return StrategyPlayer(spec, rules, seed) if is_strategy(spec) else load_agent(rules, seed, model=spec)
+        return StrategyPlayer(spec, rules, seed) if is_strategy(spec) else load_agent(rules, seed, model=str(spec))
     if spec not in _AGENTS:
         refuse_zip(spec)
     name, options = parse_spec(spec)

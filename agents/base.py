@@ -15,7 +15,8 @@ import numpy.typing as npt
 from krypenv.cards import NUM_KINDS
 from krypenv.game.base_agent import BaseAgent, check_game, sight_of
 from krypenv.game.game import Game
-from krypenv.inputs.words import did_you_mean, is_whole, one_line, shown
+from krypenv.inputs.words import did_you_mean, is_whole, shown
+from krypenv.kernels.compiled import compile_rules
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.state import MAX_DECK, State
@@ -51,13 +52,6 @@ LIMITS: dict[str, tuple[float, float, str]] = {
 }
 # Upper bounds of options where only a record names the agent, so that it decides within about a second.
 RECORDED_LIMITS = {"worlds": 500, "plies": 2, "deals": 2, "threads": 1}
-
-# Fields of the rules that agents who know the main game rely on.
-_KNOWN = (
-    "goal", "capture", "sweep_payer", "sweeps_cancel", "last_deal_sweeps", "sweep_limit", "lillan_hand_value",
-    "storan_hand_value", "most_spades_points", "most_cards_points", "spades_above", "mulle_points", "mulle_by_value",
-    "building", "threshold_at_once", "tie_break",
-)  # fmt: skip
 
 
 class Agent(Protocol):
@@ -156,32 +150,19 @@ def check_hands(rules: Rules, observation: np.ndarray, hands: np.ndarray) -> npt
     return dealt
 
 
-def check_krypkasino(rules: Rules, who: str) -> None:
-    """Raise ValueError, with the reason, for rules that count or allow more than Krypkasino and its variants do.
+def is_main(rules: Rules) -> bool:
+    """Check whether rules are like the main game's: one maximal capture, and no counts but Krypkasino's.
 
-    The message names `who`, an agent or a command. Fields such as the deck, the deals and the points of cards
-    may have any value.
+    Fields such as the deck, the deals, the goal and the points of cards may have any value.
     """
-    if field := _unknown_field(rules):
-        game = f"{rules.name} with {rules.players} players"
-        raise ValueError(f"{one_line(who, 80)} knows only games like Krypkasino, and {game} has {field}")
+    return bool(compile_rules(rules)[0]["is_main"])
 
 
-def knows_krypkasino(rules: Rules) -> bool:
-    """Check whether `check_krypkasino` passes rules."""
-    return not _unknown_field(rules)
-
-
-def _unknown_field(rules: Rules) -> str:
-    """Find the first field that makes rules another game than Krypkasino and its variants, "" if there is none."""
-    known = Rules()
-    for key in _KNOWN:
-        if getattr(rules, key) != getattr(known, key):
-            return f"{key}={getattr(rules, key)!r}"
-    for name in ("hand_values", "table_values"):
-        if not all(isinstance(value, int) for value in getattr(rules, name)):
-            return f"cards with two values in {name}"
-    return ""
+def draw_actions(probabilities: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Draw an action of each row, (B,) int64, by probabilities, (B, A)."""
+    rising = probabilities.cumsum(axis=1)
+    actions: IntArray = (rising > rng.random((len(rising), 1)) * rising[:, -1:]).argmax(axis=1)
+    return actions
 
 
 def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
@@ -223,6 +204,19 @@ def format_spec(name: str, options: dict[str, Any]) -> str:
     'tactician(shed=True)'
     """
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in options.items())})" if options else name
+
+
+def name_of(name: str, maker: Callable[..., Agent], options: dict[str, Any]) -> str:
+    """Make the string of an agent from the values of its options; `threads` and defaults are left out.
+
+    Raises ValueError for a value that an option can't have.
+    """
+    defaults = options_of(maker)
+    values = {key: options[key] for key in defaults}
+    values = {key: value.item() if isinstance(value, np.generic) else value for key, value in values.items()}
+    check_options(name, maker, values)
+    named = {key: values[key] for key in defaults if key != "threads" and values[key] != defaults[key]}
+    return format_spec(name, named)
 
 
 def options_of(agent: Callable[..., Agent]) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """The champion: `guided` with the package's network for the rules, or `search` where no network was trained for them.
 
 This module only chooses: the model by the rules (`SHIPPED`), the numbers of worlds and proposals, and the weight of the
-prior. `act` itself, in `search/sampler.py`, checks the observations and shares the rows among
-threads; below it a decision passes six files:
+prior. `act` itself, in `search/sampler.py`, checks the observations and shares the rows among threads. Below it a
+decision passes six files; its state is the record `workspace.decision`:
 
-1. `neural/guided.py`: the algorithm, as three hooks of the loop: `begin_guided` (policy of the root, proposals),
-   `draw_proposal` (worlds) and `play_out_moves` (values of moves).
-2. `search/sampling.py`: the loop over worlds (`decide_row`). It lists the moves, adds their values to totals, prunes
-   moves, and writes the action of the best one.
+1. `neural/guided.py`: the algorithm, as three kernels in the order of their calls: `begin_guided` (policy of the root,
+   proposals), `draw_proposal` (worlds) and `play_out_moves` (values of moves).
+2. `search/sampling.py`: the loop over worlds that calls them (`make_loop`). It lists the moves, adds their values to
+   totals, prunes moves, and writes the action of the best one.
 3. `search/worlds.py`: the information set of the observation (`set_root`), and worlds sampled from it (`next_world`).
 4. `neural/belief.py`: the importance weight of a world's hidden hands, from the others' plays in this deal.
 5. `neural/playouts.py`: playouts with the network at every seat. Both caches live here: by hidden hand, and by sequence
@@ -23,11 +23,10 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from krypenv.agents.base import BaseAgent, knows_krypkasino
+from krypenv.agents.base import BaseAgent, is_main, name_of
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent
 from krypenv.agents.search.rollout import Rollout
-from krypenv.agents.search.sampler import name_of
 from krypenv.agents.search.search import Search
 from krypenv.rules import Rules
 
@@ -100,7 +99,7 @@ def _make_player(model: Path | None, rules: Rules, seed: int, worlds: int, threa
     options = dict[str, Any](worlds=worlds, threads=threads)
     if model and worlds:
         proposals = PROPOSALS if rules.players == 2 else MORE_PROPOSALS
-        if not knows_krypkasino(rules):
+        if not is_main(rules):
             proposals = 1  # the network takes too long for more
         return Guided(rules, seed, model=str(model), proposals=proposals, prior=PRIORS.get(model.name), **options)
     if model:

@@ -19,7 +19,7 @@ from krypenv.agents.moves.record import MOST_JUDGED, MOST_MOVES
 from krypenv.cards import NUM_BUILDING_ACTIONS, NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import LILLAN, STORAN
 from krypenv.kernels.builds import copies_in
-from krypenv.kernels.compiled import NIBBLE, NUM_CLASSES, bit_index, hand_value_of
+from krypenv.kernels.compiled import NIBBLE, NUM_CLASSES, NUM_VALUES, bit_index, hand_value_of
 from krypenv.kernels.gains import GAINS, find_best, price_of, search_best
 from krypenv.kernels.outlook import OUTLOOK, chance_of_hit, chance_of_sweep, read_outlook
 from krypenv.kernels.play import GAME_OVER
@@ -64,6 +64,8 @@ JUDGING = np.dtype(
         ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
         ("after", GAME),  # the game after a move
         ("replies", REPLIES),
+        ("group_points", np.int64, (NUM_VALUES,)),  # the main game: points of the cheapest group of each value
+        ("own", np.int64, (NUM_RANKS,)),  # the main game: cards of each rank in the own hand
         ("listed", np.int64),  # moves that were judged
         ("judged", JUDGED, (MOST_MOVES,)),
     ],

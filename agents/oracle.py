@@ -2,7 +2,7 @@
 
 1. What is seen of the other hands is a constraint on determinizations: every world agrees with the observation and with
    the cards that are seen (`draw_around`). The rest is the search of `krypenv.agents.search.search`.
-2. Where all hands are seen, there is one world, the true one (`best_knowing`).
+2. Where all hands are seen, there is one world, the true one (`open_root`).
 3. `oracle-deck` values a line at the end of the deal by playing on from the known deck (`solver.play_cheapest`).
 """
 
@@ -12,13 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.base import IntArray
-from krypenv.agents.moves.making import next_action
-from krypenv.agents.moves.record import add_move
-from krypenv.agents.search.sampler import Examined, Sampler, name_of
-from krypenv.agents.search.sampling import best_of, list_choices, make_decide_row, make_decide_rows
-from krypenv.agents.search.search import SearchPlan, plan_of, solve_world, take_one_world, value_moves
-from krypenv.agents.search.worlds import Job, complete, world_seed
+from krypenv.agents.base import IntArray, name_of
+from krypenv.agents.search.sampler import Examined, Sampler
+from krypenv.agents.search.sampling import list_choices, make_loop
+from krypenv.agents.search.search import SearchPlan, plan_of, solve_world, take_one_world
+from krypenv.agents.search.worlds import Job, begin, begin_decision, complete, world_seed
 from krypenv.cards import NUM_KINDS
 from krypenv.game.moves import Move
 from krypenv.kernels.compiled import TABLE
@@ -29,7 +27,7 @@ from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import in_turn
-from krypenv.state import MAX_DECK, State, mix
+from krypenv.state import MAX_DECK, State
 from krypenv.worlds.hidden import give
 from krypenv.worlds.invariants import check_state
 
@@ -48,21 +46,6 @@ class Sight(NamedTuple):
 
 
 # ---------------------------------------------------------------------- kernels
-
-
-@kernel
-def list_knowing(compiled: np.ndarray, state: np.ndarray, row: int, workspaces: np.ndarray) -> int:
-    """Set up a game with all hands open as the only world, and list its moves; return their number."""
-    worlds = workspaces[0].worlds
-    worlds.game, worlds.is_open = state[row], True
-    return list_choices(compiled[0], worlds.game, True, workspaces[0].listing)
-
-
-@kernel
-def value_knowing(compiled: np.ndarray, end: int, seed: np.uint64, plan: SearchPlan, workspaces: np.ndarray) -> None:
-    """Write the margins of the first `end` moves of the world that `list_knowing` set up to `.values`."""
-    workspaces[0].tally.totals[:end] = 0.0
-    value_moves(compiled[0], plan, workspaces[0], end, mix(seed))
 
 
 @kernel
@@ -111,20 +94,30 @@ def _reveal_hand(compiled: np.record, game: np.record, seat: int, number: int, c
 
 
 @kernel
+def open_root(job: Job, plan: Sight, workspace: np.record) -> None:
+    """Where all hands are seen, take the true game for the information set; call `begin_decision` first."""
+    decision = workspace.decision
+    if plan.is_open[decision.row]:
+        decision.root, decision.is_open = plan.state[decision.row], True
+
+
+@kernel
 def draw_around(job: Job, plan: Sight, workspace: np.record) -> int:
     """Draw the next world in which the other hands hold the cards that are seen; return 0 after the last one."""
-    compiled, worlds = job.compiled[0], workspace.worlds
-    if worlds.world >= worlds.end or not worlds.agrees:
+    compiled, decision = job.compiled[0], workspace.decision
+    if decision.next >= decision.end or not decision.agrees:
         return 0
-    worlds.seed = world_seed(job.seeds[worlds.row], worlds.world)
-    worlds.world += 1
-    worlds.game = worlds.root
+    decision.seed = world_seed(job.seeds[decision.row], decision.next)
+    decision.next += 1
+    decision.world = decision.root
+    if plan.is_open[decision.row]:
+        return 1
     for place in range(1, compiled.players):
-        seat = (worlds.root.seat + place) % compiled.players
+        seat = (decision.root.seat + place) % compiled.players
         for kind in range(NUM_KINDS):
-            give(worlds.game, seat, kind, np.int64(plan.cards[worlds.row, place, kind]))
-    worlds.agrees = complete(compiled, plan.narrowed[worlds.row], worlds.seed, False, workspace)
-    return int(worlds.agrees)
+            give(decision.world, seat, kind, np.int64(plan.cards[decision.row, place, kind]))
+    decision.agrees = complete(compiled, plan.narrowed[decision.row], decision.seed, False, workspace)
+    return int(decision.agrees)
 
 
 @kernel
@@ -133,23 +126,27 @@ def solve_around(job: Job, plan: Sight, end: int, workspace: np.record) -> None:
     solve_world(job, plan.search, end, workspace)
 
 
-_sampled_row = make_decide_row(solve_around, draw_around, take_one_world)
+_loop = make_loop(take_one_world, draw_around, solve_around)
+_decide_row = _loop.decide_row
 
 
 @kernel
-def see_row(job: Job, plan: Sight, workspaces: np.ndarray) -> None:
-    """Write the action of the best move of a decision: in the true world if it is seen, else in sampled ones."""
-    worlds, row = workspaces[0].worlds, workspaces[0].worlds.row
-    if not plan.is_open[row]:
-        _sampled_row(job, plan, workspaces)
-        return
-    end = list_knowing(job.compiled, plan.state, row, workspaces)
-    value_knowing(job.compiled, end, job.seeds[row], plan.search, workspaces)
-    best = workspaces[0].listing.moves[best_of(workspaces[0].tally.values, end)]
-    job.out[row] = next_action(worlds.game, best)
+def see_rows(job: Job, plan: Sight, workspaces: np.ndarray, part: int, parts: int) -> None:
+    """Decide every `parts`-th row of a job by the cards that are seen beside its observation."""
+    for row in range(job.start + part, job.stop, parts):
+        if begin(job, row, workspaces[0]):
+            open_root(job, plan, workspaces[0])
+            _decide_row(job, plan, workspaces[0])
 
 
-see_rows = make_decide_rows(see_row)
+@kernel
+def list_seen(job: Job, plan: Sight, workspaces: np.ndarray) -> tuple[int, bool]:
+    """List the moves of the first row of a job; return their number, and whether all hands are seen."""
+    workspace = workspaces[0]
+    begin_decision(job, 0, workspace)
+    open_root(job, plan, workspace)
+    decision = workspace.decision
+    return list_choices(job.compiled[0], decision.root, decision.is_open, workspace.listing), decision.is_open
 
 
 # ---------------------------------------------------------------------- agents
@@ -161,12 +158,12 @@ class _Oracle(Sampler):
     cheats = True
     gives_values = False
     _decide = staticmethod(see_rows)
+    _list = staticmethod(list_seen)
+    _value = staticmethod(_loop.value_worlds)
 
-    def __init__(
-        self, rules: Rules, seed: int, plies: int, method: str, value: str, cards: int = MAX_DECK, worlds: int = 1
-    ) -> None:
-        self._cards, self._plan = cards, plan_of(rules, method, plies)
-        super().__init__(rules, seed, worlds, value, 0.0, 1)
+    def __init__(self, rules: Rules, seed: int, plies: int, cards: int = MAX_DECK, worlds: int = 1) -> None:
+        self._cards, self._plan = cards, plan_of(rules, "max_n", plies)
+        super().__init__(rules, seed, worlds, "sweep", 0.0, 1)
 
     @in_turn
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
@@ -194,11 +191,9 @@ class OracleHand(_Oracle):
 
     sees_deck = False
 
-    def __init__(
-        self, rules: Rules, seed: int = 0, *, plies: int = 0, method: str = "max_n", value: str = "sweep"
-    ) -> None:
+    def __init__(self, rules: Rules, seed: int = 0, *, plies: int = 0) -> None:
         self.name = name_of("oracle-hand", type(self), locals())
-        super().__init__(rules, seed, plies, method, value)
+        super().__init__(rules, seed, plies)
 
     @in_turn
     def examine_on(self, state: State, also: Move | None = None) -> Examined:
@@ -206,15 +201,9 @@ class OracleHand(_Oracle):
 
         `state` is (1,) of `GAME`, with a seat to act.
         """
-        games, listing = check_state(self.rules, state, 1), self._workspaces["listing"]
-        seed = np.uint64(self._rng.integers(0, 1 << 63))
-        count = int(list_knowing(self._compiled, games, 0, self._workspaces))
-        was_cut, moves = bool(listing["is_cut"][0]), listing["moves"][0]
-        if also is not None:
-            count = add_move(moves, count, also)
-        value_knowing(self._compiled, count, seed, self._plan, self._workspaces)
-        margins = self._workspaces["tally"]["values"][:, :count].copy()
-        return Examined(moves[:count].copy(), margins, was_cut=was_cut)
+        games = check_state(self.rules, state, 1)
+        seen, sight = self._look(games)
+        return self._examine(self._job(seen, np.ones((1, self.rules.num_actions), np.int8)), sight, also)
 
 
 class OracleDeck(_Oracle):
@@ -224,18 +213,9 @@ class OracleDeck(_Oracle):
     own sweeps, less a sweep that the next hand must make.
     """
 
-    def __init__(
-        self,
-        rules: Rules,
-        seed: int = 0,
-        *,
-        plies: int = 0,
-        method: str = "max_n",
-        value: str = "sweep",
-        deals: int = 2,
-    ) -> None:
+    def __init__(self, rules: Rules, seed: int = 0, *, plies: int = 0, deals: int = 2) -> None:
         self.name = name_of("oracle-deck", type(self), locals())
-        super().__init__(rules, seed, plies, method, value)
+        super().__init__(rules, seed, plies)
         self._workspaces["leaf_model"]["deals"] = deals
 
 
@@ -250,21 +230,11 @@ class OracleCards(_Oracle):
     Args:
         cards: cards seen of each other hand.
         worlds: worlds sampled for a decision.
-        plies, method, value: as in `Search`.
+        plies: as in `Search`.
     """
 
     sees_deck = False
 
-    def __init__(
-        self,
-        rules: Rules,
-        seed: int = 0,
-        *,
-        cards: int = 1,
-        worlds: int = 30,
-        plies: int = 0,
-        method: str = "max_n",
-        value: str = "sweep",
-    ) -> None:
+    def __init__(self, rules: Rules, seed: int = 0, *, cards: int = 1, worlds: int = 30, plies: int = 0) -> None:
         self.name = name_of("oracle-cards", type(self), locals())
-        super().__init__(rules, seed, plies, method, value, cards, worlds)
+        super().__init__(rules, seed, plies, cards, worlds)

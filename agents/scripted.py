@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krypenv.agents.base import BaseAgent, FloatArray, IntArray, Policy, check_options, check_seed, format_spec
+from krypenv.agents.base import BaseAgent, FloatArray, IntArray, Policy, check_seed, name_of
 from krypenv.agents.judgement import judge_decision
 from krypenv.agents.moves.making import next_action
 from krypenv.agents.moves.record import JUDGED_CAPTURES, trails
@@ -106,7 +106,7 @@ def choose_best(
 ) -> None:
     """Write each row's action of least cost, or that of its best move, to `out`, (B,) int64; ties at random."""
     workspace = workspaces[0]
-    worlds, judging, listing = workspace.worlds, workspace.judging, workspace.listing
+    decision, judging, listing = workspace.decision, workspace.judging, workspace.listing
     for row in range(len(out)):
         count = list_legal(action_masks[row], judging.legal)
         if count == 1:
@@ -118,8 +118,8 @@ def choose_best(
         else:
             set_root(compiled[0], observations[row], workspace)
             listing.keep = JUDGED_CAPTURES
-            best = best_move(compiled[0], observations[row], worlds.root, style, luck[row], 0, workspace)
-            out[row] = next_action(worlds.root, listing.moves[best])
+            best = best_move(compiled[0], observations[row], decision.root, style, luck[row], 0, workspace)
+            out[row] = next_action(decision.root, listing.moves[best])
 
 
 @kernel
@@ -246,10 +246,9 @@ class Tactician(_Scripted):
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, shed: bool = False) -> None:
-        check_options("tactician", Tactician, {"shed": shed})
+        name = name_of("tactician", Tactician, {"shed": shed})
         if shed and rules.building:
             raise ValueError(
                 "tactician(shed=True) sheds cards that must capture; where cards are built, leave shed out"
             )
-        name = format_spec("tactician", {"shed": True} if shed else {})
         super().__init__(name, rules, seed, Style(True, SHED_WEIGHT if shed else 0.0))

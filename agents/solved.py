@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import FloatArray, IntArray, Policy, check_seed
+from krypenv.agents.base import FloatArray, IntArray, Policy, check_seed, draw_actions
 from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.observation import VERSION, history_size
 from krypenv.rules import Rules
@@ -133,11 +133,7 @@ class StrategyPlayer(Policy):
 
         Raises ValueError for observations without the history block.
         """
-        probabilities = self.probabilities(observations, action_masks)
-        rising = probabilities.cumsum(axis=1)
-        luck = self._rng.random((len(rising), 1)) * rising[:, -1:]
-        actions: IntArray = (rising > luck).argmax(axis=1)
-        return actions
+        return draw_actions(self.probabilities(observations, action_masks), self._rng)
 
     def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:
         size = self.rules.observation_size + history_size(self.rules)

@@ -36,16 +36,16 @@ FRAME = np.dtype(  # a node on the line that is being searched
 
 ENTRY = np.dtype([("key", np.uint64), ("gain", np.float64), ("bound", np.int64)], align=True)  # of the table
 
-WORLDS = np.dtype(
+DECISION = np.dtype(
     [
         ("blank", GAME),  # zeros
         ("root", GAME),  # the information set: the game with empty hands for the other seats
-        ("game", GAME),  # a world: the root, completed
-        ("ahead", GAME),  # a world that is played on
+        ("world", GAME),  # the current world: the root, completed
+        ("ahead", GAME),  # the current world, played on
         ("row", np.int64),  # of the decision in its job
         ("is_open", np.bool_),  # nothing is hidden
         ("agrees", np.bool_),  # every world so far agrees with the observation
-        ("world", np.int64),  # number of the next world
+        ("next", np.int64),  # number of the next world
         ("end", np.int64),  # number after the last world
         ("seed", np.uint64),  # of the current world
         ("tried", np.int64),  # worlds in which the moves were valued
@@ -84,7 +84,7 @@ TALLY = np.dtype(  # by move of the root
 WORKSPACE = np.dtype(
     [
         ("listing", LISTING),  # moves, and the scratch for listing them
-        ("worlds", WORLDS),  # the decision, and the world that was sampled for it
+        ("decision", DECISION),  # its information set, and the world that was sampled from it
         ("lines", LINES),  # the lines of play that the solver searches
         ("judging", JUDGING),  # the judgement of moves before any search
         ("tally", TALLY),  # the margins of the root's moves

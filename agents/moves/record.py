@@ -17,13 +17,13 @@ from krypenv.runtime.jit import kernel
 # hundreds of ways to choose between suits. `write_move` raises OverflowError for more.
 MOST_MOVES = 1 << 16
 KNOWN_SIZE = 1 << 11  # tables whose captures and sweeps are cached
-KNOWN_CAPTURES = 5  # captures of one value that are cached; if there are more, none are
+KNOWN_CAPTURES = 5  # a table with more captures of a value is not cached
 
 # Where captures are optional:
 MOST_UNIONS = 1 << 10  # unions of groups that are listed for a card
 UNION_SLOTS = 1 << 13  # of the hash set of these unions
 OPTIONAL_SIZE = 1 << 11  # tables whose optional captures by a card are cached
-OPTIONAL_CAPTURES = 8  # captures of a table and a card that are cached; if there are more, none are
+OPTIONAL_CAPTURES = 8  # a table with more captures by a card is not cached
 # A search for unions takes at most MANY_STEPS steps for each capture that is kept. Of more than MANY_CHOICES choices of
 # kinds for one union, the best go on to the next rank.
 MANY_STEPS = 40

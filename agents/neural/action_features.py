@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.agents.base import is_main
 from krypenv.agents.moves.listing import known_sweeps
 from krypenv.agents.moves.record import reset_listing
 from krypenv.agents.neural import move_features
 from krypenv.agents.neural.move_features import judge_actions, write_move_features
-from krypenv.agents.workspace import WORKSPACE
+from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, TAKE
 from krypenv.features import (
     COLUMNS as FEATURES,
@@ -39,7 +40,7 @@ from krypenv.kernels.outlook import chance_of_hit, read_outlook
 from krypenv.kernels.weighing import weigh_action
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.rules import Rules
-from krypenv.runtime.jit import for_kernels, handle, kernel, records
+from krypenv.runtime.jit import for_kernels, kernel
 
 VERSION = 1  # of the main game's action features; a network reads only the version it was trained on
 _ENTRIES = (
@@ -91,31 +92,22 @@ _LEFT, _TAKERS, _OWN, _PRICE, _RISK, _TAKER_CHANCE, _RISK_CHANCE, _HELD, _SEEN_C
 _HAND, _TABLE, _SEEN = (LAYOUT[name].start for name in ("hand", "table", "seen"))
 _NEVER = 99  # the price of a sum that can't be reached
 
-ACTION_SCRATCH = np.dtype(
-    [
-        ("prices", np.int64, (NUM_VALUES,)),  # the main game: points of the cheapest group of each value
-        ("own", np.int64, (NUM_RANKS,)),  # the main game: cards of each rank in the own hand
-        ("workspace", WORKSPACE),
-    ],
-    align=True,
-)
 
-
-class _Scratch(threading.local):
-    """A thread's scratch, allocated once."""
+class _Workspace(threading.local):
+    """A thread's workspace, allocated once."""
 
     def __init__(self) -> None:
-        self.scratch, self.rules = handle(records(ACTION_SCRATCH, 1)), ""
+        self.workspaces, self.rules = make_workspaces(), ""
 
     def borrow(self, rules: Rules) -> np.ndarray:
-        """Borrow the scratch, with caches emptied if they are of other rules."""
+        """Borrow the workspace, (1,) of `WORKSPACE`, with caches emptied if they are of other rules."""
         if self.rules != str(rules):
-            reset_listing(self.scratch["workspace"]["listing"])
+            reset_listing(self.workspaces["listing"])
             self.rules = str(rules)
-        return self.scratch
+        return self.workspaces
 
 
-_SCRATCH = _Scratch()
+_WORKSPACE = _Workspace()
 
 
 class ActionFeatures(NamedTuple):
@@ -128,7 +120,7 @@ class ActionFeatures(NamedTuple):
 
 def kind_of(rules: Rules) -> str:
     """Choose the action features of some rules, a key of `FEATURE_SETS`: main, or moves."""
-    return "main" if compile_rules(rules)["is_main"][0] else "moves"
+    return "main" if is_main(rules) else "moves"
 
 
 def features_of(rules: Rules) -> FeatureSet:
@@ -144,8 +136,8 @@ def gather_action_features(
     counts = masks.sum(axis=1, dtype=np.int64)
     actions = np.empty(counts.sum(), np.int64)
     features = np.zeros((len(actions), features_of(rules).width), np.int8)
-    scratch = _SCRATCH.borrow(rules)
-    write_all_action_features(compile_rules(rules), observations, masks, scratch, actions, features)
+    workspaces = _WORKSPACE.borrow(rules)
+    write_all_action_features(compile_rules(rules), observations, masks, workspaces, actions, features)
     return ActionFeatures(counts, actions, features)
 
 
@@ -154,45 +146,45 @@ def write_all_action_features(
     compiled: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
-    action_scratch: np.ndarray,
+    workspaces: np.ndarray,
     actions: np.ndarray,
     features: np.ndarray,
 ) -> None:
     """Write the legal actions of all rows and their features, (L,) and (L, W), one after the other."""
     at = 0
     for row in range(len(observations)):
-        prepare_actions(compiled[0], observations[row], action_scratch[0])
+        prepare_actions(compiled[0], observations[row], workspaces[0])
         for action in range(masks.shape[1]):
             if masks[row, action]:
                 actions[at] = action
-                write_action_features(compiled[0], observations[row], action, action_scratch[0], features[at])
+                write_action_features(compiled[0], observations[row], action, workspaces[0], features[at])
                 at += 1
 
 
 @kernel
-def prepare_actions(compiled: np.record, seen: np.ndarray, action_scratch: np.record) -> None:
+def prepare_actions(compiled: np.record, seen: np.ndarray, workspace: np.record) -> None:
     """Compute what all actions of a decision share."""
     if compiled.is_main:
-        read_outlook(compiled, seen, action_scratch.workspace.judging.outlook)
+        judging = workspace.judging
+        read_outlook(compiled, seen, judging.outlook)
         for rank in range(NUM_RANKS):
-            action_scratch.own[rank] = 0
+            judging.own[rank] = 0
             for suit in range(NUM_SUITS):
-                action_scratch.own[rank] += seen[_HAND + suit * NUM_RANKS + rank]
+                judging.own[rank] += seen[_HAND + suit * NUM_RANKS + rank]
     else:
-        judge_actions(compiled, seen, action_scratch.workspace)
+        judge_actions(compiled, seen, workspace)
 
 
 @kernel
 def write_action_features(
-    compiled: np.record, seen: np.ndarray, action: int, action_scratch: np.record, out: np.ndarray
+    compiled: np.record, seen: np.ndarray, action: int, workspace: np.record, out: np.ndarray
 ) -> None:
     """Write the features of a legal action to `out`, (W,) int8 zeros; call `prepare_actions` first."""
-    workspace = action_scratch.workspace
     if not compiled.is_main:
         write_move_features(compiled, seen, action, workspace, out)
         return
-    outlook, scratch = workspace.judging.outlook, workspace.listing.scratch
-    prices = action_scratch.prices
+    judging, outlook, scratch = workspace.judging, workspace.judging.outlook, workspace.listing.scratch
+    prices = judging.group_points
     weigh_action(compiled, seen, action, outlook, scratch)
     write_entries(compiled, outlook, out)
     kind = action % TAKE
@@ -204,7 +196,7 @@ def write_action_features(
     _find_prices(compiled, seen, action if outlook.creeps else NO_CARD, left, prices)
     takers, risky = np.int64(0), np.int64(0)
     for rank in range(NUM_RANKS):
-        own = _own_cards(action_scratch, rank, action)
+        own = _own_cards(judging, rank, action)
         price = prices[hand_value_of(compiled, rank)]
         if price < _NEVER:
             out[_TAKERS + rank] = outlook.unseen[rank]
@@ -219,7 +211,7 @@ def write_action_features(
             while ranks != 0:
                 bit = ranks & -ranks
                 ranks ^= bit
-                sweeping += _own_cards(action_scratch, bit_index(bit), action)
+                sweeping += _own_cards(judging, bit_index(bit), action)
             if sweeping > 0:
                 out[_RISK + rank] = sweeping
                 risky += outlook.unseen[rank]
@@ -228,9 +220,9 @@ def write_action_features(
 
 
 @kernel
-def _own_cards(action_scratch: np.record, rank: int, action: int) -> int:
+def _own_cards(judging: np.record, rank: int, action: int) -> int:
     """Count the cards of a rank in the own hand, without the one that an action plays."""
-    return action_scratch.own[rank] - np.int64(action < TAKE and action % NUM_RANKS == rank)
+    return judging.own[rank] - np.int64(action < TAKE and action % NUM_RANKS == rank)
 
 
 @kernel

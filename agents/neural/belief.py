@@ -71,7 +71,7 @@ def reconstruct_plays(
     if not replay(compiled, plays, count, NO_SEAT, belief, scratch):  # only to see how the sums grow in the deal
         return
     keep_sums(compiled, belief.start, belief.ahead)
-    viewer = workspace.worlds.root.seat
+    viewer = workspace.decision.root.seat
     if not replay(compiled, plays, count, viewer, belief, scratch) or belief.ahead.seat != viewer:
         belief.count = 0
 
@@ -103,7 +103,7 @@ def rewind(
     Sums, such as points, are left as they are now, and hands hold only the cards that are known.
     """
     game: Any = belief.start
-    belief.start = workspace.worlds.blank
+    belief.start = workspace.decision.blank
     copy_public(compiled, game, seen)
     viewer = np.int64(game.seat)
     for place in range(1, compiled.players):

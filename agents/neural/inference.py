@@ -9,20 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.moves.record import reset_listing
-from krypenv.agents.neural.action_features import ACTION_SCRATCH, FEATURE_SETS, prepare_actions, write_action_features
+from krypenv.agents.neural.action_features import FEATURE_SETS, prepare_actions, write_action_features
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs, inputs_of
+from krypenv.agents.workspace import WORKSPACE
 from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.observation import LARGEST_SIZE
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel
-from krypenv.state import mix
 
 _ZERO = np.float32(0)
 MAX_WIDTH = max(features.width for features in FEATURE_SETS.values())
 MAX_INPUTS = max(MAX_UNITS, LARGEST_SIZE, MAX_WIDTH)  # of a layer
 LINE = 64  # bytes
-_S12 = np.uint64(12)
 REWARD_SCALE = 0.1  # scales points for the value heads, so that losses are of the order of one
 
 NETWORK_SCRATCH = np.dtype(
@@ -37,8 +36,7 @@ NETWORK_SCRATCH = np.dtype(
         ("logits", np.float32, (NUM_BUILDING_ACTIONS,)),  # and their scores, in the same order
         ("seen", np.int8, (LARGEST_SIZE,)),  # an observation
         ("features", np.int8, (MAX_WIDTH,)),  # of one action
-        ("action_scratch", ACTION_SCRATCH),
-        ("temperature", np.float64),  # divides the logits before an action is sampled; 0 for the best one
+        ("workspace", WORKSPACE),  # of action features
     ],
     align=True,
 )
@@ -113,11 +111,10 @@ def in_lines(array: np.ndarray) -> np.ndarray:
     return copy
 
 
-def make_network_scratch(threads: int = 1, temperature: float = 0.0) -> np.ndarray:
-    """Allocate fresh scratch, (threads,) of `NETWORK_SCRATCH`."""
+def make_network_scratch(threads: int = 1) -> np.ndarray:
+    """Allocate fresh scratch and caches, (threads,) of `NETWORK_SCRATCH`."""
     network_scratch = allocate_in_lines((threads,), NETWORK_SCRATCH).view(np.recarray)
-    network_scratch.temperature = temperature
-    reset_listing(network_scratch["action_scratch"]["workspace"]["listing"])
+    reset_listing(network_scratch["workspace"]["listing"])
     return handle(network_scratch)
 
 
@@ -175,24 +172,9 @@ def state_value(
 
 
 @kernel
-def draw_action(logits: np.ndarray, count: int, temperature: float, seed: np.uint64) -> int:
-    """Sample a place among the first `count` logits from the softmax of logits / temperature, by a seed.
-
-    This is the Gumbel-max trick: the largest logit after adding Gumbel noise is such a sample.
-    """
-    chosen, highest = 0, -np.inf
-    for at in range(count):
-        uniform = (np.float64(mix(seed + np.uint64(at)) >> _S12) + 0.5) * 2.0**-52  # above 0 and below 1
-        noisy = logits[at] / temperature - np.log(-np.log(uniform))
-        if noisy > highest:
-            chosen, highest = at, noisy
-    return chosen
-
-
-@kernel
 def read_decision(compiled: np.record, weights: Weights, observation: np.ndarray, network_scratch: np.record) -> None:
     """Compute what all actions of a decision share, with the observation's contribution to every score in `.shared`."""
-    prepare_actions(compiled, observation, network_scratch.action_scratch)
+    prepare_actions(compiled, observation, network_scratch.workspace)
     context, shared, active = network_scratch.context, network_scratch.shared, network_scratch.active
     units, size = len(weights.read_bias), len(weights.hidden_bias)
     for unit in range(units):
@@ -213,7 +195,7 @@ def score_one(
     active, size = network_scratch.active, len(weights.hidden_bias)
     for entry in range(len(weights.features)):
         features[entry] = 0
-    write_action_features(compiled, observation, action, network_scratch.action_scratch, features)
+    write_action_features(compiled, observation, action, network_scratch.workspace, features)
     for unit in range(size):
         card[unit] = network_scratch.shared[unit] + weights.kinds[action, unit]
         hidden[unit] = weights.hidden_bias[unit]

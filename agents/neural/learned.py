@@ -15,15 +15,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import FloatArray, IntArray, Policy, check_limit, check_seed, format_spec
-from krypenv.agents.neural.inference import (
-    Weights,
-    draw_action,
-    load_weights,
-    make_network_scratch,
-    score_legal,
-    state_value,
-)
+from krypenv.agents.base import FloatArray, IntArray, Policy, check_seed, draw_actions, format_spec, name_of
+from krypenv.agents.neural.inference import Weights, load_weights, make_network_scratch, score_legal, state_value
 from krypenv.agents.neural.network import ILLEGAL
 from krypenv.agents.scripted import list_legal
 from krypenv.agents.search.search import Search
@@ -43,24 +36,16 @@ def choose_rows(
     weights: Weights,
     observations: np.ndarray,
     masks: np.ndarray,
-    seeds: np.ndarray,
     network_scratches: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the best-scored action of each row to `out`, (B,) int64.
-
-    With a temperature in `network_scratches` the action is sampled instead, by the row's seed. Without one, `seeds`,
-    (B,) uint64, may be empty.
-    """
+    """Write the best-scored action of each row to `out`, (B,) int64."""
     network_scratch = network_scratches[0]
-    temperature = network_scratch.temperature
     for row in range(len(out)):
         count = list_legal(masks[row], network_scratch.legal)
         chosen = 0
         if count > 1:
             chosen = score_legal(compiled[0], weights, observations[row], count, network_scratch)
-            if temperature > 0:
-                chosen = draw_action(network_scratch.logits, count, temperature, seeds[row])
         out[row] = network_scratch.legal[chosen]
 
 
@@ -119,7 +104,11 @@ class NetworkPlayer(Policy, ABC):
 
     def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:
         observations, masks = check_decisions(self.rules, observations, action_masks)
-        scores = np.where(masks > 0, self._score(observations, masks) / (self.temperature or 1.0), -np.inf)
+        return self._softmax(self._score(observations, masks), masks)
+
+    def _softmax(self, scores: FloatArray, masks: npt.NDArray[np.int8]) -> FloatArray:
+        """Compute the probabilities of legal actions, (B, A), from their scores."""
+        scores = np.where(masks > 0, scores / (self.temperature or 1.0), -np.inf)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
@@ -139,7 +128,7 @@ class LearnedAgent(NetworkPlayer):
         weights: the weights of the network.
         rules, name, seed, solver: as in `NetworkPlayer`.
         temperature: divides the scores before an action is sampled; 0 for the best one.
-        threads: threads that share the rows of large batches, 0 for all processors; choices do not depend on it.
+        threads: threads that share the rows of large batches at temperature 0, 0 for all processors.
     """
 
     def __init__(
@@ -155,14 +144,16 @@ class LearnedAgent(NetworkPlayer):
         super().__init__(rules, name, seed, solver)
         self.weights, self.temperature = weights, float(temperature)
         self.models: list[str] = []  # the folder of the weights, if they have one
-        self._network_scratch = make_network_scratch(count_threads(threads), self.temperature)
+        self._network_scratch = make_network_scratch(count_threads(threads))
         self._rng = np.random.default_rng(check_seed(seed))
 
     def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
+        if self.temperature:
+            logits = self._evaluate(observations, masks)[0].astype(np.float64)
+            return draw_actions(self._softmax(logits, masks), self._rng)
         chosen = np.empty(len(masks), np.int64)
-        seeds = self._rng.integers(0, 1 << 63, len(masks) if self.temperature else 0).astype(np.uint64)
         parts = max(min(len(self._network_scratch), len(masks) // ROWS_A_THREAD), 1)
-        arrays = observations, masks, seeds, self._network_scratch[:parts], chosen
+        arrays = observations, masks, self._network_scratch[:parts], chosen
         share(lambda part, parts: choose_rows(self._compiled, self.weights, *cut(arrays, part, parts)), parts)
         return chosen
 
@@ -178,7 +169,11 @@ class LearnedAgent(NetworkPlayer):
         Illegal actions have `krypenv.agents.neural.network.ILLEGAL`. The state values are in the units that the network
         was trained on.
         """
-        observations, masks = check_decisions(self.rules, observations, action_masks)
+        return self._evaluate(*check_decisions(self.rules, observations, action_masks))
+
+    def _evaluate(
+        self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         logits, values = np.full(masks.shape, ILLEGAL, np.float32), np.empty(len(masks), np.float32)
         value_rows(self._compiled, self.weights, observations, masks, self._network_scratch, logits, values)
         return logits, values
@@ -190,12 +185,8 @@ def load_agent(
     """Load the agent in a model's folder; raises ModelError if it can't be loaded or plays other rules."""
     if not model:
         raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
-    check_limit("temperature", temperature)
-    check_limit("threads", threads)
-    options: dict[str, object] = {"model": model}
-    options |= {} if temperature == 0.0 else {"temperature": temperature}
-    options |= {} if solver else {"solver": solver}
-    name = format_spec("learned", options) if len(options) > 1 else model
+    name = name_of("learned", load_agent, locals())
+    name = model if name == format_spec("learned", {"model": model}) else name
     agent = LearnedAgent(load_weights(model, rules)[0], rules, name, seed, temperature, solver, threads)
     agent.models = [model]
     return agent

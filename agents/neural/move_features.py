@@ -105,7 +105,7 @@ def judge_actions(compiled: np.record, seen: np.ndarray, workspace: np.record) -
     """List and judge the moves of a decision, for all of its actions."""
     set_root(compiled, seen, workspace)
     workspace.listing.keep = JUDGED_CAPTURES
-    workspace.judging.listed = judge_decision(compiled, seen, workspace.worlds.root, 0, True, workspace)
+    workspace.judging.listed = judge_decision(compiled, seen, workspace.decision.root, 0, True, workspace)
 
 
 @other_kernel
@@ -113,7 +113,7 @@ def write_move_features(
     compiled: np.record, seen: np.ndarray, action: int, workspace: np.record, out: np.ndarray
 ) -> None:
     """Write the features of a legal action to `out`, (WIDTH,) int8 zeros; call `judge_actions` first."""
-    root, listing, judging = workspace.worlds.root, workspace.listing, workspace.judging
+    root, listing, judging = workspace.decision.root, workspace.listing, workspace.judging
     after, outlook = judging.after, judging.outlook
     card = np.int64(action) if action < TAKE else np.int64(root.pending)
     kind = np.int64(action - TAKE) if TAKE <= action < STOP else card
@@ -174,7 +174,7 @@ def _write_move(compiled: np.record, move: np.record, root: np.record, after: np
 @kernel
 def _write_builds(compiled: np.record, move: np.record, workspace: np.record, out: np.ndarray) -> None:
     """Write the builds that a move makes or takes, and those on the table after it with what they will win."""
-    root, after = workspace.worlds.root, workspace.judging.after
+    root, after = workspace.decision.root, workspace.judging.after
     outlook, prices = workspace.judging.outlook, workspace.listing.prices
     side = root.seat % compiled.teams
     lays = move.build != 0
@@ -228,7 +228,7 @@ def _takable(compiled: np.record, after: np.record) -> int:
 @kernel
 def _write_takers(compiled: np.record, workspace: np.record, out: np.ndarray) -> None:
     """Write the cards that take something after the move, what they win, and which of them sweep or make a mulle."""
-    root, judging, scratch = workspace.worlds.root, workspace.judging, workspace.listing.scratch
+    root, judging, scratch = workspace.decision.root, workspace.judging, workspace.listing.scratch
     after, outlook, replies = judging.after, judging.outlook, judging.replies
     values = _takable(compiled, after)
     out[_TAKE_CHANCE] = _percent(chance_of_sweep(compiled, outlook, values))

@@ -10,14 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.moves.record import reset_listing
-from krypenv.agents.neural.inference import NETWORK_SCRATCH, Weights, allocate_in_lines, score_legal, state_value
+from krypenv.agents.neural.belief import BELIEF
+from krypenv.agents.neural.inference import NETWORK_SCRATCH, Weights, allocate_in_lines, score_legal
 from krypenv.agents.scripted import list_actions
-from krypenv.agents.search.rollout import final_margin
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.compiled import bit_index
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
-from krypenv.kernels.scoring import margin_of
 from krypenv.runtime.jit import handle, kernel
 from krypenv.state import mix
 
@@ -28,7 +27,7 @@ _SLOT_MASK = np.uint64(SLOTS - 1)
 
 HAND = np.dtype(
     [
-        ("key", np.uint64),  # hash of the hand, its seat and the decision
+        ("key", np.uint64),  # hash of the hand, its seat and the number of the decision
         ("is_weighed", np.bool_),  # whether `log` is known
         ("is_valued", np.bool_),  # whether `values` are known
         ("log", np.float64),  # log likelihood of its seat's plays with it
@@ -38,14 +37,14 @@ HAND = np.dtype(
 )
 CHOICE = np.dtype(
     [
-        ("path", np.uint64),  # hash of the decision and the actions since
+        ("path", np.uint64),  # hash of the number of the decision and the actions since
         ("action", np.int64),  # the network's choice there
     ],
     align=True,
 )
 CACHES = np.dtype(
     [
-        ("decision", np.int64),  # its number
+        ("number", np.int64),  # of the decision: entries of others don't fit its keys
         ("seat", np.int64),  # the seat to act there
         ("has_values", np.bool_),  # whether the values of its moves depend on the hidden hand alone
         ("hands", HAND, (SLOTS,)),
@@ -53,15 +52,13 @@ CACHES = np.dtype(
     ],
     align=True,
 )
-
-
-PLAYOUT_SCRATCH = np.dtype([("network", NETWORK_SCRATCH), ("caches", CACHES)], align=True)
+PLAYOUT_SCRATCH = np.dtype([("network", NETWORK_SCRATCH), ("caches", CACHES), ("belief", BELIEF)], align=True)
 
 
 def make_playout_scratch(threads: int = 1) -> np.ndarray:
     """Allocate fresh scratch and caches, (threads,) of `PLAYOUT_SCRATCH`."""
     playouts = allocate_in_lines((threads,), PLAYOUT_SCRATCH).view(np.recarray)
-    reset_listing(playouts["network"]["action_scratch"]["workspace"]["listing"])
+    reset_listing(playouts["network"]["workspace"]["listing"])
     return handle(playouts)
 
 
@@ -75,7 +72,7 @@ def slot_of_hand(game: np.record, seat: int, caches: np.record) -> int:
         left ^= bit
         if game.hands[seat, bit_index(bit)] > 1:
             twice |= bit
-    key = mix(mix(np.uint64(once) + mix(np.uint64(caches.decision))) + np.uint64(twice | np.int64(seat) << NUM_KINDS))
+    key = mix(mix(np.uint64(once) + mix(np.uint64(caches.number))) + np.uint64(twice | np.int64(seat) << NUM_KINDS))
     slot = np.int64(key & _SLOT_MASK)
     hand = caches.hands[slot]
     if hand.key != key:
@@ -86,7 +83,7 @@ def slot_of_hand(game: np.record, seat: int, caches: np.record) -> int:
 @kernel
 def path_of(move: int, caches: np.record) -> np.uint64:
     """Hash a move of the decision, by its number, to the start of a path."""
-    return mix(np.uint64(np.int64(caches.decision) << 20 | move))
+    return mix(np.uint64(np.int64(caches.number) << 20 | move))
 
 
 @kernel
@@ -99,7 +96,7 @@ def play_out_network(
     so the network is evaluated once for each path.
     """
     network_scratch, caches, deal = playouts.network, playouts.caches, game.deal_number
-    scratch = network_scratch.action_scratch.workspace.listing.scratch
+    scratch = network_scratch.workspace.listing.scratch
     while not game.over and game.deal_number <= last_deal:
         count = list_actions(game, network_scratch.legal)
         if game.deal_number != deal:
@@ -119,26 +116,3 @@ def play_out_network(
         if path != NO_PATH:
             path = mix(path + np.uint64(action))
         act(compiled, game, action, scratch)
-
-
-@kernel
-def leaf_value(
-    compiled: np.record,
-    model: np.record,
-    weights: Weights,
-    value_unit: float,
-    game: np.record,
-    side: int,
-    network_scratch: np.record,
-) -> float:
-    """Compute a side's leaf value, where a deal has just ended and the next hands are dealt.
-
-    It is the margin so far plus the network's state value times `value_unit`, or plus what `model` expects if the unit
-    is 0.
-    """
-    if game.over or value_unit == 0.0:
-        return final_margin(compiled, model, game, side)
-    write_observation(compiled, game, game.seat, network_scratch.seen)
-    count = list_actions(game, network_scratch.legal)
-    to_come = value_unit * state_value(compiled, weights, network_scratch.seen, count, network_scratch)
-    return margin_of(compiled, game, side) + (to_come if game.seat % compiled.teams == side else -to_come)

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krypenv.agents.base import name_of
 from krypenv.agents.scripted import Style, list_actions, tactical_style
 from krypenv.agents.search.rollout import final_margin, play_out, play_randomly
-from krypenv.agents.search.sampler import Sampler, check_memory, name_of
+from krypenv.agents.search.sampler import Sampler, check_memory
 from krypenv.agents.search.sampling import NO_ACTION
 from krypenv.agents.search.worlds import Job, begin, next_world
 from krypenv.kernels.play import act
@@ -55,28 +56,28 @@ class TreePlan(NamedTuple):
 def grow_rows(job: Job, plan: TreePlan, workspaces: np.ndarray, part: int, parts: int) -> None:
     """Decide every `parts`-th row of a job by the most visited action; `job.values` is left alone."""
     compiled, tree, path, workspace = job.compiled[0], plan.trees[part], plan.paths[part], workspaces[0]
-    listing, worlds, judging = workspace.listing, workspace.worlds, workspace.judging
+    listing, decision, judging = workspace.listing, workspace.decision, workspace.judging
     for row in range(job.start + part, job.stop, parts):
         if not begin(job, row, workspace):
             continue
-        last_deal = worlds.root.deal_number
+        last_deal = decision.root.deal_number
         if job.first == 0:
             tree[0].child = NO_NODE
         size = job.first + 1  # every world adds one node at most
         while next_world(job, False, workspace):
-            game = worlds.game
+            game = decision.world
             length, size = descend(compiled, game, plan, part, size, judging.legal, listing.scratch)
             if plan.is_random:
                 play_randomly(compiled, game, last_deal, judging.legal, listing.scratch)
             else:
                 play_out(compiled, game, last_deal, plan.style, 0, workspace)
             for side in range(compiled.teams):
-                worlds.margins[side] = final_margin(compiled, workspace.leaf_model, game, side)
+                decision.margins[side] = final_margin(compiled, workspace.leaf_model, game, side)
             for at in range(length):
                 entry = tree[path[at]]
                 entry.visits += 1.0
-                entry.total += worlds.margins[entry.mover]
-        job.out[row] = _most_visited(tree) if worlds.agrees else NO_ACTION
+                entry.total += decision.margins[entry.mover]
+        job.out[row] = _most_visited(tree) if decision.agrees else NO_ACTION
 
 
 @kernel

@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krypenv.agents.base import name_of
 from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import carry_out
 from krypenv.agents.moves.record import PLAYOUT_CAPTURES
 from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
 from krypenv.agents.search.horizon import expected_margin
-from krypenv.agents.search.sampler import Examiner, name_of
-from krypenv.agents.search.sampling import make_decide_row, make_decide_rows, make_value_worlds
-from krypenv.agents.search.worlds import Job
+from krypenv.agents.search.sampler import Examiner
+from krypenv.agents.search.sampling import make_loop
+from krypenv.agents.search.worlds import Job, draw_world
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
 from krypenv.kernels.scoring import margin_of
@@ -50,6 +51,14 @@ def play_out(
             luck = np.int64(random_below(game, ACTIONS, 1 << 32))
             action = cheapest_action(compiled, judging.seen, count, style, luck, judging, scratch)
         act(compiled, game, action, scratch)
+
+
+@other_kernel
+def play_out_other(
+    compiled: np.record, game: np.record, last_deal: int, style: Style, start: int, workspace: np.record
+) -> None:
+    """Play on as `play_out` does, for agents that play the main game out in another way."""
+    play_out(compiled, game, last_deal, style, start, workspace)
 
 
 @other_kernel
@@ -92,18 +101,22 @@ class PlayoutPlan(NamedTuple):
 @kernel
 def roll_out(job: Job, plan: PlayoutPlan, end: int, workspace: np.record) -> None:
     """Write the margins of the open moves in a world by playing them out."""
-    compiled, listing, worlds, tally = job.compiled[0], workspace.listing, workspace.worlds, workspace.tally
-    side, last_deal = worlds.root.seat % compiled.teams, worlds.root.deal_number + plan.deals - 1
+    compiled, listing, decision, tally = job.compiled[0], workspace.listing, workspace.decision, workspace.tally
+    side, last_deal = decision.root.seat % compiled.teams, decision.root.deal_number + plan.deals - 1
     for at in range(end):
         if tally.totals[at] > -np.inf:
-            worlds.ahead = worlds.game
-            carry_out(compiled, worlds.ahead, listing.moves[at], listing.scratch)
-            play_out(compiled, worlds.ahead, last_deal, plan.style, end, workspace)
-            tally.values[at] = final_margin(compiled, workspace.leaf_model, worlds.ahead, side)
+            decision.ahead = decision.world
+            carry_out(compiled, decision.ahead, listing.moves[at], listing.scratch)
+            play_out(compiled, decision.ahead, last_deal, plan.style, end, workspace)
+            tally.values[at] = final_margin(compiled, workspace.leaf_model, decision.ahead, side)
 
 
-roll_out_rows = make_decide_rows(make_decide_row(roll_out))
-roll_out_worlds = make_value_worlds(roll_out)
+@kernel
+def keep_all(job: Job, plan: PlayoutPlan, end: int, workspace: np.record) -> None:
+    """Prune no move before the first world."""
+
+
+_loop = make_loop(keep_all, draw_world, roll_out)
 
 
 class Rollout(Examiner):
@@ -117,8 +130,8 @@ class Rollout(Examiner):
         value: the leaf value: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _decide = staticmethod(roll_out_rows)
-    _value = staticmethod(roll_out_worlds)
+    _decide = staticmethod(_loop.decide_rows)
+    _value = staticmethod(_loop.value_worlds)
 
     def __init__(
         self,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import Agent, BaseAgent, IntArray, check_options, check_seed, format_spec, options_of
+from krypenv.agents.base import BaseAgent, IntArray, check_seed
 from krypenv.agents.moves.record import add_move
 from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.sampling import NO_ACTION, list_root
@@ -36,19 +35,6 @@ class Examined(NamedTuple):
     was_cut: bool = False  # captures that might be better were left out
 
 
-def name_of(name: str, maker: Callable[..., Agent], options: dict[str, Any]) -> str:
-    """Make the string of an agent from the values of its options; `threads` and defaults are left out.
-
-    Raises ValueError for a value that an option can't have.
-    """
-    defaults = options_of(maker)
-    values = {key: options[key] for key in defaults}
-    values = {key: value.item() if isinstance(value, np.generic) else value for key, value in values.items()}
-    check_options(name, maker, values)
-    named = {key: values[key] for key in defaults if key != "threads" and values[key] != defaults[key]}
-    return format_spec(name, named)
-
-
 def check_memory(worlds: int, threads: int) -> None:
     """Raise ValueError if the worlds that all threads (0: as many as processors) keep at once need too much memory."""
     at_once = worlds * count_threads(threads)
@@ -72,9 +58,10 @@ class Sampler(BaseAgent):
     remembers = False  # whether what it does depends on earlier calls
     gives_values = True  # whether the kernel fills in `Job.values`
 
-    # The kernel that decides every `parts`-th row of a job from its `part`-th one on: it takes a `Job`, the agent's
-    # plan for a thread, the thread's workspace, `part` and `parts`.
+    # Kernels (`sampling.Loop.decide_rows`, `sampling.list_root`, `sampling.Loop.value_worlds`), and what they share.
     _decide: Any
+    _list: Any = staticmethod(list_root)
+    _value: Any
     _plan: Any
 
     def __init__(self, rules: Rules, seed: int, worlds: int, value: str, ms: float, threads: int) -> None:
@@ -156,13 +143,21 @@ class Sampler(BaseAgent):
         if len(missing):
             raise ValueError(f"no deal of the unseen cards agrees with observation {job.start + missing[0]}")
 
+    def _examine(self, job: Job, plan: Any, also: Move | None) -> Examined:
+        """Value the moves of a job's first row, and `also`, in each world, (1,) where nothing is hidden."""
+        count, is_open = self._list(job, plan, self._workspaces)
+        listing = self._workspaces["listing"]
+        was_cut = bool(listing["is_cut"][0])
+        if also is not None:
+            count = add_move(listing["moves"][0], count, also)
+        margins = np.empty((1 if is_open else self._worlds, count))
+        if not self._value(job, plan, self._workspaces, margins):
+            raise ValueError("no deal of the unseen cards agrees with the observation")
+        return Examined(listing["moves"][0, :count].copy(), margins, np.zeros(count), was_cut)
+
 
 class Examiner(Sampler):
     """A sampler that can show the value of each move in each world."""
-
-    # The kernel that values all moves of the first row of a job in each world: it takes a `Job`, the agent's plan, a
-    # thread's workspace, and the margins to write.
-    _value: Any
 
     @in_turn
     def examine(self, observation: np.ndarray, action_mask: np.ndarray, also: Move | None = None) -> Examined:
@@ -172,17 +167,4 @@ class Examiner(Sampler):
         but the best; `was_cut` then says whether the latter happened. `also` is a legal move that must not be left out.
         `observation` is (433 or more,) int8, `action_mask` (105,) int8.
         """
-        job = self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None])
-        count, is_open = list_root(job, self._workspaces)
-        listing = self._workspaces["listing"]
-        was_cut = bool(listing["is_cut"][0])
-        if also is not None:
-            count = add_move(listing["moves"][0], count, also)
-        margins, leanings = np.empty((1 if is_open else self._worlds, count)), np.zeros(count)
-        if not self._value_worlds(job, margins, leanings):
-            raise ValueError("no deal of the unseen cards agrees with the observation")
-        return Examined(listing["moves"][0, :count].copy(), margins, leanings, was_cut)
-
-    def _value_worlds(self, job: Job, margins: npt.NDArray[np.float64], leanings: npt.NDArray[np.float64]) -> bool:
-        """Write the margins and leanings of the moves; return whether the worlds agree with the observation."""
-        return bool(self._value(job, self._plan, self._workspaces, margins))
+        return self._examine(self._ask(np.asarray(observation)[None], np.asarray(action_mask)[None]), self._plan, also)

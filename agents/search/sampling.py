@@ -1,8 +1,8 @@
 """The loop over sampled worlds that `search`, `rollout`, `guided` and the oracles share, as kernels.
 
 In each world (`worlds`) the margins of all open moves are added to their totals, and moves that are clearly behind are
-pruned: successive elimination (Even-Dar, Mannor and Mansour 2006). An agent hands in its own kernels: how moves are
-valued in a world, and for some also how moves are prepared or worlds drawn (`make_decide_row`).
+pruned: successive elimination (Even-Dar, Mannor and Mansour 2006). An agent hands in three kernels, in the order in
+which they are called (`make_loop`): before the first world, to draw each world, and to value the moves in it.
 
 Where captures are optional, few sampled worlds contain the cards with which the next seat can make a mulle or a sweep.
 The judgement is an expectation over all cards that it may hold (`krypenv.agents.judgement`), so it initializes the
@@ -11,7 +11,7 @@ totals, as a prior worth some worlds.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from krypenv.agents.moves.listing import list_moves, order_moves
 from krypenv.agents.moves.making import leads_to, next_action
 from krypenv.agents.moves.prices import set_prices
 from krypenv.agents.moves.record import LARGE_ROOT_CAPTURES, LARGE_TABLE, MOST_SOLVED, ROOT_CAPTURES
-from krypenv.agents.search.worlds import Job, begin, begin_worlds, next_world
+from krypenv.agents.search.worlds import Job, begin, begin_decision
 from krypenv.cards import NUM_KINDS
 from krypenv.runtime.jit import kernel, other_kernel
 
@@ -31,66 +31,52 @@ PRIOR_WORLDS = 10.0  # worlds that the judgement counts as
 FAR_BEHIND, FAR_BEHIND_BUILDING = 1.5, 4.0
 
 
-@kernel
-def prepare_moves(job: Job, plan: Any, end: int, workspace: np.record) -> None:
-    """Prepare the first `end` moves before the first world: a hook for agents, which does nothing here.
+class Loop(NamedTuple):
+    """The kernels of an agent's loop over worlds."""
 
-    `plan` is the agent's. The hook prunes a move by a total of minus infinity.
-    """
-
-
-@kernel
-def draw_world(job: Job, plan: Any, workspace: np.record) -> int:
-    """Draw the next world into `worlds.game`; return its multiplicity, 0 after the last world."""
-    return int(next_world(job, True, workspace))
+    decide_row: Any  # one decision, in a workspace
+    decide_rows: Any  # every `parts`-th row of a job from its `part`-th one on
+    value_worlds: Any  # the moves of one decision in each world, without pruning
 
 
-def make_decide_row(value_moves: Any, draw_world: Any = draw_world, prepare_moves: Any = prepare_moves) -> Any:
-    """Make the kernel that decides one row, with an agent's own kernels.
+def make_loop(prepare_moves: Any, draw_world: Any, value_moves: Any) -> Loop:
+    """Make the kernels of a loop over worlds from an agent's own ones, which work on one decision.
 
-    `value_moves(job, plan, end, workspace)` writes the margins of the open ones of the first `end` moves in
-    `worlds.game` to `tally.values`.
+    `plan` is the agent's:
+
+    - `prepare_moves(job, plan, end, workspace)` may prune some of the first `end` moves, by a total of minus infinity.
+    - `draw_world(job, plan, workspace)` draws the next world into `decision.world`, and returns its multiplicity, 0
+      after the last world.
+    - `value_moves(job, plan, end, workspace)` writes the margins of the open ones of the first `end` moves in
+      `decision.world` to `tally.values`.
     """
 
     @kernel
-    def decide_row(job: Job, plan: Any, workspaces: np.ndarray) -> None:
+    def decide_row(job: Job, plan: Any, workspace: np.record) -> None:
         """Write the action of the move with the highest mean margin over worlds; call `begin` first.
 
         Once all moves but one are pruned, no more worlds are drawn.
         """
-        workspace = workspaces[0]
-        worlds, tally = workspace.worlds, workspace.tally
-        end = list_choices(job.compiled[0], worlds.root, worlds.is_open, workspace.listing)
+        decision, tally = workspace.decision, workspace.tally
+        end = list_choices(job.compiled[0], decision.root, decision.is_open, workspace.listing)
         if job.first == 0:
             tally.totals[:end] = 0.0
         prepare_moves(job, plan, end, workspace)
         if job.first == 0:
-            begin_totals(job.compiled[0], job.observations[worlds.row], end, workspace)
+            begin_totals(job.compiled[0], job.observations[decision.row], end, workspace)
         while count_open(tally.totals, end) > 1:
             times = draw_world(job, plan, workspace)
             if times == 0:
                 break
             value_moves(job, plan, end, workspace)
-            add_values(end, times, plan.race, worlds, tally)
+            add_values(end, times, plan.race, decision, tally)
         write_best(job, end, workspace)
-
-    return decide_row
-
-
-def make_decide_rows(decide_row: Any) -> Any:
-    """Make the kernel that decides every `parts`-th row of a job from its `part`-th one on, by one for each row."""
 
     @kernel
     def decide_rows(job: Job, plan: Any, workspaces: np.ndarray, part: int, parts: int) -> None:
         for row in range(job.start + part, job.stop, parts):
             if begin(job, row, workspaces[0]):
-                decide_row(job, plan, workspaces)
-
-    return decide_rows
-
-
-def make_value_worlds(value_moves: Any, draw_world: Any = draw_world, prepare_moves: Any = prepare_moves) -> Any:
-    """Make the kernel that values the moves of a decision in each world, with the kernels of `make_decide_row`."""
+                decide_row(job, plan, workspaces[0])
 
     @kernel
     def value_worlds(job: Job, plan: Any, workspaces: np.ndarray, margins: np.ndarray) -> bool:
@@ -99,9 +85,9 @@ def make_value_worlds(value_moves: Any, draw_world: Any = draw_world, prepare_mo
         The moves are the first K, listed by `list_root`. Returns whether the worlds agree with the observation.
         """
         workspace = workspaces[0]
-        worlds, tally = workspace.worlds, workspace.tally
+        decision, tally = workspace.decision, workspace.tally
         count, end = margins.shape
-        worlds.end = count
+        decision.end = count
         prepare_moves(job, plan, end, workspace)
         tally.totals[:end] = 0.0
         for world in range(count):
@@ -110,18 +96,18 @@ def make_value_worlds(value_moves: Any, draw_world: Any = draw_world, prepare_mo
             value_moves(job, plan, end, workspace)
             for at in range(end):
                 margins[world, at] = tally.values[at]
-        return bool(worlds.agrees)
+        return bool(decision.agrees)
 
-    return value_worlds
+    return Loop(decide_row, decide_rows, value_worlds)
 
 
 @kernel
-def list_root(job: Job, workspaces: np.ndarray) -> tuple[int, bool]:
+def list_root(job: Job, plan: Any, workspaces: np.ndarray) -> tuple[int, bool]:
     """List the moves of the first row of a job; return their number, and whether it hides nothing."""
     workspace = workspaces[0]
-    begin_worlds(job, 0, workspace)
-    is_open = workspace.worlds.is_open
-    return list_choices(job.compiled[0], workspace.worlds.root, is_open, workspace.listing), is_open
+    begin_decision(job, 0, workspace)
+    is_open = workspace.decision.is_open
+    return list_choices(job.compiled[0], workspace.decision.root, is_open, workspace.listing), is_open
 
 
 @kernel
@@ -134,7 +120,7 @@ def count_open(totals: np.ndarray, end: int) -> int:
 
 
 @kernel
-def add_values(end: int, times: int, race: float, worlds: np.record, tally: np.record) -> None:
+def add_values(end: int, times: int, race: float, decision: np.record, tally: np.record) -> None:
     """Add the margins of the first `end` moves in a world to their totals, `times` times, and prune moves.
 
     A move is pruned if its mean over n worlds is `race` / sqrt(n) points behind the best one. Its total becomes minus
@@ -143,9 +129,9 @@ def add_values(end: int, times: int, race: float, worlds: np.record, tally: np.r
     totals = tally.totals
     for at in range(end):
         totals[at] += times * tally.values[at]
-    worlds.tried += times
-    if worlds.tried >= FEWEST_WORLDS:
-        least = totals[best_of(totals, end)] - race * np.sqrt(worlds.tried)
+    decision.tried += times
+    if decision.tried >= FEWEST_WORLDS:
+        least = totals[best_of(totals, end)] - race * np.sqrt(decision.tried)
         for at in range(end):
             if totals[at] < least:
                 totals[at] = -np.inf
@@ -154,18 +140,18 @@ def add_values(end: int, times: int, race: float, worlds: np.record, tally: np.r
 @kernel
 def write_best(job: Job, end: int, workspace: np.record) -> None:
     """Write the action that begins or continues the move with the highest total, and if requested, all values."""
-    worlds, tally, moves = workspace.worlds, workspace.tally, workspace.listing.moves
-    if not worlds.agrees:
-        job.out[worlds.row] = NO_ACTION
+    decision, tally, moves = workspace.decision, workspace.tally, workspace.listing.moves
+    if not decision.agrees:
+        job.out[decision.row] = NO_ACTION
         return
-    job.out[worlds.row] = next_action(worlds.root, moves[best_of(tally.totals, end)])
+    job.out[decision.row] = next_action(decision.root, moves[best_of(tally.totals, end)])
     if len(job.values) > 0:
-        mask, values = job.masks[worlds.row], job.values[worlds.row]
+        mask, values = job.masks[decision.row], job.values[decision.row]
         for action in range(len(mask)):
             values[action] = -np.inf
             for at in range(end):
-                if mask[action] and leads_to(job.compiled[0], worlds.root, action, moves[at]):
-                    values[action] = max(values[action], tally.totals[at] / max(worlds.tried, 1))
+                if mask[action] and leads_to(job.compiled[0], decision.root, action, moves[at]):
+                    values[action] = max(values[action], tally.totals[at] / max(decision.tried, 1))
 
 
 @kernel
@@ -227,9 +213,9 @@ def begin_totals(compiled: np.record, seen: np.ndarray, end: int, workspace: np.
 
     They are 0 so far, or minus infinity for moves that are pruned.
     """
-    worlds = workspace.worlds
-    if compiled.optional and not worlds.is_open:
-        judge_moves(compiled, seen, worlds.root, 0, end, True, workspace)
+    decision = workspace.decision
+    if compiled.optional and not decision.is_open:
+        judge_moves(compiled, seen, decision.root, 0, end, True, workspace)
         _write_deficits(compiled, end, workspace.judging, workspace.tally.totals)
 
 

@@ -16,16 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krypenv.agents.base import MAX_PLIES, check_limit
+from krypenv.agents.base import MAX_PLIES, check_limit, is_main, name_of
 from krypenv.agents.moves.making import make_move
 from krypenv.agents.moves.record import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
-from krypenv.agents.search.sampler import Examiner, name_of
-from krypenv.agents.search.sampling import is_large, is_last, make_decide_row, make_decide_rows, make_value_worlds
+from krypenv.agents.search.sampler import Examiner
+from krypenv.agents.search.sampling import is_large, is_last, make_loop
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
 from krypenv.agents.search.worlds import Job, next_world
 from krypenv.agents.workspace import NO_LIMIT
 from krypenv.inputs.words import shown
-from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel, other_kernel
 from krypenv.state import mix
@@ -68,7 +67,7 @@ def plan_of(rules: Rules, method: str, plies: int) -> SearchPlan:
     check_limit("plies", plies)
     two_sides = rules.num_teams == 2
     chosen = PARANOID if two_sides else METHODS[method]
-    if not compile_rules(rules)[0]["is_main"]:
+    if not is_main(rules):
         lines, race = (MULLE_LINES, MULLE_RACE) if rules.mulle_points else (OTHER_LINES, OTHER_RACE)
         if rules.building:
             lines = MULLE_LINES if two_sides else MAX_N_LINES
@@ -90,44 +89,44 @@ def depth_of(compiled: np.record, game: np.record, plan: SearchPlan) -> int:
 
 
 @kernel
-def value_moves(compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64) -> None:
-    """Write the margins of the first `end` moves from the game in `worlds.game` to `.values`, by the solver.
+def solve_moves(compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64) -> None:
+    """Write the margins of the first `end` moves from the game in `decision.world` to `.values`, by the solver.
 
     Pruned moves, whose total is minus infinity, are left out. `salt` must differ for every world that is searched in
     this workspace.
     """
     if compiled.is_main:
-        value_to(compiled, plan, workspace, end, salt, depth_of(compiled, workspace.worlds.game, plan))
+        solve_to(compiled, plan, workspace, end, salt, depth_of(compiled, workspace.decision.world, plan))
     else:
-        _value_any(compiled, plan, workspace, end, salt)
+        _solve_any(compiled, plan, workspace, end, salt)
 
 
 @other_kernel
-def _value_any(compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64) -> None:
-    """Write the margins of moves under rules beyond the main game's; see `value_moves`.
+def _solve_any(compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64) -> None:
+    """Write the margins of moves under rules beyond the main game's; see `solve_moves`.
 
     A last deal is solved, without a cut, within a node budget. On a large table lines are always cut.
     """
-    game, listing, lines = workspace.worlds.game, workspace.listing, workspace.lines
-    if workspace.worlds.is_open and is_last(compiled, game) and not listing.is_cut and not is_large(game):
+    game, listing, lines = workspace.decision.world, workspace.listing, workspace.lines
+    if workspace.decision.is_open and is_last(compiled, game) and not listing.is_cut and not is_large(game):
         listing.keep = MOST_SOLVED
         lines.limit = listing.nodes + MOST_NODES
-        value_to(compiled, plan, workspace, end, mix(salt), MAX_PLIES)
+        solve_to(compiled, plan, workspace, end, mix(salt), MAX_PLIES)
         is_solved = listing.nodes < lines.limit and not listing.is_cut
         lines.limit = NO_LIMIT
         if is_solved:
             return
     listing.keep = LARGE_LINE_CAPTURES if is_large(game) else LINE_CAPTURES
     plies = min(plan.plies, plan.large_plies) if is_large(game) else depth_of(compiled, game, plan)
-    value_to(compiled, plan, workspace, end, salt, plies)
+    solve_to(compiled, plan, workspace, end, salt, plies)
 
 
 @kernel
-def value_to(
+def solve_to(
     compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64, plies: int
 ) -> None:
-    """Write the margins of moves, searched to a depth in plays; see `value_moves`."""
-    game, listing, lines, tally = workspace.worlds.game, workspace.listing, workspace.lines, workspace.tally
+    """Write the margins of moves, searched to a depth in plays; see `solve_moves`."""
+    game, listing, lines, tally = workspace.decision.world, workspace.listing, workspace.lines, workspace.tally
     side = game.seat % compiled.teams
     for at in range(end):
         if tally.totals[at] == -np.inf:
@@ -144,8 +143,8 @@ def value_to(
 @kernel
 def take_one_world(job: Job, plan: Any, end: int, workspace: np.record) -> None:
     """Sample a single world where nothing is hidden."""
-    if workspace.worlds.is_open:
-        workspace.worlds.end = 1
+    if workspace.decision.is_open:
+        workspace.decision.end = 1
 
 
 @kernel
@@ -157,12 +156,10 @@ def draw_hands(job: Job, plan: Any, workspace: np.record) -> int:
 @kernel
 def solve_world(job: Job, plan: SearchPlan, end: int, workspace: np.record) -> None:
     """Write the margins of the open moves in a world by the solver."""
-    value_moves(job.compiled[0], plan, workspace, end, mix(~workspace.worlds.seed))
+    solve_moves(job.compiled[0], plan, workspace, end, mix(~workspace.decision.seed))
 
 
-search_row = make_decide_row(solve_world, draw_hands, take_one_world)
-search_rows = make_decide_rows(search_row)
-search_worlds = make_value_worlds(solve_world, draw_hands, take_one_world)
+_loop = make_loop(take_one_world, draw_hands, solve_world)
 
 
 class Search(Examiner):
@@ -186,8 +183,8 @@ class Search(Examiner):
         value: the leaf value after the deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _decide = staticmethod(search_rows)
-    _value = staticmethod(search_worlds)
+    _decide = staticmethod(_loop.decide_rows)
+    _value = staticmethod(_loop.value_worlds)
 
     def __init__(
         self,

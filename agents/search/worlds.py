@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,11 +46,11 @@ def has_choice(mask: np.ndarray) -> bool:
 
 @kernel
 def set_root(compiled: np.record, seen: np.ndarray, workspace: np.record) -> bool:
-    """Write the game that an observation shows, with empty hidden hands, to `worlds.root`; return `hides_nothing`."""
-    worlds = workspace.worlds
-    worlds.root = worlds.blank
-    copy_public(compiled, worlds.root, seen)
-    prepare(compiled, worlds.root, workspace.listing.scratch)
+    """Write the game that an observation shows, with empty hidden hands, to `decision.root`; return `hides_nothing`."""
+    decision = workspace.decision
+    decision.root = decision.blank
+    copy_public(compiled, decision.root, seen)
+    prepare(compiled, decision.root, workspace.listing.scratch)
     return hides_nothing(compiled, seen)
 
 
@@ -79,48 +79,54 @@ def begin(job: Job, row: int, workspace: np.record) -> bool:
     if not has_choice(job.masks[row]):
         job.out[row] = np.argmax(job.masks[row])
         return False
-    begin_worlds(job, row, workspace)
+    begin_decision(job, row, workspace)
     return True
 
 
 @kernel
-def begin_worlds(job: Job, row: int, workspace: np.record) -> None:
+def begin_decision(job: Job, row: int, workspace: np.record) -> None:
     """Set up the information set of a row, and the range of worlds to sample."""
-    worlds = workspace.worlds
-    worlds.is_open = set_root(job.compiled[0], job.observations[row], workspace)
-    worlds.row, worlds.world, worlds.end = row, job.first, job.first + job.worlds
+    decision = workspace.decision
+    decision.is_open = set_root(job.compiled[0], job.observations[row], workspace)
+    decision.row, decision.next, decision.end = row, job.first, job.first + job.worlds
     if job.first == 0:
-        worlds.tried = 0
-    worlds.agrees = True
+        decision.tried = 0
+    decision.agrees = True
+
+
+@kernel
+def draw_world(job: Job, plan: Any, workspace: np.record) -> int:
+    """Sample the next world of a decision, stock included; return its multiplicity, 0 after the last world."""
+    return int(next_world(job, True, workspace))
 
 
 @kernel
 def next_world(job: Job, whole: bool, workspace: np.record) -> bool:
-    """Sample the next world of a decision into `worlds.game`; return False after the last one.
+    """Sample the next world of a decision into `decision.world`; return False after the last one.
 
     Unless `whole`, the stock is left unshuffled. If no world agrees with the observation, it returns False too, and
-    `worlds.agrees` is False.
+    `decision.agrees` is False.
     """
-    worlds = workspace.worlds
-    if worlds.world >= worlds.end or not worlds.agrees:
+    decision = workspace.decision
+    if decision.next >= decision.end or not decision.agrees:
         return False
-    worlds.seed = world_seed(job.seeds[worlds.row], worlds.world)
-    worlds.world += 1
-    worlds.game = worlds.root
-    worlds.agrees = complete(job.compiled[0], job.observations[worlds.row], worlds.seed, whole, workspace)
-    return worlds.agrees
+    decision.seed = world_seed(job.seeds[decision.row], decision.next)
+    decision.next += 1
+    decision.world = decision.root
+    decision.agrees = complete(job.compiled[0], job.observations[decision.row], decision.seed, whole, workspace)
+    return decision.agrees
 
 
 @kernel
 def complete(compiled: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, workspace: np.record) -> bool:
-    """Complete `worlds.game`, which is the root, to a game sampled uniformly among those that agree with `seen`.
+    """Complete `decision.world`, which is the root, to a game sampled uniformly among those that agree with `seen`.
 
     Unless `whole`, the stock is left unshuffled. Returns whether there is such a game.
     """
-    worlds = workspace.worlds
-    game = worlds.game
+    decision = workspace.decision
+    game = decision.world
     seed_game(game, seed)
-    if not deal_hidden(compiled, game, seen, whole, worlds.owner, worlds.pool):
+    if not deal_hidden(compiled, game, seen, whole, decision.owner, decision.pool):
         return False
     prepare(compiled, game, workspace.listing.scratch)
     return True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from support.games import RULES
@@ -13,7 +11,7 @@ from support.relatives import MIXTURES, PRESETS, RELATIVES
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.guided import LEAST_LOGIT, Guided
-from krypenv.agents.neural.inference import REWARD_SCALE, Weights
+from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
@@ -98,13 +96,7 @@ def test_games_are_played_on_as_the_learned_agent_plays_them(rules: Rules, deals
 
 @pytest.mark.parametrize("rules", GAMES.values(), ids=GAMES)
 def test_games_are_played_legally_to_the_end(models: dict[Rules, str], rules: Rules) -> None:
-    """Agents with all kinds of options in turn."""
-    value = "network" if rules.num_teams == 2 else "margin"
-    players = [
-        guided(models, rules, 1, worlds=2, value=value),
-        guided(models, rules, 2, worlds=2, deals=2, prior=0.0, proposals=3, value="margin"),
-        guided(models, rules, 3, worlds=1, playouts="network"),
-    ]
+    players = [guided(models, rules, 1, worlds=2), guided(models, rules, 2, worlds=2, prior=0.0, proposals=3)]
     play_whole_games(rules, players, 2 if rules in RULES.values() else 4)
 
 
@@ -152,7 +144,7 @@ def test_a_large_prior_leaves_the_choice_to_the_network(models: dict[Rules, str]
 def test_without_a_prior_an_action_is_worth_what_rollouts_make_of_it(models: dict[Rules, str], rules: Rules) -> None:
     """The same seed draws the same worlds, and the tactician plays both out; the network leaves some actions out."""
     asked = hidden_choices(rules)
-    agent = guided(models, rules, worlds=UNPRUNED, prior=0.0, playouts="tactician")
+    agent = guided(models, rules, worlds=UNPRUNED, prior=0.0)
     values = agent.action_values(*asked)
     rolled = agents.make(f"rollout(worlds={UNPRUNED})", rules, 5).action_values(*asked)
     tried = np.isfinite(values)
@@ -161,63 +153,19 @@ def test_without_a_prior_an_action_is_worth_what_rollouts_make_of_it(models: dic
     assert values[several][tried[several]] == pytest.approx(rolled[several][tried[several]])
 
 
-@pytest.mark.parametrize("playouts", ["network", "tactician"])
-def test_the_prior_is_points_for_each_unit_of_a_logit(models: dict[Rules, str], playouts: str) -> None:
-    asked = hidden_choices(SWEDEN)
-    plain, told = (
-        guided(models, SWEDEN, worlds=UNPRUNED, prior=prior, playouts=playouts).action_values(*asked)
-        for prior in (0.0, 0.5)
+@pytest.mark.parametrize("rules", [MAIN, SWEDEN], ids=str)
+def test_the_prior_is_points_for_each_unit_of_a_logit(models: dict[Rules, str], rules: Rules) -> None:
+    asked = hidden_choices(rules)
+    plain, preferring = (
+        guided(models, rules, worlds=UNPRUNED, prior=prior).action_values(*asked) for prior in (0.0, 0.5)
     )
-    logits = network_of(SWEDEN).evaluate(*asked)[0].astype(float)
+    logits = network_of(rules).evaluate(*asked)[0].astype(float)
     behind = logits - logits.max(axis=1, keepdims=True)
     tried = np.isfinite(plain) & (asked[1] > 0)
     assert (behind[tried] >= LEAST_LOGIT - 1e-4).all()
     tried[tried.sum(axis=1) == 1] = False
     assert tried.sum() > 20
-    assert told[tried] == pytest.approx((plain + 0.5 * behind)[tried], abs=1e-4)
-
-
-@pytest.mark.parametrize("rules", [MAIN, TEAMS], ids=str)
-def test_what_follows_the_deal_can_be_valued_by_the_network(rules: Rules, tmp_path: Path) -> None:
-    """A network that expects 3 points against the mean for whoever leads: 6 for that side's margin, or against it.
-
-    After the last play of a deal the same seat leads the next one whatever was played, so nothing else changes.
-    """
-    network = some_network()
-    network["value.weight"] *= 0
-    network["value.bias"][:] = 3 * REWARD_SCALE
-    model = str(save_model(tmp_path / "model", network, rules))
-    engine = played(rules, games=64, steps=3 * rules.players)
-    values = {
-        value: Guided(rules, 5, model=model, worlds=4, prior=0.0, value=value).action_values(
-            engine.observation, engine.action_mask
-        )
-        for value in ("network", "margin")
-    }
-    leader = (engine.state.dealer + 1) % rules.players  # R5
-    sign = np.where(leader % rules.num_teams == engine.seat % rules.num_teams, 1, -1)
-    tried = np.isfinite(values["margin"]) & (engine.action_mask.sum(axis=1) > 1)[:, None]
-    assert tried.any(axis=1).sum() > 20
-    assert set(sign[tried.any(axis=1)]) == {-1, 1}
-    np.testing.assert_array_equal(np.isfinite(values["network"]), np.isfinite(values["margin"]))
-    difference = values["network"] - np.where(tried, values["margin"], 0)
-    assert difference[tried] == pytest.approx(np.broadcast_to(6 * sign[:, None], tried.shape)[tried], abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("rules", "settings", "message"),
-    [
-        (RULES["krypkasino players=3"], {}, "of use between two sides only, not 3"),
-        (MAIN, {"reward": "win"}, "expects win, not points against the other side"),
-    ],
-)
-def test_where_the_network_has_no_value_to_give(
-    rules: Rules, settings: dict[str, str], message: str, tmp_path: Path
-) -> None:
-    model = str(save_model(tmp_path / "model", some_network(), rules, settings=settings))
-    with pytest.raises(ValueError, match=message):
-        Guided(rules, model=model, value="network")
-    assert Guided(rules, model=model).name == f"guided(model={model!r})"
+    assert preferring[tried] == pytest.approx((plain + 0.5 * behind)[tried], abs=1e-4)
 
 
 @pytest.mark.parametrize("rules", [MAIN, SWEDEN, MULLE], ids=str)

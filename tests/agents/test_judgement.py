@@ -24,18 +24,18 @@ from krypenv.runtime.jit import handle, kernel, records
 def judge(general: np.ndarray, observations: np.ndarray, row: int, workspaces: np.ndarray) -> int:
     """List and judge the moves of a row as those of any rules; return their number."""
     workspace = workspaces[0]
-    listing, worlds = workspace.listing, workspace.worlds
+    listing, decision = workspace.listing, workspace.decision
     set_root(general[0], observations[row], workspace)
-    set_prices(general[0], worlds.root, listing)
-    end = list_moves(general[0], worlds.root, 0, listing)
-    judge_moves(general[0], observations[row], worlds.root, 0, end, False, workspace)
+    set_prices(general[0], decision.root, listing)
+    end = list_moves(general[0], decision.root, 0, listing)
+    judge_moves(general[0], observations[row], decision.root, 0, end, False, workspace)
     return end
 
 
 @kernel
 def begins(general: np.ndarray, action: int, at: int, workspaces: np.ndarray) -> bool:
     """Return whether an action begins or continues a move."""
-    return leads_to(general[0], workspaces[0].worlds.root, action, workspaces[0].listing.moves[at])
+    return leads_to(general[0], workspaces[0].decision.root, action, workspaces[0].listing.moves[at])
 
 
 @kernel

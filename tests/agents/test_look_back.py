@@ -6,16 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.hidden_hands import hands_of, sampled_hands
 from support.networks import some_network
 
 from krypenv import Engine, Rules
-from krypenv.agents.neural.belief import BELIEF, MOST_PLAYS, SHARP, reconstruct_plays, resample_systematically
+from krypenv.agents.neural.belief import BELIEF, MOST_PLAYS, reconstruct_plays, resample_systematically
 from krypenv.agents.neural.guided import Guided
-from krypenv.agents.neural.inference import Weights
-from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
-from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.search.worlds import set_root
 from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import NO_CARD
@@ -126,30 +122,6 @@ def test_a_history_of_another_game_tells_nothing_or_something_possible(text: str
     assert nothing > 1000
 
 
-@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=4"])
-def test_plays_of_the_network_tell_of_its_hand(text: str, tmp_path: Path) -> None:
-    """Against the network itself the true hands gain on sampled ones; a proper weight can't lose on the mean."""
-    rules = Rules.parse(text)
-    inputs = inputs_of(rules)
-    network = some_network(inputs)
-    believer = Guided(rules, 1, model=str(save_model(tmp_path / "model", network, rules)), proposals=2)
-    engine, rng = Engine(rules, 24, seed=2, history=True), np.random.default_rng(0)
-    other = LearnedAgent(Weights.of(network, inputs), rules, "it", seed=3, temperature=SHARP, solver=False)
-    gains = []
-    for _ in range(50):
-        for row in np.flatnonzero((engine.seat == 0) & (engine.state.pending == NO_CARD)):
-            seen = engine.observation[row]
-            if engine.observation[row, LAYOUT["hand_size"]][1:].any() and history_in(rules, seen[None]).any():
-                hands = sampled_hands(rules, seen, rng, 300)
-                truth = hands_of(rules, engine.state[row : row + 1])
-                logs = believer.log_weights(seen, np.concatenate([truth, hands]))
-                gains.append(logs[0] - np.logaddexp.reduce(logs) + np.log(len(logs)))
-        engine.step(other.act(engine.observation, engine.action_mask))
-    assert len(gains) > 100
-    assert np.isfinite(gains).all()
-    assert np.mean(gains) > 3 * np.std(gains) / len(gains) ** 0.5
-
-
 @pytest.mark.parametrize(
     ("chances", "worlds", "expected"),
     [
@@ -191,11 +163,3 @@ def test_a_guided_agent_that_weights_worlds_is_seeded_and_the_same_on_threads(tm
     assert first == play(Guided(rules, 1, **options)) == play(Guided(rules, 1, threads=2, **options))
     assert first != play(Guided(rules, 1, **{**options, "proposals": 1}))
     assert len(play(Guided(rules, 1, ms=1000.0, **options))) == len(first)
-
-
-def test_without_the_history_all_worlds_have_equal_weight(tmp_path: Path) -> None:
-    model = str(save_model(tmp_path / "model", some_network(), MAIN))
-    weighting, plain, twin = (Guided(MAIN, 1, model=model, worlds=3, proposals=number) for number in (4, 1, 1))
-    assert weighting.needs_history
-    assert not plain.needs_history
-    assert play(weighting, history=False) == play(plain, history=False) == play(twin)

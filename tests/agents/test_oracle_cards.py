@@ -9,8 +9,8 @@ from support.positions import decide, played, with_choices
 from support.relatives import BUILDING, RELATIVES
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.oracle import OracleCards, draw_around
-from krypenv.agents.search.worlds import Job, begin_worlds
+from krypenv.agents.oracle import OracleCards, draw_around, open_root
+from krypenv.agents.search.worlds import Job, begin_decision
 from krypenv.runtime.jit import kernel
 from krypenv.worlds.invariants import check_state
 
@@ -84,10 +84,11 @@ def _draw(job: Job, plan: object, workspaces: np.ndarray, out: np.ndarray) -> in
     """Write the worlds of each row to `out`, (B, W) of `GAME`; return how many there are."""
     drawn = 0
     for row in range(len(out)):
-        begin_worlds(job, row, workspaces[0])
+        begin_decision(job, row, workspaces[0])
+        open_root(job, plan, workspaces[0])
         for world in range(out.shape[1]):
             drawn += draw_around(job, plan, workspaces[0])
-            out[row, world] = workspaces[0].worlds.game
+            out[row, world] = workspaces[0].decision.world
     return drawn
 
 

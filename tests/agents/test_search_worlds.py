@@ -32,12 +32,12 @@ from krypenv.state import State, allocate
 def _sample(
     compiled: np.ndarray, seen: np.ndarray, seed: np.uint64, whole: bool, workspaces: np.ndarray, out: np.ndarray
 ) -> None:
-    worlds = workspaces[0].worlds
+    decision = workspaces[0].decision
     set_root(compiled[0], seen, workspaces[0])
     for row in range(len(out)):
-        worlds.game = worlds.root
+        decision.world = decision.root
         complete(compiled[0], seen, world_seed(seed, row), whole, workspaces[0])
-        out[row] = worlds.game
+        out[row] = decision.world
 
 
 @kernel
@@ -219,7 +219,7 @@ def test_the_best_mean_is_played_and_worlds_end_when_one_move_is_left(text: str)
             fewer += tried < len(margins)
             agent = agents.make(name, rules, seed)
             assert agent.act(seen[None], mask[None])[0] == moves["card"][totals.argmax()]
-            assert agent._workspaces["worlds"]["tried"][0] == (tried if len(moves) > 1 else 0)  # type: ignore[attr-defined]
+            assert agent._workspaces["decision"]["tried"][0] == (tried if len(moves) > 1 else 0)  # type: ignore[attr-defined]
             values = agents.make(name, rules, seed).action_values(seen[None], mask[None])[0]  # type: ignore[attr-defined]
             assert values[moves["card"][totals.argmax()]] == pytest.approx(totals.max() / tried)
         engine.step(engine.sample_actions())

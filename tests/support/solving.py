@@ -12,7 +12,7 @@ from krypenv.agents.moves.listing import list_moves
 from krypenv.agents.moves.making import make_move, next_action
 from krypenv.agents.moves.prices import set_prices
 from krypenv.agents.search.horizon import make_model
-from krypenv.agents.search.search import SearchPlan, value_moves
+from krypenv.agents.search.search import SearchPlan, solve_moves
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, max_n
 from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import card_name
@@ -81,13 +81,13 @@ def _solve_moves(
     workspaces: np.ndarray,
 ) -> int:
     workspace = workspaces[0]
-    listing, worlds, tally = workspace.listing, workspace.worlds, workspace.tally
-    worlds.game = states[at]
-    set_prices(compiled[0], worlds.game, listing)
-    end = list_moves(compiled[0], worlds.game, 0, listing)
+    listing, decision, tally = workspace.listing, workspace.decision, workspace.tally
+    decision.world = states[at]
+    set_prices(compiled[0], decision.world, listing)
+    end = list_moves(compiled[0], decision.world, 0, listing)
     for move in range(end):
         tally.totals[move] = 0.0
-    value_moves(compiled[0], plan, workspace, end, salt)
+    solve_moves(compiled[0], plan, workspace, end, salt)
     return end
 
 

@@ -15,7 +15,7 @@ from pydantic import create_model
 
 from krypenv import agents
 from krypenv.agents import label_of
-from krypenv.agents.base import check_krypkasino
+from krypenv.agents.base import is_main
 from krypenv.agents.champion import shipped_model
 from krypenv.inputs.words import command_line
 from krypenv.rules import Rules
@@ -111,8 +111,8 @@ def run_study(
     Raises ValueError, and changes nothing, if the study can't use the setup, or the folder holds another setup or is
     being written to.
     """
-    if not (study.sets or study.any_rules):
-        check_krypkasino(setup.rules, f"the study {study.name}")
+    if not (study.sets or study.any_rules or is_main(setup.rules)):
+        raise ValueError(f"the study {study.name} knows only games like Krypkasino, not '{setup.rules}'")
     if setup.deals < study.fewest:
         raise ValueError(f"the study {study.name} needs at least {study.fewest} deals, not {setup.deals}")
     tasks = study.tasks(setup)

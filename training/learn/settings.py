@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import model_validator
 
-from krypenv.agents.base import knows_krypkasino
+from krypenv.agents.base import is_main
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.own import Typed, is_own, refuse_import
 from krypenv.inputs.words import as_argument
@@ -48,7 +48,7 @@ RELATIVES = Family(1.0, ("greedy", "tactician", "search"))
 
 def family_of(rules: Rules) -> Family:
     """Find the family of some rules."""
-    return KRYPKASINO if knows_krypkasino(rules) else RELATIVES
+    return KRYPKASINO if is_main(rules) else RELATIVES
 
 
 class Opponents(Settings):

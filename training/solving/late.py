@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from krypenv.agents import Agent
+from krypenv.agents.base import is_main
 from krypenv.agents.search.solver import solve_open_deal
 from krypenv.agents.workspace import make_workspaces
 from krypenv.game.game import Game
@@ -87,7 +88,7 @@ def measure_late(
 
 def check_rules(rules: Rules) -> None:
     """Raise ValueError for rules whose late deals can't be solved."""
-    if rules.players != 2 or not compile_rules(rules)[0]["is_main"]:
+    if rules.players != 2 or not is_main(rules):
         raise ValueError(f"late deals are solved in games like Krypkasino for two, not in '{rules}'")
 
 

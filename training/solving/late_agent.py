@@ -139,11 +139,11 @@ def go_back(
 
     If not, it is the present position, which is in `beliefs[0].ahead`.
     """
-    worlds, belief = workspaces[0].worlds, beliefs[0]
+    decision, belief = workspaces[0].decision, beliefs[0]
     set_root(compiled[0], seen, workspaces[0])
     reconstruct_plays(compiled[0], seen, plays, belief, workspaces[0])
     if belief.count == 0:
-        belief.start = worlds.root
-        belief.start.hand_size[1 - worlds.root.seat] = seen[_HAND_SIZE + 1]
+        belief.start = decision.root
+        belief.start.hand_size[1 - decision.root.seat] = seen[_HAND_SIZE + 1]
         belief.ahead = belief.start
     return bool(belief.count > 0)
