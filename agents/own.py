@@ -7,8 +7,8 @@ program is started in `krypenv.agents.programs`, and a model of Stable-Baselines
 from __future__ import annotations
 
 import contextlib
-import importlib
 import inspect
+import pkgutil
 import re
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +16,7 @@ from typing import Any, NoReturn, cast
 
 from krypenv.agents.base import WORDS, BaseAgent, check_known, format_spec, parse_spec
 from krypenv.game.base_agent import move_of
-from krypenv.inputs.words import describe_error, did_you_mean, one_line, shown, to_install
+from krypenv.inputs.words import describe_error, one_line, shown, to_install
 from krypenv.rules import Rules
 
 PROGRAM = "process"  # the name of an agent that is another program
@@ -86,24 +86,9 @@ def load_sb3(rules: Rules, seed: int = 0, *, path: str = "") -> BaseAgent:
 
 def _import_class(name: str) -> Any:
     """Import the class of `module:Class`; raises ValueError if there is none, or it is not an agent."""
-    path, _, words = name.partition(":")
-    try:
-        module = importlib.import_module(path)
-    except BaseException as error:  # a module may also raise SystemExit
-        if isinstance(error, (KeyboardInterrupt, MemoryError)):
-            raise
-        if isinstance(error, ModuleNotFoundError) and error.name and f"{path}.".startswith(f"{error.name}."):
-            raise ValueError(f"there is no module {error.name!r} for the agent {name}") from None
-        raise ValueError(f"{path} can't be imported for the agent {name}: it {describe_error(error)}") from None
-    member: Any = module
-    for word in words.split("."):
-        lazy = {word: getattr(member, word, None)} if inspect.ismodule(member) else {}  # imported on first use
-        members = {**vars(member), **lazy}
-        classes = [key for key, value in members.items() if inspect.isclass(value)]
-        if word not in classes:
-            file = shown(getattr(module, "__file__", None) or module.__name__)
-            raise ValueError(f"there is no class {word!r}{did_you_mean(word, classes)} for the agent {name} in {file}")
-        member = members[word]
+    member = _tried(name, lambda: pkgutil.resolve_name(name), "can't be imported")
+    if not inspect.isclass(member):
+        raise ValueError(f"{name} is no class, and an agent is one")
     if not callable(getattr(member, "act_on" if getattr(member, "cheats", False) else "act", None)):
         raise ValueError(f"{name} is no agent: it has no method act(observations, action_masks)")
     return member
