@@ -9,19 +9,20 @@ import select
 import shlex
 import signal
 import subprocess
+import tempfile
 import time
 import weakref
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import IO, Any, NoReturn
 
 from krypenv.inputs.files import parse_json
 from krypenv.inputs.words import printable, shown
 
 LONGEST_LINE = 1_000_000  # bytes of an answer
-KEPT = 4000  # bytes of the end of the standard error
-QUOTED = 300  # characters of it in a message
+MOST_ERRORS = 10_000_000  # bytes of the standard error that are kept between two questions
+KEPT, QUOTED = 4000, 300  # bytes of its end that are read, and characters that a message quotes
 GRACE = 1.0  # seconds in which a program may end by itself
 _PIECE = 1 << 16  # bytes that are read at a time
-_MOST_DRAINED = 32  # pieces of the standard error that are read at the end: a pipe holds fewer
 
 
 class ProgramFailed(ValueError):
@@ -51,36 +52,37 @@ class Peer:
 
     def __init__(self, command: str, farewell: dict[str, Any]) -> None:
         self.command, self._owner = command, os.getpid()
-        self._fault, self._has_answered = "", False
-        self._output, self._errors = bytearray(), bytearray()
+        self._fault = ""
+        self._output, self._errors = bytearray(), tempfile.TemporaryFile("a+b")  # noqa: SIM115  # it ends with this
         words = split_command(command)
         try:
             process = subprocess.Popen(
-                words, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                words, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
                 start_new_session=True,
             )  # fmt: skip
         except OSError as error:
+            self._errors.close()
             reason = error.strerror or str(error)
             raise ProgramFailed(f"the program {shown(command)} can't be started: {shown(words[0])}: {reason}") from None
-        pipes = process.stdin, process.stdout, process.stderr
         self._process = process
-        self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in pipes if pipe)
-        for number in (self._stdin, self._stdout, self._stderr):
-            os.set_blocking(number, False)
-        self._open = [self._stdout, self._stderr]
-        self.end = weakref.finalize(self, _end, process, _line(farewell), self._owner)
+        self._stdin, self._stdout = (pipe.fileno() for pipe in (process.stdin, process.stdout) if pipe)
+        os.set_blocking(self._stdin, False)
+        self.end = weakref.finalize(self, _end, process, self._errors, _line(farewell), self._owner)
 
-    def ask(self, message: dict[str, Any], seconds: float) -> Any:
-        """Send a message, and parse the line that answers it.
+    def ask(self, message: dict[str, Any], seconds: float, check: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Send a message, and parse and check the line that answers it.
 
-        Raises ProgramFailed, and ends the program, if there is no such line in time; every later call fails too.
+        Raises ProgramFailed, and ends the program, if there is no such line in time or `check` raises ValueError. Every
+        later call fails too.
         """
         if os.getpid() != self._owner:
             raise ProgramFailed(self.sentence("was started by another process; make the agent anew in this one"))
         if not self.end.alive:
             raise ProgramFailed(self._fault or self.sentence("was ended"))
+        if self._errors.seek(0, os.SEEK_END) > MOST_ERRORS:
+            self._errors.truncate(0)
         if self._output:
-            self.fail(f"wrote more than one line for an answer: {_start(self._output)}")
+            self.fail("wrote more than one line for an answer")
         try:
             line = self._exchange(_line(message), seconds)
         except KeyboardInterrupt:
@@ -88,9 +90,9 @@ class Peer:
             self.end()
             raise
         try:
-            return parse_json(line)
-        except ValueError:
-            self.fail(f"answered with a line that is no JSON: {_start(line)}")
+            return check(parse_json(line))
+        except ValueError as error:
+            self.fail(f"gave a wrong answer to {message['type']}, {_start(line)}: {error}")
 
     def _exchange(self, unsent: bytes, seconds: float) -> bytes:
         """Send a line, and read the next one."""
@@ -98,64 +100,45 @@ class Peer:
         while b"\n" not in self._output:
             left = deadline - time.monotonic()
             if left <= 0:
-                hint = "" if self._has_answered else "; are its lines flushed?"
-                begun = f", but began a line: {_start(self._output)}" if self._output else hint
-                self.fail(f"did not answer within {seconds:g} seconds{begun}")
-            readable, writable, _ = select.select(self._open, [self._stdin] if unsent else [], [], left)
+                self.fail(f"did not answer within {seconds:g} seconds (are its lines flushed?)")
+            readable, writable, _ = select.select([self._stdout], [self._stdin] if unsent else [], [], left)
             if writable:
-                unsent = self._write(unsent)
-            if self._stderr in readable and not self._read_errors():
-                self._open.remove(self._stderr)
-            if self._stdout in readable:
+                try:
+                    unsent = unsent[os.write(self._stdin, unsent) :]
+                except OSError:  # it reads no more; its end shows in what it writes
+                    unsent = b""
+            if readable:
                 self._read_output()
         line, _, self._output = self._output.partition(b"\n")
-        self._has_answered = True
         return bytes(line)
-
-    def _write(self, unsent: bytes) -> bytes:
-        """Write as much as the pipe takes, and return the rest; none for a program that reads no more."""
-        try:
-            return unsent[os.write(self._stdin, unsent) :]
-        except OSError:
-            return b""  # its end shows in what it writes
 
     def _read_output(self) -> None:
         """Read a piece of the standard output; fail if it has ended, or the line is too long."""
         piece = os.read(self._stdout, _PIECE)
         self._output += piece
         if len(self._output) > LONGEST_LINE and b"\n" not in self._output[:LONGEST_LINE]:
-            self.fail(f"wrote a line of more than {LONGEST_LINE:,} bytes: {_start(self._output)}")
+            self.fail(f"wrote a line of more than {LONGEST_LINE:,} bytes")
         if not piece:
-            begun = f" in the middle of a line: {_start(self._output)}" if self._output else ""
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = self._process.wait(GRACE)
-                self.fail(
-                    f"was ended by {_signal(-code)}{begun}" if code < 0 else f"ended with exit code {code}{begun}"
-                )
-            self.fail(f"closed its standard output{begun}")
-
-    def _read_errors(self) -> bool:
-        """Read a piece of the standard error, of which the end is kept; return whether there was any."""
-        try:
-            piece = os.read(self._stderr, _PIECE)
-        except BlockingIOError:
-            return False
-        self._errors = (self._errors + piece)[-KEPT:]
-        return bool(piece)
+                reason = f"exit code {code}" if code >= 0 else f"the signal {signal.strsignal(-code) or -code}"
+                self.fail(f"ended with {reason}")
+            self.fail("closed its standard output")
 
     def fail(self, fault: str) -> NoReturn:
         """End the program, and raise ProgramFailed with what it did."""
-        for _ in range(_MOST_DRAINED):
-            if not self._read_errors():
-                break
-        self._fault = self.sentence(fault)
+        begun = f" after it wrote {_start(self._output)}" if self._output else ""
+        self._fault = self.sentence(fault + begun)
         _kill(self._process)
         self.end()
         raise ProgramFailed(self._fault)
 
     def sentence(self, deed: str) -> str:
         """Make a sentence of what the program did, with the end of its standard error."""
-        errors = " ".join(bytes(self._errors).decode(errors="replace").split())
+        errors = ""
+        if not self._errors.closed:
+            self._errors.seek(max(self._errors.seek(0, os.SEEK_END) - KEPT, 0))
+            errors = " ".join(self._errors.read().decode(errors="replace").split())
         quoted = printable(errors if len(errors) <= QUOTED else f"…{errors[-QUOTED:]}")
         return f"the program {shown(self.command)} {deed}" + (f"; its standard error ends: {quoted}" if quoted else "")
 
@@ -169,28 +152,22 @@ def _start(line: bytes | bytearray) -> str:
     return shown(bytes(line[:200]).decode(errors="replace"))
 
 
-def _signal(number: int) -> str:
-    with contextlib.suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}"
-
-
-def _end(process: subprocess.Popen[bytes], farewell: bytes, owner: int) -> None:
-    """Say farewell, close the pipes, and end the program with its process group, unless it ends by itself.
+def _end(process: subprocess.Popen[bytes], errors: IO[bytes], farewell: bytes, owner: int) -> None:
+    """Say farewell, close pipes and errors, and end the program with its process group, unless it ends by itself.
 
     In a forked process this does nothing: the program belongs to its parent.
     """
     if os.getpid() != owner:
         return
-    stdin, *others = (pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe)
+    stdin, stdout = (pipe for pipe in (process.stdin, process.stdout) if pipe)
     with contextlib.suppress(OSError):
         stdin.write(farewell)
     stdin.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)
     _kill(process)
-    for pipe in others:
-        pipe.close()
+    stdout.close()
+    errors.close()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

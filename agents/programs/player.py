@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections import OrderedDict
-from functools import cache, lru_cache, partial
+from functools import partial
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from krypenv import observation
-from krypenv.agents.base import BaseAgent, IntArray, check_options, check_seed, format_spec
+from krypenv.agents.base import BaseAgent, IntArray, check_seed, name_of
 from krypenv.agents.own import PROGRAM
 from krypenv.agents.programs.peer import Peer, ProgramFailed, split_command
 from krypenv.envs.structs import seen_values
@@ -62,29 +61,18 @@ def decide(number: int, game: Game, seen: np.ndarray, seconds: float) -> dict[st
     return {"type": "decide", "id": number, "seconds": seconds, **values}
 
 
-_columns_of = lru_cache(16)(history_columns)
-
-
 def _plays(game: Game, seen: np.ndarray) -> list[tuple[int, Move]] | None:
     """List the plays of the deal with their seats, without sweeps; None for an observation without the history."""
     history, plays = history_in(game.rules, seen[None])[0], []
     if len(history) == 0:
         return None
+    columns = history_columns(game.rules)
     for row in history[history.any(axis=1)]:
-        columns = _columns_of(game.rules).items()
-        play = {name: np.arange(part.stop - part.start).repeat(row[part]).tolist() for name, part in columns}
+        play = {name: np.arange(part.stop - part.start).repeat(row[part]).tolist() for name, part in columns.items()}
         builds = tuple(play.get("builds", ()))
         move = Move.of_kinds(play["card"][0], play["takes"], 0, sum(play.get("build", ())), builds)
         plays.append(((game.turn + play["who"][0]) % game.rules.players, move))
     return plays
-
-
-@cache
-def _schema(key: str, has_id: bool) -> Any:
-    """Make the schema of an answer. Pydantic is not imported before there is one."""
-    from krypenv.inputs.schema import Line, a_record, whole
-
-    return a_record({key: str if key == ERROR else Line, **({"id": whole()} if has_id else {})})
 
 
 def check_answer(answer: Any, key: str, number: int | None = None) -> dict[str, Any]:
@@ -92,10 +80,11 @@ def check_answer(answer: Any, key: str, number: int | None = None) -> dict[str, 
 
     Raises ValueError, naming the fault.
     """
-    from krypenv.inputs.schema import check
-
-    checked: dict[str, Any] = answer
-    check(_schema(ERROR if isinstance(answer, dict) and ERROR in answer else key, number is not None), answer)
+    checked: dict[str, Any] = answer if isinstance(answer, dict) else {}
+    kinds = {ERROR if ERROR in checked else key: str} | ({} if number is None else {"id": int})
+    for name, kind in kinds.items():
+        if type(checked.get(name)) is not kind:
+            raise ValueError(f"{name} should be of type {kind.__name__}, not {shown(checked.get(name))}")
     if number is not None and checked["id"] != number:
         raise ValueError(f"id is {shown(checked['id'])}, and that of the question is {number}")
     return checked
@@ -115,7 +104,6 @@ class Program(BaseAgent):
         seconds: the time limit for a decision.
 
     Attributes:
-        title: what the program calls itself.
         files: the files among the words of the command.
 
     Raises ValueError for an empty command, and `ProgramFailed`, a ValueError, if the program does not start or breaks
@@ -127,19 +115,17 @@ class Program(BaseAgent):
 
     def __init__(self, rules: Rules, seed: int = 0, *, command: str = "", seconds: float = SECONDS) -> None:
         options: dict[str, Any] = {"command": command, "seconds": seconds}
-        check_options(PROGRAM, Program, options)
+        self.name, self.rules, self.lock = name_of(PROGRAM, Program, options), rules, Lock()
         self.files = [Path(word) for word in split_command(command) if os.path.isfile(word)]
-        named = options if seconds != SECONDS else {"command": command}
-        self.name, self.rules, self.lock = format_spec(PROGRAM, named), rules, Lock()
         self._made = partial(Program, rules, check_seed(seed), **options)
         self._seconds = float(seconds)
         self._asked = 0
-        self._plans: OrderedDict[bytes, list[int]] = OrderedDict()  # the next actions of moves, by observation
+        self._plans: dict[bytes, list[int]] = {}  # the next actions of moves, by observation
         self._peer = Peer(command, BYE)
-        answer = self._ask(hello(rules, seed, self._seconds), max(TO_START, self._seconds), NAME)
+        greeting, at_most = hello(rules, seed, self._seconds), max(TO_START, self._seconds)
+        answer = self._peer.ask(greeting, at_most, partial(check_answer, key=NAME))
         if ERROR in answer:
             self._peer.fail(f"won't play: {one_line(answer[ERROR])}")
-        self.title = one_line(answer[NAME], 80)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._made, ()  # a copy starts a program of its own
@@ -166,7 +152,8 @@ class Program(BaseAgent):
             return action
         game = Game.at_row(self.rules, world)
         self._asked += 1
-        answer = self._ask(decide(self._asked, game, seen, self._seconds), self._seconds, MOVE, self._asked)
+        question = decide(self._asked, game, seen, self._seconds)
+        answer = self._peer.ask(question, self._seconds, partial(check_answer, key=MOVE, number=self._asked))
         if ERROR in answer:
             raise ProgramFailed(self._peer.sentence(f"gives up: {one_line(answer[ERROR])}"))
         try:
@@ -175,21 +162,9 @@ class Program(BaseAgent):
             raise ProgramFailed(self._peer.sentence(f"gave no legal move: {error}")) from None
         actions = list(game.actions)
         game.pop()
-        self._plan(game, actions)
-        return actions[0]
-
-    def _ask(self, message: dict[str, Any], seconds: float, key: str, number: int | None = None) -> dict[str, Any]:
-        """Ask the program, which is ended unless its answer is valid."""
-        answer = self._peer.ask(message, seconds)
-        try:
-            return check_answer(answer, key, number)
-        except ValueError as error:
-            self._peer.fail(f"gave a wrong answer to {message['type']}: {error}")
-
-    def _plan(self, game: Game, actions: list[int]) -> None:
-        """Keep all actions of a move but the first, each under the observation in which it follows."""
         for action, next_action in pairwise(actions):
             game.act(action)
             self._plans.setdefault(game.observation().tobytes(), []).append(next_action)
-        while len(self._plans) > MOST_PLANS:  # of games that were not played on
-            self._plans.popitem(last=False)
+        while len(self._plans) > MOST_PLANS:  # of games that were not played on, the oldest first
+            del self._plans[next(iter(self._plans))]
+        return actions[0]

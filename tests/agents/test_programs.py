@@ -81,7 +81,6 @@ def test_it_plays_whole_games_as_the_program_says(text):
     scores = [game.totals if rules.games != 1 else game.scores() for game in expected]
     assert engine.final_scores.tolist() == scores
     assert not agent._plans  # every move was played to its end
-    assert agent.title == "fewest points"
 
 
 @pytest.mark.parametrize("text", ALL_RULES)
@@ -164,7 +163,6 @@ def test_the_language_model_of_the_docs_plays_the_first_move_until_it_is_filled_
         move = move_of(agent, game)
         assert move == game.legal_moves()[0]
         game.push(move)
-    assert agent.title == "language model"
 
 
 def test_the_words_of_a_model_are_read_as_a_move(monkeypatch):
@@ -198,26 +196,26 @@ def test_matches_take_it_and_its_name_makes_it_again():
     ("how", "sentence"),
     [
         ("exits", "ended with exit code 3"),
-        ("is killed", "was ended by SIGKILL"),
-        ("sleeps", r"did not answer within 0\.5 seconds; are its lines flushed\?$"),
-        ("greets", "answered with a line that is no JSON: 'Welcome to my bot!'"),
-        ("half", "ended with exit code 0 in the middle of a line: '{\"name\": \"od'"),
-        ("complains and sleeps", r"did not answer within 0\.5 seconds; are .* flushed\?; its standard error ends"),
-        ("dribbles and sleeps", r"did not answer within 0\.5 seconds, but began a line: '{{{{"),
-        ("floods", f"wrote a line of more than {LONGEST_LINE:,} bytes: 'xxx"),
+        ("is killed", "ended with the signal Killed"),
+        ("sleeps", r"did not answer within 0\.5 seconds \(are its lines flushed\?\)$"),
+        ("greets", "gave a wrong answer to hello, 'Welcome to my bot!': is not JSON"),
+        ("half", "ended with exit code 0 after it wrote '{\"name\": \"od'"),
+        ("complains and sleeps", r"did not answer within 0\.5 seconds \(are .* flushed\?\); its standard error ends"),
+        ("dribbles and sleeps", r"did not answer within 0\.5 seconds \(are .*\) after it wrote '{{{{"),
+        ("floods", f"wrote a line of more than {LONGEST_LINE:,} bytes after it wrote 'xxx"),
         ("closes", "closed its standard output"),
-        ("no name", "gave a wrong answer to hello: name is missing"),
-        ("a number", "gave a wrong answer to hello: name should be a valid string, not 3"),
+        ("no name", "gave a wrong answer to hello, .*: name should be of type str, not None"),
+        ("a number", "gave a wrong answer to hello, .*: name should be of type str, not 3"),
         ("sorry", "won't play: I need a key"),
-        ("never reads", "wrote more than one line for an answer: |gave no legal move: 8S is illegal"),
+        ("never reads", "wrote more than one line for an answer after it wrote |gave no legal move: 8S is illegal"),
         ("illegal", "gave no legal move: KSxKS is illegal; seat 0 may QC"),
         ("no move", "gave no legal move: 'as you like it' is no move; a move is"),
-        ("no id", "gave a wrong answer to decide: id is missing"),
-        ("another id", "gave a wrong answer to decide: id is 77, and that of the question is 1"),
+        ("no id", "gave a wrong answer to decide, .*: id should be of type int, not None"),
+        ("another id", "gave a wrong answer to decide, .*: id is 77, and that of the question is 1"),
         ("gives up", "gives up: help"),
         ("writes twice", "wrote more than one line for an answer|id is 1, and that of the question is 2"),
         ("dies 2", "ended with exit code 1; its standard error ends: oh dear$"),
-        ("grows slow 2", r"did not answer within 0\.5 seconds$"),
+        ("grows slow 2", r"did not answer within 0\.5 seconds"),
     ],
 )  # fmt: skip
 def test_what_it_does_wrong_is_one_sentence(how, sentence, tmp_path, monkeypatch):
@@ -257,7 +255,7 @@ def test_who_does_not_answer_as_it_should_is_ended_and_who_names_an_illegal_move
         assert bool(running(tmp_path)) == stays
         agent.end()
         assert not running(tmp_path)
-        with pytest.raises(ProgramFailed, match=r"id is missing|was ended$"):
+        with pytest.raises(ProgramFailed, match=r"id should be|was ended$"):
             agent.act(engine.observation, engine.action_mask)
 
 
@@ -280,7 +278,7 @@ def test_a_string_that_names_no_program_is_one_sentence(spec, sentence):
 
 
 def test_no_shell_reads_the_command(tmp_path):
-    with pytest.raises(ProgramFailed, match=r"hello; touch|no JSON"):
+    with pytest.raises(ProgramFailed, match=r"hello; touch|not JSON"):
         agents.make(f"process(command='echo hello; touch {tmp_path}/made')", RULES)
     assert not list(tmp_path.iterdir())
 

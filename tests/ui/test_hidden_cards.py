@@ -119,7 +119,7 @@ def test_no_message_to_a_program_depends_on_what_its_seat_can_not_see(rules, mon
         def __init__(self, command, farewell):
             self.lines = []
 
-        def ask(self, message, seconds):
+        def ask(self, message, seconds, check):
             self.lines.append(json.dumps(message))
             return (
                 {"name": "noted"} if message["type"] == "hello" else {"id": message["id"], "move": message["moves"][0]}
