@@ -6,7 +6,6 @@ import io
 import os
 import subprocess
 import sys
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -66,12 +65,6 @@ def test_what_was_compiled_before_takes_no_process(marks):
     assert all(again.is_done(part) for part in (OTHERS, HINT, REMARK))
     again.close()
     assert list(marks.iterdir()) == [mark_of(MINI, ["greedy"], "tactician", False)]
-
-
-def test_what_else_is_needed_has_another_mark():
-    rules = [MINI, Rules.preset("mini-high")]
-    needed = product(rules, (["greedy"], ["random"], ["greedy", "random"]), ("greedy", "random"), (False, True))
-    assert len({mark_of(*each) for each in needed}) == 2 * 3 * 2 * 2
 
 
 def test_what_failed_or_was_ended_is_not_marked(marks):

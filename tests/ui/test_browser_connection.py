@@ -7,7 +7,7 @@ import contextlib
 import pytest
 from playwright.sync_api import expect
 from support.browsers import behind_a_proxy, card, of_position, opened, play_first, served, table_at
-from support.decisions import CHOICE, FORCED
+from support.decisions import FORCED
 from support.studies import ANALYST
 from support.tables import KEYS, Here, Kept, hosted, opens, sockets_of
 
@@ -20,33 +20,24 @@ from krypenv.ui.seats import PERSON
 pytestmark = pytest.mark.browser
 
 
-def test_a_page_finds_a_table_that_was_started_again(browser):
+def test_a_page_finds_a_table_that_was_started_again_and_forgets_what_was_chosen_at_another_game(browser):
     kept = Kept()
-    with contextlib.ExitStack() as first, contextlib.ExitStack() as later:
+    with contextlib.ExitStack() as first, contextlib.ExitStack() as second, contextlib.ExitStack() as later:
         address = first.enter_context(table_at(lambda: hosted(keep=kept)))
         page = later.enter_context(opened(browser, address))
-        page.locator(".hand .card:not(.illegal)").first.click()
-        page.locator(".move").first.click()
+        play_first(page)
         page.wait_for_function("() => document.querySelectorAll('.log li').length >= 3")
         lines = page.locator(".log li").all_inner_texts()
+        page.locator(".hand .card:not(.illegal)").first.click()
         first.close()
         expect(page.locator(".status")).to_have_text("The connection is lost. Trying again …")
-        game = Game.replay(kept.games[0][-1])
-        port = int(address.split(":")[2].strip("/"))
-        later.enter_context(table_at(lambda: Hosted(game, (PERSON, "greedy"), "greedy", kept), port=port))
+        game, port = Game.replay(kept.games[0][-1]), int(address.split(":")[2].strip("/"))
+        second.enter_context(table_at(lambda: Hosted(game, (PERSON, "greedy"), "greedy", kept), port=port))
         expect(page.locator(".status")).not_to_have_text("The connection is lost. Trying again …", timeout=15_000)
         assert page.locator(".log li").all_inner_texts() == lines
-
-
-def test_a_page_forgets_what_was_chosen_when_another_game_lies_on_the_table(browser):
-    with contextlib.ExitStack() as first, contextlib.ExitStack() as later:
-        address = first.enter_context(table_at(of_position(CHOICE)))
-        page = later.enter_context(opened(browser, address))
-        card(page, "8 of spades").click()
-        expect(page.locator(".hand .chosen")).to_have_count(1)
-        first.close()
-        expect(page.locator(".status")).to_have_text("The connection is lost. Trying again …")
-        later.enter_context(table_at(of_position(FORCED), port=int(address.split(":")[2].strip("/"))))
+        page.locator(".hand .card:not(.illegal)").first.click()
+        second.close()
+        later.enter_context(table_at(of_position(FORCED), port=port))
         expect(page.locator(".hand .card")).to_have_count(2, timeout=15_000)
         expect(page.locator(".hand .chosen")).to_have_count(0)
         card(page, "8 of spades").click()

@@ -244,17 +244,6 @@ def test_a_player_gets_in_whoever_watches_and_an_old_page_of_the_seat_gives_way(
         assert other.until(lambda told: told["moves"] == 1)["here"] == [0, 1]
 
 
-def test_the_guest_who_has_most_gives_way_and_players_after_all_others():
-    def leaves(*guests):
-        places = [guests_room.Place(guest, lambda: None) for guest in guests]
-        return places.index(guests_room.first_to_leave(places))
-
-    assert leaves("a", "b", "b", "c") == 1
-    assert leaves(0, "a", "b") == 1
-    assert leaves(0, "a", 1, 1) == 2
-    assert leaves("::1") == 0
-
-
 def test_connections_that_never_ask_for_anything_keep_nobody_out(monkeypatch, capfd):
     monkeypatch.setattr(guests_room, "LONGEST_REQUEST", 2.0)
     with table_at(hosted) as address, contextlib.ExitStack() as held:
@@ -319,18 +308,7 @@ def test_keys_are_kept_for_their_owner_alone(tmp_path):
             keys.seat(key, [0, 2])
 
 
-@pytest.mark.parametrize(
-    "told", [{"seats": [], "watch": ""}, {"seats": ["s" * 22] * 6, "watch": "w" * 22, "host": "h" * 22}]
-)
-def test_keys_that_are_none_or_not_distinct_are_refused(tmp_path, told):
-    path = tmp_path / "links.json"
-    path.touch(0o600)
-    path.write_text(json.dumps(told))
-    with pytest.raises(ValueError, match=r"links.json holds no keys of a table: .*; remove it"):
-        Keys.kept(path, is_open=False)
-
-
-def test_keys_that_others_may_know_are_refused(tmp_path, monkeypatch):
+def test_keys_that_others_may_know_or_that_are_none_are_refused(tmp_path, monkeypatch):
     path, link = tmp_path / "links.json", tmp_path / "link.json"
     Keys.new(is_open=False).keep(path)
     link.symlink_to(path)
@@ -341,6 +319,10 @@ def test_keys_that_others_may_know_are_refused(tmp_path, monkeypatch):
     with refused:
         Keys.kept(path, is_open=False)
     path.chmod(0o600)
+    for seats in ([], ["s" * 22] * 6):
+        path.write_text(json.dumps({"seats": seats, "watch": "w" * 22, "host": "h" * 22}))
+        with pytest.raises(ValueError, match=r"links.json holds no keys of a table: .*; remove it"):
+            Keys.kept(path, is_open=False)
     monkeypatch.setattr("os.geteuid", lambda: path.stat().st_uid + 1)
     with refused:
         Keys.kept(path, is_open=False)

@@ -139,12 +139,6 @@ def test_a_game_ends_when_all_people_at_the_table_agree_and_is_saved_and_studied
     assert "[End" not in kept.games[1][-1]
 
 
-def test_who_plays_against_agents_alone_agrees_with_nobody():
-    with serving(hosted) as client, page(client) as one:
-        one.ask("end")
-        assert one.says() == "Only people who play together can agree to end a game."
-
-
 # ---------------------------------------------------------------------- tables where only agents play
 
 
@@ -214,20 +208,6 @@ async def test_the_pace_is_a_pause_between_moves_and_a_forced_move_comes_no_soon
     lasted = [await clock.lasts(pace.awaited(1, clock.sleep(seconds))) for seconds in (0.4, 0.3, 0.0, 0.0)]
     assert lasted == [0.4, 0.3, 0.3, 0.3]
     assert await clock.lasts(pace.awaited(0, clock.sleep(0.0))) == 0.05, "each seat has its own"
-
-
-@pytest.mark.anyio
-async def test_agents_that_pause_make_a_move_for_each_step():
-    pace = Pace(0.0)
-    pace.pause(True)
-    for _ in range(2):
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(pace.allow(lambda: True), 0.05)
-        pace.step()
-        await asyncio.wait_for(pace.allow(lambda: True), 5)
-    assert not await asyncio.wait_for(pace.allow(lambda: False), 5)
-    pace.pause(False)
-    await asyncio.wait_for(pace.allow(lambda: True), 5)
 
 
 @pytest.mark.parametrize("rules", ["mini-double", "mini-mulle"])

@@ -15,7 +15,6 @@ from support.tables import ADDRESS, KEYS, Here, Kept, hosted, page, serving
 
 from krypenv import Game, Rules
 from krypenv.agents.own import Typed
-from krypenv.game.moves import Move
 from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
 from krypenv.ui.browser.hosted import Hosted
@@ -303,16 +302,6 @@ def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path):
                 assert told["type"] != "challenge"
             assert told["say"] == "Search can't go on."
     assert not made.exists()
-
-
-def test_margins_are_told_for_sides():
-    game = Game.from_position("rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest")
-    game.push(Move("2C"))
-    scores = game.scores()
-    assert margins_of(game) == [scores[1] - scores[0], scores[0] - scores[1]]
-    four = played("mini-double players=4 teams=2", ())
-    own = [four.scores()[seat] + four.scores()[(seat + 2) % 4] for seat in range(4)]
-    assert margins_of(four) == [own[1] - own[0], own[0] - own[1]] * 2
 
 
 def test_the_seat_of_a_page_is_the_one_that_is_told():

@@ -5,12 +5,10 @@ from __future__ import annotations
 import itertools
 import random
 
-import numpy as np
 import pytest
 from support.rectangles import holds, overlap
 
 from krypenv import Game, Rules
-from krypenv.pictures import draw_game
 from krypenv.pictures.scene import HEIGHT, WIDTH, Rect, lay_out
 from krypenv.training.cli.showing import with_before
 from krypenv.ui.captions import said_of
@@ -63,12 +61,3 @@ def test_the_title_says_it_in_words_and_whether_all_hands_are_open():
     assert said_of(game, Narrator(game.rules), all_open=True).title == "Krypkasino, two players, all hands open"
     teams = Rules.preset("krypkasino", players=6, teams=3)
     assert said_of(Game(teams, seed=1), Narrator(teams)).title == "Krypkasino, six players in three teams"
-
-
-def test_a_picture_of_a_game_that_goes_on_has_no_sheet():
-    game = Game(Rules.preset(), seed=1)
-    said = said_of(game, Narrator(game.rules))
-    assert said.sheet == ()
-    assert not words_of(lay_out(game, (), said=said), "sheet")
-    plain, told = draw_game(game, width=240), draw_game(game, width=240, said=said)
-    assert not np.array_equal(plain, told), "the title differs"

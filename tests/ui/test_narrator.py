@@ -18,7 +18,6 @@ from krypenv import Game, Rules
 from krypenv.cards import card_name, parse_card
 from krypenv.families.bounds import capture_values
 from krypenv.game.moves import Move
-from krypenv.ui.narrator import facts
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import CATALOGUES, LANGUAGES, language_of
 
@@ -86,30 +85,6 @@ def test_five_lines_for_all_rules(language):
             assert heading
             assert line.endswith(".")
             assert not re.search(r"[{}|]|  ", line), line
-
-
-def test_the_lines_say_what_the_fields_say():
-    low, high = (dict(Narrator(Rules.preset("krypkasino", goal=goal)).lines()) for goal in ("low", "high"))
-    assert "the lowest score wins" in low["Goal"]
-    assert "the highest score wins" in high["Goal"]
-    assert "10♦ 3, 2♠ 2, A♠ 2, each other ace 1, each other spade 1" in low["Points"]
-    assert "you must play it" in low["Sweeps"]
-    free = dict(Narrator(Rules.preset("krypkasino", forced_sweep=False, sweep_payer="nobody")).lines())
-    assert "must play" not in free["Sweeps"]
-    assert "takes as many off the score of the player before" in low["Sweeps"]
-    assert "player before" not in free["Sweeps"]
-    assert "each spade 1" in dict(Narrator(Rules.preset("krypkasino", lillan_points=1, ace_points=0)).lines())["Points"]
-
-
-def test_cards_that_count_are_told_once_each():
-    for rules in some_rules(range(80)):
-        counted = np.zeros(52, int)
-        for found in facts.counting_cards(rules):
-            for kind in found.kinds:
-                counted[kind] += 1
-                assert rules.card_points[kind] == found.points
-        assert counted.max() <= 1
-        assert (counted[(rules.card_points != 0) & (rules.deck_counts > 0)] == 1).all()
 
 
 # ---------------------------------------------------------------------- what it came to

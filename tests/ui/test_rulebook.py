@@ -34,14 +34,3 @@ def test_lines_fit_and_stand_beside_their_headings(columns):
         assert [line.partition("  ")[0] for line in lines if not line.startswith(" ")] == headings
         assert max(map(len, lines)) <= min(columns, 100)
         assert all(line == line.rstrip() for line in lines)
-
-
-def test_a_field_of_the_rules_changes_what_is_said():
-    assert "the lowest score wins" in words_of(krypenv("rules").stdout)
-    assert "the highest score wins" in words_of(krypenv("rules", "--rule", "goal=high").stdout)
-
-
-def test_the_language_is_that_of_the_locale(monkeypatch):
-    monkeypatch.setenv("LC_ALL", "sv_SE.UTF-8")
-    assert krypenv("rules").stdout.startswith("Målet")
-    assert krypenv("rules", "--language", "en").stdout.startswith("Goal")

@@ -7,8 +7,9 @@ from typing import Any
 from krypenv.game.game import Game
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.requests import Request
+from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.seats import PERSON
-from krypenv.ui.study.guided import OPPONENT, Advice, guided_game, possible, told_advice
+from krypenv.ui.study.guided import OPPONENT, guided_game, possible, told_advice
 from krypenv.ui.study.lessons import OTHER, lessons_in
 
 

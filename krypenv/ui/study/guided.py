@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from krypenv.advice.values import values_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
+from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.table import seated
 
 GUIDE = "search(worlds=60)"
 OPPONENT = "greedy"
 SEED = 5  # of a deal in which much can be learned
-_WORLDS = 60  # in which sweeps are counted
-_OFTEN = 0.25  # of these: a sweep that is worth a word
-
-
-class Advice(NamedTuple):
-    """The move of an agent, and what it is good for."""
-
-    move: str
-    sets_up: float  # how likely the next player must sweep
-    is_only: bool  # whether there is no other
 
 
 def guided_game() -> Game:
     """Return the game whose first deal is played with a guide."""
     return Game(Rules.preset("krypkasino"), seed=SEED)
-
-
-def advise(game: Game, spec: str, seed: int) -> Advice:
-    """Return what an agent that values moves would do; for another process."""
-    values = values_of(game, seated(spec, game.rules, seed), _WORLDS, seed)
-    chosen = values.values[values.preferred]
-    return Advice(chosen.move, chosen.sets_up, len(values.values) == 1)
 
 
 def possible(game: Game, words: Narrator) -> str:
@@ -57,10 +37,11 @@ def possible(game: Game, words: Narrator) -> str:
 
 def told_advice(game: Game, words: Narrator, advice: Advice) -> str:
     """Tell what the guide would do, and what that is good for."""
-    move = Move.parse(advice.move)
+    best = advice.moves[0]
+    move = Move.parse(best.move)
     text, worth = words.choice(game, move)
-    if advice.is_only:
+    if len(advice.moves) == 1:
         return words.say("hint.only", move=text)
-    said = words.advice(game, move, advice.sets_up)
+    said = words.advice(game, move, best.sweeps or 0)
     is_dear = worth.startswith("-") and not move.sweep
     return f"{said} {words.say('hint.dear')}" if is_dear else said

@@ -132,11 +132,11 @@ class Learner(Pages):
             self._advising = self._start(self._advise(exercise))
 
     async def _advise(self, exercise: Exercise) -> None:
-        from krypenv.ui.study.guided import GUIDE, SEED, advise
+        from krypenv.ui.study.guided import GUIDE
 
         edit, game = exercise.edit, exercise.game.copy()
         with contextlib.suppress(AgentFailed, ValueError):  # the guide is silent then
-            advice = await self._agents.work(advise, game, GUIDE, SEED)
+            advice = await self._agents.advise(GUIDE, game)
             if edit == exercise.edit:
                 exercise.hear(advice)
                 super().tell_all()

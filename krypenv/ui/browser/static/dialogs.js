@@ -28,8 +28,8 @@ export async function showRules(of, canLearn = true) {
     const lines = parts ?? [["", [say]]];
     told.replaceChildren(
       ...lines.flatMap((/** @type {[string, string[]]} */ [about, paragraphs]) => [
-        h("h3", {}, about),
-        ...paragraphs.map((each) => h("p", {}, each)),
+        h("h3", about),
+        ...paragraphs.map((each) => h("p", each)),
       ]),
     );
   } catch {
@@ -45,9 +45,9 @@ export function showPile({ name, pile, swept, taken }, isOwn = false) {
   const cards = byRank(taken ?? []).flatMap((at) => taken?.[at] ?? []);
   const lies = (/** @type {string} */ card) => lying(card, "small");
   open(isOwn ? t("your_pile") : t("pile_of", { who: name }), [
-    h("p", {}, pile === 0 ? t("nothing_taken") : taken ? t("pile", { count: pile }) : t("face_down", { count: pile })),
+    h("p", pile === 0 ? t("nothing_taken") : taken ? t("pile", { count: pile }) : t("face_down", { count: pile })),
     taken ? h("p", { class: "laid" }, cards.map(lies)) : h("p", { class: "laid", "aria-hidden": "true" }, backs(pile)),
-    swept.length > 0 && h("h3", {}, t("face_up")),
+    swept.length > 0 && h("h3", t("face_up")),
     swept.length > 0 && h("p", { class: "laid" }, swept.map(lies)),
   ]);
 }
@@ -69,8 +69,8 @@ export function showLinks(links) {
   const isHere = /^(localhost|127\.|\[::1\])/.test(first.hostname);
   open(t("links"), [
     h("ul", { class: "links" }, links.map(linkOf)),
-    h("p", {}, t("links_secret")),
-    h("p", {}, isHere ? t("links_here") : first.protocol === "http:" ? t("links_plain") : ""),
+    h("p", t("links_secret")),
+    h("p", isHere ? t("links_here") : first.protocol === "http:" ? t("links_plain") : ""),
   ]);
 }
 
@@ -82,7 +82,7 @@ function linkOf([who, link]) {
     if (document.execCommand("copy")) copied.textContent = `✓ ${t("copied")}`; // also where pages are not encrypted
   };
   const copied = button(`copy ${link}`, t("copy"), copy);
-  return h("li", {}, h("b", {}, who), copied, shown);
+  return h("li", h("b", who), copied, shown);
 }
 
 /**

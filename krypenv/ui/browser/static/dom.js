@@ -31,22 +31,20 @@ export function t(key, parts = {}) {
  * Return an element; what is null, false or "" among its children is left out.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Attributes} attributes
- * @param {...Child} children
+ * @param {...(Attributes | Child)} parts its children, and before them perhaps its attributes
  */
-export function h(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+export function h(tag, ...parts) {
+  return filled(document.createElement(tag), parts);
 }
 
 /**
  * Return an element of a drawing.
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Attributes} attributes
- * @param {...Child} children
+ * @param {...(Attributes | Child)} parts
  */
-export function s(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
+export function s(tag, ...parts) {
+  return filled(document.createElementNS(SVG, tag), parts);
 }
 
 /**
@@ -57,6 +55,34 @@ export function s(tag, attributes = {}, ...children) {
  */
 export function button(focus, text, onclick, kind = "") {
   return h("button", { class: kind, "data-focus": focus, onclick }, text);
+}
+
+/**
+ * Return a table.
+ * @param {string} kind
+ * @param {string} caption which is only heard
+ * @param {string[]} heads
+ * @param {(HTMLElement | (Leaf | Leaf[])[])[]} lines rows, or the cells of rows that begin with what they are about
+ * @param {(Leaf | Leaf[])[][]} feet sums below them
+ */
+export function grid(kind, caption, heads, lines, feet = []) {
+  const row = (/** @type {HTMLElement | (Leaf | Leaf[])[]} */ line) => {
+    if (line instanceof HTMLElement) return line;
+    const [about, ...cells] = line;
+    return h(
+      "tr",
+      h("th", { scope: "row" }, about),
+      cells.map((cell) => h("td", cell)),
+    );
+  };
+  return h(
+    "table",
+    { class: kind },
+    h("caption", { class: "unseen" }, caption),
+    h("thead", h("tr", ...heads.map((name) => (name ? h("th", { scope: "col" }, name) : h("td"))))),
+    h("tbody", lines.map(row)),
+    h("tfoot", feet.map(row)),
+  );
 }
 
 /**
@@ -92,21 +118,28 @@ export function refocus(active, ...instead) {
 /**
  * @template {Element} Made
  * @param {Made} element
- * @param {Attributes} attributes
- * @param {Child[]} children
+ * @param {(Attributes | Child)[]} parts
  * @returns {Made}
  */
-function filled(element, attributes, children) {
+function filled(element, parts) {
+  for (const part of /** @type {(Attributes | Leaf)[]} */ (parts.flat(3))) {
+    if (part instanceof Node) element.append(part);
+    else if (typeof part === "object" && part !== null) assign(element, part);
+    else if (part !== null && part !== false && part !== "" && part !== undefined) element.append(String(part));
+  }
+  return element;
+}
+
+/**
+ * @param {Element} element
+ * @param {Attributes} attributes
+ */
+function assign(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
-  for (const child of /** @type {Leaf[]} */ (children.flat(2))) {
-    if (child instanceof Node) element.append(child);
-    else if (child !== null && child !== false && child !== "" && child !== undefined) element.append(String(child));
-  }
-  return element;
 }
 
 /**

@@ -33,7 +33,7 @@ export function draw(table, before = null) {
   const isNew = before !== null && before.game === told.game && told.moves > before.moves;
   const lay = isNew && told.moves === before.moves + 1 ? whereTheyLie() : null;
   page.removeAttribute("aria-busy");
-  page.replaceChildren(head(table), h("main", {}, felt(table, isNew ? before.view : null), history(table)));
+  page.replaceChildren(head(table), h("main", felt(table, isNew ? before.view : null), history(table)));
   document.title = `${view.turn !== null && view.turn === view.seat ? "● " : ""}${view.title}`;
   const lines = document.querySelector(".log ol");
   if (lines) lines.scrollTop = isAtEnd ? lines.scrollHeight : scrolled;
@@ -109,7 +109,7 @@ function readOut(table, before) {
   const seen = isSame ? before.view.log.length : Math.max(0, view.log.length - 1);
   if (isSame && seen === view.log.length && before.fault === table.told.fault && !table.say) return;
   const news = view.log.slice(seen).map((line) => line.text);
-  heard.append(h("p", {}, [...news, table.say || status(table)].join(" ")));
+  heard.append(h("p", [...news, table.say || status(table)].join(" ")));
   while (heard.children.length > KEPT) heard.firstChild?.remove();
 }
 
@@ -121,12 +121,10 @@ function head(table) {
   const games = of === 1 && number === 1 ? "" : of ? t("game", { number, of }) : t("games", { number });
   return h(
     "header",
-    {},
-    h("h1", {}, view.title),
-    h("p", {}, [games, t("deal", view.deal), t("stock", { count: view.stock })].filter(Boolean).join(" · ")),
+    h("h1", view.title),
+    h("p", [games, t("deal", view.deal), t("stock", { count: view.stock })].filter(Boolean).join(" · ")),
     h(
       "nav",
-      {},
       paceControl(table),
       soundButton(),
       button("rules", t("rules"), acts.rules),
@@ -146,7 +144,7 @@ function history({ told: { view, goal } }) {
   return h(
     "aside",
     { class: "log", "aria-label": t("log") },
-    h("h2", {}, t("log")),
+    h("h2", t("log")),
     h("p", { class: "goal" }, goal),
     h(
       "ol",
@@ -180,7 +178,7 @@ function felt(table, before) {
       h(
         "p",
         { class: "teams" },
-        view.teams.map((team) => h("span", {}, `${team.name} `, h("b", {}, points(team.score)))),
+        view.teams.map((team) => h("span", `${team.name} `, h("b", points(team.score)))),
       ),
     view.over ? sheet(table) : middle(table, before),
     lastPlay(view, before !== null),

@@ -95,7 +95,7 @@ function buildPile(table, { cards, owner, value }, isGlowing) {
   const label = t("build_of", { value, who: table.told.view.players[owner]?.name ?? "" });
   const aloud = `${label}: ${cards.map(spoken).join(", ")}`;
   const lie = cards.map((card) => h("span", { class: "card" }, face(card)));
-  const inner = [h("span", { class: "pile" }, lie), h("em", {}, label)];
+  const inner = [h("span", { class: "pile" }, lie), h("em", label)];
   return thing(table, `build ${value}`, { kind: "build", card: `build ${value}`, aloud }, isGlowing, inner);
 }
 

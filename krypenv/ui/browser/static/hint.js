@@ -1,7 +1,7 @@
 // What an agent advises: a sentence in the prompt, and in a dialog what the best moves are worth, as bars and in numbers.
 
 import { open } from "./dialogs.js";
-import { h, s, signed, t } from "./dom.js";
+import { grid, h, s, signed, t } from "./dom.js";
 
 /** @import { Advised, Hint, Table } from "./shapes.js" */
 
@@ -32,28 +32,17 @@ export function showValues({ rows, head, columns, remark, legend }, choose) {
   const high = Math.max(0, ...ends, low + 1);
   /** @param {number} margin */
   const place = (margin) => 2 + ((margin - low) / (high - low)) * (WIDTH - 4);
-  const heads = [head, "", ...columns].map((name) => h(name ? "th" : "td", { scope: name ? "col" : null }, name));
   const lines = rows.map((row, at) => {
-    const text = h(
-      "button",
-      { "data-focus": `hint ${at}`, onclick: () => choose(row.move) },
-      at === 0 && "★ ",
-      row.text,
-    );
+    const named = { "data-focus": `hint ${at}`, onclick: () => choose(row.move) };
     const half = row.half === null ? "" : ` ± ${row.half.toFixed(1)}`;
-    return h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, text),
-      h("td", {}, bar(row, place)),
-      h("td", { class: "number" }, signed(row.margin ?? 0, 1), half),
-      h("td", { class: "number" }, `${Math.round((row.sweeps ?? 0) * 100)} %`),
-    );
+    const margin = signed(row.margin ?? 0, 1) + half;
+    const text = h("button", named, at === 0 && "★ ", row.text);
+    return [text, bar(row, place), margin, `${Math.round((row.sweeps ?? 0) * 100)} %`];
   });
   open(t("hint_more"), [
-    h("table", { class: "values" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, lines)),
-    remark && h("p", {}, remark),
-    h("p", {}, legend),
+    grid("values", t("hint_more"), [head, "", ...columns], lines),
+    remark && h("p", remark),
+    h("p", legend),
   ]);
 }
 

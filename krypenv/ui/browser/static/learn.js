@@ -45,7 +45,7 @@ function draw(lesson, isNews) {
       { class: "lessons", "aria-label": t("lesson_all") },
       titles.map((title, at) => stop(title, at, at === number, at === last)),
     ),
-    h("h2", {}, number === last ? "" : `${number + 1}. `, titles[number] ?? ""),
+    h("h2", number === last ? "" : `${number + 1}. `, titles[number] ?? ""),
     h("p", { class: "task" }, lesson.task),
     h(
       "p",

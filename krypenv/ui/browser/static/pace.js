@@ -18,7 +18,7 @@ export function paceControl({ told, acts }) {
   return h(
     "label",
     { class: "pace" },
-    h("span", {}, `${t("pace")} `),
+    h("span", `${t("pace")} `),
     h(
       "select",
       {

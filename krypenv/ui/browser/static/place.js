@@ -181,7 +181,7 @@ function choices(table, card) {
       h(
         "div",
         { class: "group", role: "group", "aria-label": t(`group.${kind}`) },
-        h("h3", {}, t(`group.${kind}`)),
+        h("h3", t(`group.${kind}`)),
         moves.filter((move) => move.kind === kind).map((move) => choice(table, move, move === only)),
       ),
     ),
@@ -206,8 +206,8 @@ function choice({ hint, acts }, move, isOnly) {
     },
     isHinted && "★ ",
     inWords(move),
-    move.sweep > 0 && h("em", {}, t(move.sweep > 1 ? "double_sweep" : "sweep")),
-    h("b", {}, signed(move.gain)),
+    move.sweep > 0 && h("em", t(move.sweep > 1 ? "double_sweep" : "sweep")),
+    h("b", signed(move.gain)),
   );
 }
 

@@ -25,13 +25,12 @@ export function plaque({ told, acts }, player, before) {
     },
     h(
       "h2",
-      {},
       h("span", { class: "mark", "aria-hidden": "true" }, isTurn && "▶"),
-      h("span", {}, player.name),
+      h("span", player.name),
       player.dealer && h("small", { class: "badge" }, t("dealer")),
       isAway && h("small", { class: "badge left" }, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
     ),
-    h("p", { class: "score" }, h("b", {}, points(player.score)), ` ${t("sheet.score")}`),
+    h("p", { class: "score" }, h("b", points(player.score)), ` ${t("sheet.score")}`),
     h(
       "p",
       { class: "numbers" },

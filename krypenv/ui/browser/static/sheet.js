@@ -1,6 +1,6 @@
 // The score sheet at the end of a game: every point by its source.
 
-import { button, h, points, t } from "./dom.js";
+import { button, grid, h, points, t } from "./dom.js";
 
 /** @import { Table } from "./shapes.js" */
 
@@ -12,11 +12,19 @@ export function sheet({ told, acts }) {
   const { view } = told;
   if (!view.sheet) return null;
   const { names, entries, scores, sides, totals } = view.sheet;
+  const lines = entries.map((entry) => [entry.label, ...entry.points.map((each) => (each ? points(each) : ""))]);
+  const sums = /** @type {[string, number[]][]} */ ([
+    ["sheet.score", scores],
+    ["side", sides],
+    ["totals", totals],
+  ])
+    .filter(([, each]) => each.length > 0)
+    .map(([key, each]) => [t(key), ...each.map((score) => points(score))]);
   return h(
     "div",
     { class: "sheet" },
-    h("h2", {}, view.result),
-    told.compared && h("p", {}, told.compared),
+    h("h2", view.result),
+    told.compared && h("p", told.compared),
     told.leads &&
       h(
         "div",
@@ -28,65 +36,7 @@ export function sheet({ told, acts }) {
     h(
       "div",
       { class: "wide", tabindex: 0, role: "region", "aria-label": t("sheet") },
-      h(
-        "table",
-        {},
-        h("caption", { class: "unseen" }, t("sheet")),
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            h("td"),
-            names.map((name) => h("th", { scope: "col" }, name)),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          entries.map((entry) =>
-            row(
-              entry.label,
-              entry.points.map((each) => (each ? points(each) : "")),
-            ),
-          ),
-        ),
-        h(
-          "tfoot",
-          {},
-          row(
-            t("sheet.score"),
-            scores.map((each) => points(each)),
-            "sum",
-          ),
-          sides.length > 0 &&
-            row(
-              t("side"),
-              sides.map((each) => points(each)),
-              "sum",
-            ),
-          totals.length > 0 &&
-            row(
-              t("totals"),
-              totals.map((each) => points(each)),
-              "sum",
-            ),
-        ),
-      ),
+      grid("", t("sheet"), ["", ...names], lines, sums),
     ),
-  );
-}
-
-/**
- * @param {string} label
- * @param {string[]} cells
- */
-function row(label, cells, kind = "") {
-  return h(
-    "tr",
-    { class: kind },
-    h("th", { scope: "row" }, label),
-    cells.map((cell) => h("td", {}, cell)),
   );
 }

@@ -99,9 +99,8 @@ function draw() {
   page.replaceChildren(
     h(
       "header",
-      {},
-      h("h1", {}, t("start_title")),
-      h("nav", {}, languages(), rulesButton(), !isWelcome && [teach("button"), study()]),
+      h("h1", t("start_title")),
+      h("nav", languages(), rulesButton(), !isWelcome && [teach("button"), study()]),
     ),
     h(
       "main",
@@ -152,7 +151,7 @@ function saved() {
   return h(
     "section",
     { class: "saved" },
-    h("h2", {}, t("start_saved")),
+    h("h2", t("start_saved")),
     offer.saved.map(({ file, text }) =>
       h("button", { "data-focus": `saved ${file}`, title: file, onclick: () => leave({ do: "resume", file }) }, text),
     ),
@@ -175,20 +174,20 @@ function form() {
       h(
         "fieldset",
         { class: "games" },
-        h("legend", {}, t("start_game")),
+        h("legend", t("start_game")),
         big?.map(gameChoice),
-        h("details", { open: game.small }, h("summary", {}, t("start_small")), small?.map(gameChoice)),
+        h("details", { open: game.small }, h("summary", t("start_small")), small?.map(gameChoice)),
       ),
       h(
         "fieldset",
         { class: "seats" },
-        h("legend", {}, t("start_who")),
+        h("legend", t("start_who")),
         select("size", t("start_players"), game.sizes.map(sizeText), choice.size, (event) => {
           if (event.target instanceof HTMLSelectElement) change({ size: event.target.value });
         }),
         choice.players.map(seatChoice),
         people() > 1 && h("p", { class: "note" }, t("start_links")),
-        h("label", {}, check("hints"), ` ${t("start_hints")}`),
+        h("label", check("hints"), ` ${t("start_hints")}`),
         more(),
       ),
       h(
@@ -215,8 +214,8 @@ function gameChoice({ name, title, line }) {
     "label",
     { class: "game" },
     h("input", { ...chosen, onchange: () => change({ game: name }) }),
-    h("b", {}, title),
-    h("span", {}, line),
+    h("b", title),
+    h("span", line),
   );
 }
 
@@ -248,7 +247,7 @@ function seatChoice(player, seat) {
       field(`name ${seat}`, t("start_name"), choice.names[seat] ?? "", (value) => {
         choice.names[seat] = value;
       }),
-    partners.length > 0 && h("small", {}, t("start_partner", { seats: partners.map((at) => at + 1).join(", ") })),
+    partners.length > 0 && h("small", t("start_partner", { seats: partners.map((at) => at + 1).join(", ") })),
   );
 }
 
@@ -256,7 +255,7 @@ function more() {
   return h(
     "details",
     { open: Boolean(choice.seed || choice.changes) },
-    h("summary", {}, t("start_more")),
+    h("summary", t("start_more")),
     field("seed", t("start_seed"), choice.seed, (value) => {
       choice.seed = value;
     }),
@@ -279,7 +278,7 @@ function select(focus, label, options, value, onchange) {
   return h(
     "label",
     { class: "pace" },
-    h("span", {}, `${label} `),
+    h("span", `${label} `),
     h(
       "select",
       { "data-focus": focus, onchange },

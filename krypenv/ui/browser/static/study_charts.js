@@ -61,14 +61,13 @@ export function curve(state, study) {
   );
   return h(
     "section",
-    {},
-    h("h2", {}, t("study_curve")),
+    h("h2", t("study_curve")),
     drawing,
     h(
       "p",
       { class: "legend" },
       sides.map((side) =>
-        h("span", {}, sample(side), ` ${study.names.filter((_, seat) => study.sides[seat] === side).join(", ")} `),
+        h("span", sample(side), ` ${study.names.filter((_, seat) => study.sides[seat] === side).join(", ")} `),
       ),
     ),
     h("p", { class: "small" }, t("study_curve_note")),
@@ -103,13 +102,7 @@ export function luckPart({ luck }, study) {
   const who = study.within.filter((_, seat) => study.sides[seat] === luck?.side).join(", ");
   return (
     luck &&
-    h(
-      "section",
-      {},
-      h("h2", {}, t("study_luck")),
-      h("p", {}, luck.told),
-      h("p", { class: "small" }, t("study_luck_note", { who })),
-    )
+    h("section", h("h2", t("study_luck")), h("p", luck.told), h("p", { class: "small" }, t("study_luck_note", { who })))
   );
 }
 
@@ -120,28 +113,24 @@ export function challengePart(state, study) {
   if (playing)
     return h(
       "section",
-      {},
-      h("h2", {}, t("challenge_title", { who: study.by })),
+      h("h2", t("challenge_title", { who: study.by })),
       h("p", { role: "status" }, t("challenge_playing", { who: study.by, ...playing })),
       h("progress", { max: playing.of, value: playing.made, "aria-label": t("challenge_title", { who: study.by }) }),
     );
-  if (!challenge)
-    return h("section", {}, button("challenge", t("challenge", { who: study.by }), state.dare, "main pill"));
+  if (!challenge) return h("section", button("challenge", t("challenge", { who: study.by }), state.dare, "main pill"));
   const { by, margins, difference } = challenge;
   const [mine, theirs] = margins.map((margin) => signed(margin));
   return h(
     "section",
-    {},
-    h("h2", {}, t("challenge_title", { who: by })),
-    h("p", {}, t("challenge_result", { who: by, mine: mine ?? "", theirs: theirs ?? "" })),
+    h("h2", t("challenge_title", { who: by })),
+    h("p", t("challenge_result", { who: by, mine: mine ?? "", theirs: theirs ?? "" })),
     difference
       ? h(
           "p",
-          {},
           button("difference", t("challenge_at", { number: difference.at + 1 }), () => state.go(difference.at), "link"),
           ` ${t("challenge_differs", { who: by, mine: difference.mine, theirs: difference.theirs })}`,
         )
-      : h("p", {}, t("challenge_equal")),
+      : h("p", t("challenge_equal")),
     h("p", { class: "small" }, t("challenge_note")),
   );
 }

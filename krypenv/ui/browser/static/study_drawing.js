@@ -2,7 +2,7 @@
 
 import { face, lying } from "./cards.js";
 import { showRules } from "./dialogs.js";
-import { button, h, points, refocus, signed, t } from "./dom.js";
+import { button, grid, h, points, refocus, signed, t } from "./dom.js";
 import { lies, news } from "./felt.js";
 import { challengePart, curve, luckPart } from "./study_charts.js";
 import { games, isHidden, mistakes, moveList, puzzle, summary, verdictOfTry } from "./study_summary.js";
@@ -46,7 +46,7 @@ export function drawStudy(state) {
             luckPart(state, study),
             challengePart(state, study),
             games(state),
-            h("section", {}, opening(state)),
+            h("section", opening(state)),
           ),
         )
       : empty(state),
@@ -69,7 +69,7 @@ export function drawStudyEnd(reason) {
 
 /** Have screen readers say something. @param {string} text */
 export function readAloud(text) {
-  if (text) heard.replaceChildren(h("p", {}, text));
+  if (text) heard.replaceChildren(h("p", text));
 }
 
 // ---------------------------------------------------------------------- head
@@ -79,12 +79,10 @@ function head(state) {
   const { study } = state;
   return h(
     "header",
-    {},
-    h("h1", {}, study ? study.title : t("study_title")),
-    h("p", {}, study?.result ?? ""),
+    h("h1", study ? study.title : t("study_title")),
+    h("p", study?.result ?? ""),
     h(
       "nav",
-      {},
       study && button("rules", t("rules"), () => void showRules(study.of, state.hasTable)),
       study &&
         !study.line &&
@@ -120,7 +118,7 @@ function opening(state) {
   return h(
     "div",
     { class: "opening" },
-    h("p", {}, t("study_none")),
+    h("p", t("study_none")),
     pasted,
     h("button", { "data-focus": "open", onclick: () => input.click() }, t("study_open")),
   );
@@ -132,7 +130,7 @@ function empty(state) {
     "main",
     { class: "ended" },
     h("p", { role: "status" }, state.say || t("study_waiting")),
-    state.say && h("div", {}, opening(state)),
+    state.say && h("div", opening(state)),
   );
 }
 
@@ -159,7 +157,7 @@ function board(state, study) {
       { class: "told" },
       state.say && h("p", { class: "alarm" }, state.say),
       study.line && h("p", { class: "left" }, ...wayBack(state, study)),
-      h("p", {}, step.told),
+      h("p", step.told),
       step.note && h("p", { class: "note" }, `${t("study_note")}: ${step.note}`),
       steps(state, study),
       values(state, study, step),
@@ -180,8 +178,8 @@ function openHand(study, step, seat, isClosed = false) {
   return h(
     "div",
     { class: `plaque${isTurn ? " turn" : ""}` },
-    h("h2", {}, isTurn && h("span", { class: "mark", "aria-hidden": "true" }, "▶"), study.names[seat]),
-    h("p", { class: "score" }, h("b", {}, points(step.scores[seat] ?? 0)), ` ${t("sheet.score")}`),
+    h("h2", isTurn && h("span", { class: "mark", "aria-hidden": "true" }, "▶"), study.names[seat]),
+    h("p", { class: "score" }, h("b", points(step.scores[seat] ?? 0)), ` ${t("sheet.score")}`),
     h(
       "div",
       {
@@ -212,7 +210,7 @@ function lie({ aside, builds, move, table }) {
           { class: "pile" },
           cards.map((card) => h("span", { class: "card" }, face(card))),
         ),
-        h("em", {}, t("builds", { value })),
+        h("em", t("builds", { value })),
       ),
     ),
     table.map((card) => lying(card, isLeft(card) ? "" : "glow")),
@@ -256,41 +254,24 @@ function values(state, study, step) {
   const decision = state.decisions.get(state.at);
   if (decision && isHidden(state)) return puzzle(state, decision);
   const made =
-    step.move && h("p", { class: "made" }, h("b", {}, `${who}: ${step.move.text}`), " ", decision && verdict(decision));
-  if (!decision) return h("div", { class: "values" }, made, h("p", {}, t("study_waiting")));
+    step.move && h("p", { class: "made" }, h("b", `${who}: ${step.move.text}`), " ", decision && verdict(decision));
+  if (!decision) return h("div", { class: "values" }, made, h("p", t("study_waiting")));
   return h(
     "div",
     { class: "values", tabindex: 0, role: "region", "aria-label": t("study_values") },
     state.finding?.has(state.at) &&
       h(
         "p",
-        {},
-        h("b", {}, `${verdictOfTry(state)} `),
+        h("b", `${verdictOfTry(state)} `),
         mistakes(state).some((at) => at > state.at) &&
           button("find next", t("study_next"), () => state.jump(1), "main pill"),
       ),
     made,
-    h(
-      "table",
-      {},
-      h("caption", { class: "unseen" }, t("study_values")),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("th", { scope: "col" }, t("study_move")),
-          h("th", { scope: "col" }, t("hint.margin")),
-          h("td"),
-          h("th", { scope: "col" }, t("hint.sweeps")),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        decision.moves.map((value) => valueRow(state, value, decision)),
-      ),
+    grid(
+      "",
+      t("study_values"),
+      [t("study_move"), t("hint.margin"), "", t("hint.sweeps")],
+      decision.moves.map((value) => valueRow(state, value, decision)),
     ),
     h(
       "p",
@@ -333,14 +314,14 @@ function valueRow(state, value, decision) {
         },
         value.text,
       ),
-      value.played && h("em", {}, ` ${t("study_played")}`),
+      value.played && h("em", ` ${t("study_played")}`),
     ),
-    h("td", {}, `${signed(value.margin, 1)}${half}`),
+    h("td", `${signed(value.margin, 1)}${half}`),
     h(
       "td",
       { class: "meter", "aria-hidden": "true" },
       h("meter", { min: 0, max: 1, value: (0.08 + 0.92 * share).toFixed(3) }),
     ),
-    h("td", {}, `${Math.round(100 * value.sets_up)}%`),
+    h("td", `${Math.round(100 * value.sets_up)}%`),
   );
 }

@@ -47,7 +47,7 @@ export function summary(state, study) {
   return h(
     "section",
     { class: "summary" },
-    h("h2", {}, t("study_summary")),
+    h("h2", t("study_summary")),
     study.names.map((name, seat) => {
       const made = all.filter((each) => each.seat === seat);
       const chosen = made.filter(hasChoice);
@@ -55,11 +55,10 @@ export function summary(state, study) {
       const rating = !progress && RATINGS.find(([least]) => best >= least)?.[1];
       const count = (/** @type {string} */ mark) => made.filter((each) => each.mark === mark).length;
       const figures = { blunders: count("??"), mistakes: count("?"), best: Math.round(100 * best) };
-      return h("p", {}, h("b", {}, rating ? `${name}: ${t(rating)}` : name), " · ", t("study_figures", figures));
+      return h("p", h("b", rating ? `${name}: ${t(rating)}` : name), " · ", t("study_figures", figures));
     }),
     progress || h("p", { class: "small" }, t("study_rating_note")),
-    own > 0 &&
-      h("p", {}, button("find", t(state.finding ? "find_stop" : "find", { count: own }), state.find, "main pill")),
+    own > 0 && h("p", button("find", t(state.finding ? "find_stop" : "find", { count: own }), state.find, "main pill")),
   );
 }
 
@@ -67,8 +66,7 @@ export function summary(state, study) {
 export function moveList(state, study) {
   return h(
     "section",
-    {},
-    h("h2", {}, t("study_moves")),
+    h("h2", t("study_moves")),
     h(
       "ol",
       { class: "moves", tabindex: 0, "aria-label": t("study_moves") },
@@ -80,7 +78,7 @@ export function moveList(state, study) {
             "li",
             { "aria-current": at === state.at ? "step" : null },
             button(`step ${at}`, `${study.names[step.turn ?? 0]}: ${step.move.text}`, () => state.go(at)),
-            h("strong", {}, state.decisions.get(at)?.mark ?? ""),
+            h("strong", state.decisions.get(at)?.mark ?? ""),
           ),
       ]),
     ),
@@ -116,7 +114,7 @@ export function puzzle(state, decision) {
   return h(
     "div",
     { class: "values" },
-    h("p", {}, h("b", {}, t("find_task", { text: played?.text ?? "", points: decision.regret.toFixed(1) }))),
+    h("p", h("b", t("find_task", { text: played?.text ?? "", points: decision.regret.toFixed(1) }))),
     h("p", { role: "status" }, verdictOfTry(state)),
     h(
       "div",
@@ -136,7 +134,6 @@ export function puzzle(state, decision) {
     ),
     h(
       "p",
-      {},
       button("find show", t("find_show"), () => state.attempt(""), "move"),
     ),
   );
@@ -148,15 +145,13 @@ export function games({ games, openGame }) {
     games.length > 0 &&
     h(
       "section",
-      {},
-      h("h2", {}, t("study_games")),
+      h("h2", t("study_games")),
       h(
         "ul",
         { class: "games" },
         games.map(({ number, told, compared }) =>
           h(
             "li",
-            {},
             button(`game ${number}`, t("games", { number }), () => openGame(number), "link"),
             ` ${told} ${compared}`,
           ),
