@@ -183,7 +183,5 @@ def test_a_sweep_that_must_be_made_is_told_as_one():
     game = Game.from_position(LESSONS["forced"].position)
     words = Narrator(game.rules, seat=0)
     assert possible(game, words) == "You must sweep: play 8♣."
-    assert (
-        told_advice(game, words, asyncio.run(Here().advise(GUIDE, game)))
-        == "There is one move: 8♣ takes 6♦+2♥: a sweep."
-    )
+    advice = asyncio.run(Here().advise(GUIDE, game))
+    assert told_advice(game, words, advice) == "There is one move: 8♣ takes 6♦+2♥: a sweep."

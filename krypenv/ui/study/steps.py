@@ -87,7 +87,7 @@ def record_for_pages(game: Game) -> str:
     players = players_in(twin)
     for seat, player in enumerate(players):
         try:
-            check_recorded(player)
+            check_recorded(str(player))  # not as what the host has typed, which is trusted
         except ValueError:
             players[seat] = short_name(player)
     twin.tags |= tags_of(players)
