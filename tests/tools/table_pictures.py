@@ -65,9 +65,10 @@ def after(page_of: Any, *steps: Callable[[Page], object]) -> Any:
 
 
 def with_hint(page: Page) -> None:
-    """Ask for a hint, wait for it, and unfold its table."""
+    """Ask for a hint, wait for it, and open its table."""
     page.locator("[data-focus=hint]").click()
-    page.locator(".hint summary").click()
+    page.locator("button.hint").wait_for()
+    page.locator("[data-focus=hint]").click()
 
 
 def table_of(rules: str, language: str = "en", seed: int = 3) -> Any:

@@ -173,6 +173,7 @@ def test_builds_are_made_by_clicks_and_by_dragging(browser):
         assert {text.split(":")[0] for text in page.locator(".move").all_inner_texts()} == {"Build 9", "Build 13"}
         card(page, "5 of diamonds").click()
         expect(page.locator(".move")).to_have_count(1)
+        page.keyboard.press("Escape")
         drag(page, card(page, "4 of spades"), page.get_by_role("img", name="5 of diamonds"))
         expect(page.locator(".log")).to_contain_text("You added 4♠ 5♦ to your build of 9.")  # the only one with the 5
     with table_at(of_position(BUILDS)) as address, opened(browser, address) as page:
