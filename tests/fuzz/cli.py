@@ -224,16 +224,6 @@ def mutate_words(words: list[str], rng: random.Random) -> list[str]:
     return words
 
 
-def every_number() -> Iterator[tuple[list[str], str, str]]:
-    """Yield every command line with each of its numbers replaced by each of `NUMBERS`, the option and the number."""
-    for words in [*COMMANDS.values(), *map(settings_command, BY_SETTINGS)]:
-        for at, word in enumerate(words[:-1]):
-            name, sign, value = words[at + 1].rpartition("=")
-            if word.startswith("--") and _is_number(value) and word not in ("--deals-from", "--rule"):
-                for number in NUMBERS:
-                    yield [*words[: at + 1], f"{name}{sign}{number}", *words[at + 2 :]], name or word, number
-
-
 @contextlib.contextmanager
 def tiny_work_there() -> Iterator[None]:
     """Do tiny work in a folder with games."""
