@@ -68,6 +68,7 @@ def play_command(settings: PlaySettings) -> None:
     language = check_language(settings.language or language_of())
     console = Console(no_color=True if settings.no_colour else None)
     with contextlib.ExitStack() as held:
+        record: tuple[Game, Path | None] | None
         if settings.load:
             record = open_record(settings.load, held)
         else:
