@@ -60,7 +60,7 @@ def keys_of(rules: Rules, observations: npt.NDArray[np.int8], points: bool = Fal
 def strategy_of(
     keys: npt.NDArray[np.uint64], choice: IntArray, actions: npt.NDArray[np.int16], policy: npt.NDArray[np.float64]
 ) -> Strategy:
-    """Sort a strategy by its keys, (I, 2); its choices lie one after another, from `choice`, (I + 1,), on."""
+    """Sort a strategy by its keys, (I, 2); the choices of key i are those from `choice[i]` to `choice[i + 1]`."""
     order = np.lexsort((keys[:, 1], keys[:, 0]))
     sizes = np.diff(choice)[order]
     first = np.concatenate([[0], np.cumsum(sizes)])
@@ -129,10 +129,7 @@ class StrategyPlayer(Policy):
         self._rng = np.random.default_rng(check_seed(seed))
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Choose an action for each row, (B,) int64; see `krypenv.agents.Agent`.
-
-        Raises ValueError for observations without the history block.
-        """
+        """Draw an action for each row, (B,) int64; raises ValueError for observations without the history block."""
         return draw_actions(self.probabilities(observations, action_masks), self._rng)
 
     def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:

@@ -20,7 +20,7 @@ from krypenv.inputs.words import printable, shown
 
 LONGEST_LINE = 1_000_000  # bytes of an answer
 MOST_ERRORS = 10_000_000  # bytes of the standard error that are kept between two questions
-KEPT, QUOTED = 4000, 300  # bytes of its end that are read, and characters that a message quotes
+QUOTED = 300  # bytes of its end that a message quotes
 GRACE = 1.0  # seconds in which a program may end by itself
 _PIECE = 1 << 16  # bytes that are read at a time
 
@@ -135,11 +135,10 @@ class Peer:
 
     def sentence(self, deed: str) -> str:
         """Make a sentence of what the program did, with the end of its standard error."""
-        errors = ""
+        quoted = ""
         if not self._errors.closed:
-            self._errors.seek(max(self._errors.seek(0, os.SEEK_END) - KEPT, 0))
-            errors = " ".join(self._errors.read().decode(errors="replace").split())
-        quoted = printable(errors if len(errors) <= QUOTED else f"…{errors[-QUOTED:]}")
+            self._errors.seek(max(self._errors.seek(0, os.SEEK_END) - QUOTED, 0))
+            quoted = printable(" ".join(self._errors.read().decode(errors="replace").split()))
         return f"the program {shown(self.command)} {deed}" + (f"; its standard error ends: {quoted}" if quoted else "")
 
 
