@@ -103,7 +103,10 @@ LISTING = np.dtype(
 
 
 def reset_listing(listing: np.ndarray) -> None:
-    """Empty the caches of listings, (threads,) of `LISTING`, as other rules need it, and set what must not be zero."""
+    """Empty the caches of listings, (threads,) of `LISTING`, and set fields that start above zero.
+
+    Needed for fresh listings, and before one is used under other rules.
+    """
     listing["table_keys"] = zobrist_keys()[1]
     listing["known"]["table"] = listing["known"]["query"] = -1
     listing["known_captures"]["query"] = 0

@@ -1,6 +1,6 @@
 """Probabilities of sweeps after a move, over sampled worlds: by the next seat, and at the own seat's next turn.
 
-A sweep counts where it is forced, or where no sweep is forced, if it can be made and is credited.
+Where rules force sweeps, only forced ones count. In other games, every credited sweep that can be made counts.
 """
 
 from __future__ import annotations

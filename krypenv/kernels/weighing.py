@@ -238,7 +238,7 @@ def cost_now(compiled: np.record, outlook: np.record) -> float:
 def _cheapest(compiled: np.record, seen: np.ndarray, rank: int, wanted: int, outlook: np.record) -> int:
     """Count the points of the cheapest `wanted` table cards of a rank that contain the forced ones.
 
-    Whoever plays for many points wants the dearest.
+    With a high goal, these are the dearest cards.
     """
     points = np.int64(0)
     for suit in range(NUM_SUITS):

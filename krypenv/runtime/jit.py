@@ -6,8 +6,8 @@ include (`lean`); `plain` does the same work with Numba's public means, for vers
 new one, raise `NEWEST` and the bound in pyproject.toml, and run `make check`.
 
 The cache keys a kernel by a hash of all that goes into it (`hashes`), so stale code is never used. Numba compiles
-again for each type of argument: rules like the main game's are a record of their own type, for which every
-`other_kernel` is left out, and arrays from outside pass through `for_kernels`. A `rare_kernel` seldom runs in the main
+again for each type of argument. Rules like the main game's have a record type of their own, and for this type no
+`other_kernel` is compiled. Arrays from outside pass through `for_kernels`. A `rare_kernel` seldom runs in the main
 game.
 
 Kernels trust their rows: observations and masks are checked by `krypenv.kernels.decision_checks` before, states by
