@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krypenv.cards import ACE, NO_CARD, PICTURES, card_name, card_names
-from krypenv.game.moves import play_of
+from krypenv.cards import ACE, NO_CARD, PICTURES, card_names
+from krypenv.game.moves import Move, play_of
 from krypenv.game.positions import barred_names
 from krypenv.inputs.words import is_whole, shown
 from krypenv.observation import extra_blocks
@@ -119,28 +119,13 @@ def seat_counts(game: Game, seat: int) -> dict[str, int]:
     return counts | {"score": game.scores()[seat]}
 
 
-class LastPlay(NamedTuple):
-    """The last play of a game, complete or unfinished."""
-
-    seat: int
-    card: str
-    takes: tuple[str, ...]  # so far, if it is unfinished
-    sweep: int  # 0, 1 or 2
-    is_begun: bool  # whether it is unfinished
-    build: int  # the value of the build that it makes, raises to or joins, else 0
-    builds: tuple[int, ...]  # the values of the builds that it captures, raises or joins
-
-
-def last_play(game: Game) -> LastPlay | None:
-    """Find the last play, also an unfinished one; None before the first."""
+def last_play(game: Game) -> tuple[int, Move] | None:
+    """Find the seat and the move of the last play, of an unfinished one so far; None before the first."""
     row = game.state
-    card, kinds, sweep, build, builds = play_of(row)
-    takes = tuple(map(card_name, kinds))
+    card, takes, sweep, build, builds = play_of(row)
     if game.pending:
-        return LastPlay(game.turn, game.pending, takes, 0, True, build, builds)
-    if card == NO_CARD:
-        return None
-    return LastPlay(int(row["last_seat"]), card_name(card), takes, sweep, False, build, builds)
+        return game.turn, Move(game.pending, tuple(game.taken), 0, game.building)
+    return None if card == NO_CARD else (int(row["last_seat"]), Move.of_kinds(card, takes, sweep, build, builds))
 
 
 def format_cards(names: list[str] | tuple[str, ...]) -> str:

@@ -84,7 +84,9 @@ class Game(Present):
         first = self.states[0]
         first["dealer"], first["game_number"] = players - 1 if dealer is None else dealer, game_number
         first["totals"][:players] = before
-        self._deal(self.seed, int(game_number), kinds)
+        shuffles = 1 if self.seed is None else int(game_number)  # one random shuffle is as good as many
+        seed_game(first, np.uint64(secrets.randbits(64) if self.seed is None else self.seed))
+        deal_stack(self.compiled, self.states, shuffles, np.array(kinds, np.int8), borrow_scratch())
 
     def _begin(self, rules: RulesLike | None, seed: int | None = None) -> None:
         self.rules, self.seed = as_rules(rules), seed
@@ -98,13 +100,6 @@ class Game(Present):
         self._seats, self._overs, self._pendings = (self.states[name] for name in ("seat", "over", "pending"))
         self.piles_before = np.zeros((self.rules.players, NUM_KINDS), np.int64)  # of the first state
         self._inner: set[int] = set()  # places within pushed moves, where `pop` does not stop
-
-    def _deal(self, seed: int | None, shuffles: int, deck: list[int]) -> None:
-        """Shuffle the deck of the first state, at random without a seed, or put in another deck, and deal."""
-        if seed is None:
-            seed, shuffles = secrets.randbits(64), 1  # one random shuffle is as good as many
-        seed_game(self.states[0], np.uint64(seed))
-        deal_stack(self.compiled, self.states, shuffles, np.array(deck, np.int8), borrow_scratch())
 
     @classmethod
     def at_row(cls, rules: RulesLike, row: np.ndarray) -> Game:

@@ -8,8 +8,9 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from krypenv.cards import parse_card, rank_of
-from krypenv.game.display import LastPlay, format_announcement, format_place, format_result, last_play, seat_counts
+from krypenv.game.display import format_announcement, format_place, format_result, last_play, seat_counts
 from krypenv.game.game import Game
+from krypenv.game.moves import Move
 from krypenv.pictures.svg import SHAPE, Rect, text_width
 
 WIDTH, HEIGHT = 960, 720  # of a picture in its own units
@@ -169,44 +170,44 @@ def _words(game: Game, names: Sequence[str], has_sheet: bool, caption: str) -> l
     ribbon = [Item("ribbon", "ribbon", place, words)] if words else []
     play = last_play(game)
     if not caption:
-        return ribbon if play is None else [*ribbon, *_play(play, names[play.seat])]
+        return ribbon if play is None else [*ribbon, *_play(play[1], names[play[0]], bool(game.pending))]
     first, second = _LAST.split_rows(_LAST.h / 2)
     lines = textwrap.wrap(caption, max(_LONGEST, len(caption) * 3 // 5))
     rects = [_LAST] if len(lines) == 1 else [first, second]
     return [*ribbon, *(Item("text", "last", rect, line) for rect, line in zip(rects, lines, strict=True))]
 
 
-def _play(play: LastPlay, name: str) -> list[Item]:
+def _play(move: Move, name: str, is_begun: bool) -> list[Item]:
     """Lay out a play as a line of words and small cards."""
-    builds = f"{'and ' if play.takes else ''}{_builds_of(play)}" if _builds_of(play) else ""
+    builds = f"{'and ' if move.takes else ''}{_builds_of(move)}" if _builds_of(move) else ""
     items, rest = [], _LAST
-    plays = f"{name} {'plays' if play.is_begun else 'played'}"
-    for part in (plays, [play.card], _verb(play), play.takes, builds):
+    plays = f"{name} {'plays' if is_begun else 'played'}"
+    for part in (plays, [move.card], _verb(move, is_begun), move.takes, builds):
         width = text_width(part, PLAIN) if isinstance(part, str) else min(len(part), _MOST_LAST) * (_LAST_CARD + _GAP)
         place, rest = rest.split_columns(width + 2 * _GAP)
         if isinstance(part, str):
             items.append(Item("text", "last", place, part))
         else:
             items += _cards(part, "last", place.inside(2), _LAST_CARD)
-    if play.sweep:
-        made = ("", "Sweep!", "Double sweep!")[play.sweep]
+    if move.sweep:
+        made = ("", "Sweep!", "Double sweep!")[move.sweep]
         items.append(Item("ribbon", "last", rest.inside(9)._replace(w=170), made))
     left = (_LAST.x + _LAST.w - max(item.rect.x + item.rect.w for item in items)) / 2
     return [item._replace(rect=item.rect._replace(x=item.rect.x + left)) for item in items]
 
 
-def _verb(play: LastPlay) -> str:
+def _verb(move: Move, is_begun: bool) -> str:
     """Name what a play does with its card, as in "and took" or "and builds 9 with"; empty for nothing."""
-    if play.build:
-        return f"and {'builds' if play.is_begun else 'built'} {play.build}{' with' if play.takes else ''}"
-    if play.takes or play.builds:
-        return "and takes" if play.is_begun else "and took"
-    return "and takes nothing" if play.is_begun else ""
+    if move.build:
+        return f"and {'builds' if is_begun else 'built'} {move.build}{' with' if move.takes else ''}"
+    if move.takes or move.builds:
+        return "and takes" if is_begun else "and took"
+    return "and takes nothing" if is_begun else ""
 
 
-def _builds_of(play: LastPlay) -> str:
+def _builds_of(move: Move) -> str:
     """Name the builds that a play captures, raises or joins, as in "the build of 9"; empty for none."""
-    others = [value for value in play.builds if value != play.build]
+    others = [value for value in move.builds if value != move.build]
     return f"the build{'s' * (len(others) > 1)} of {' and '.join(map(str, others))}" if others else ""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from krypenv.cards import parse_card
 from krypenv.engine import IllegalMove
-from krypenv.game.display import LastPlay, last_play
+from krypenv.game.display import last_play
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
@@ -116,7 +116,6 @@ def _move(game: Game, words: Narrator, move: Move) -> dict[str, Any]:
     """Describe a legal move: as records write it, its captures, its worth at once, and a sentence about it."""
     twin, seat = game.copy(), game.turn
     twin.push(move)
-    play = LastPlay(seat, move.card, move.takes, move.sweep, False, move.build or 0, move.builds)
     group = group_of(move)
     return {
         "move": str(move),
@@ -126,7 +125,7 @@ def _move(game: Game, words: Narrator, move: Move) -> dict[str, Any]:
         "builds": list(move.builds),
         "build": move.build,
         "sweep": move.sweep,
-        "what": what_is_taken(words, game, play) if group == "take" else "",
+        "what": what_is_taken(words, game, seat, move) if group == "take" else "",
         "gain": words.worth(twin.scores()[seat] - game.scores()[seat]),
         "text": words.why(game, move),
     }
@@ -195,19 +194,20 @@ class Story:
 def _last(words: Narrator, before: Game, game: Game, text: str) -> dict[str, Any]:
     play = last_play(game)
     assert play
+    seat, move = play
     return {
-        "seat": play.seat,
-        "card": play.card,
-        "takes": list(play.takes),
+        "seat": seat,
+        "card": move.card,
+        "takes": list(move.takes),
         "builds": [
             {"value": value, "cards": cards}
             for value, cards, *_ in before.builds
-            if value in play.builds and not play.build
+            if value in move.builds and not move.build
         ],
-        "build": play.build or None,
-        "sweep": play.sweep,
-        "sums": words.sums(play.card, play.takes) if play.takes and not play.build else "",
-        "event": tell_sweep(words, before, game, play),
+        "build": move.build,
+        "sweep": move.sweep,
+        "sums": words.sums(move.card, move.takes) if move.takes and not move.build else "",
+        "event": tell_sweep(words, before, game, seat, move),
         "gains": [words.worth(new - old) for new, old in zip(game.scores(), before.scores(), strict=True)],
         "text": text,
     }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from krypenv.cards import parse_card
-from krypenv.game.display import LastPlay, announced, last_play
+from krypenv.game.display import announced, last_play
 from krypenv.game.game import Game
+from krypenv.game.moves import Move
 from krypenv.ui.narrator.words import Words, starting
 
 
@@ -30,9 +31,9 @@ def tell_trial(words: Words, before: Game, game: Game) -> str:
 def _of_play(words: Words, before: Game, game: Game, tense: str) -> list[str]:
     play = last_play(game)
     assert play
-    assert not play.is_begun
-    tell = _build if play.build else _capture
-    return tell(words, before, game, play, tense)
+    assert not game.pending
+    tell = _build if play[1].build else _capture
+    return tell(words, before, game, *play, tense)
 
 
 def _gains(words: Words, before: Game, game: Game) -> list[str]:
@@ -55,27 +56,27 @@ def gains_clause(words: Words, before: list[int], after: list[int]) -> str:
     return words.say("gain", list=words.listed(parts) or words.say(f"gain.none.{goal}"))
 
 
-def _capture(words: Words, before: Game, game: Game, play: LastPlay, tense: str) -> list[str]:
+def _capture(words: Words, before: Game, game: Game, seat: int, move: Move, tense: str) -> list[str]:
     """Tell what a play that builds nothing captures, or that its card creeps."""
-    who = starting(words.who(play.seat))
-    if not play.takes and not play.builds:
-        return [words.say(f"{tense}.stay", who=who, card=words.card(play.card))]
-    made = [words.say("made.mulle")] * (game.mulles(play.seat) - before.mulles(play.seat))
-    made += [words.say(f"made.{('sweep', 'double')[play.sweep - 1]}")] * bool(play.sweep)
+    who = starting(words.who(seat))
+    if not move.takes and not move.builds:
+        return [words.say(f"{tense}.stay", who=who, card=words.card(move.card))]
+    made = [words.say("made.mulle")] * (game.mulles(seat) - before.mulles(seat))
+    made += [words.say(f"made.{('sweep', 'double')[move.sweep - 1]}")] * bool(move.sweep)
     ending = words.say("play.made", made=words.listed(made)) if made else ""
-    what = what_is_taken(words, before, play)
-    sentences = [words.say(f"{tense}.take", who=who, card=words.card(play.card), what=what, made=ending)]
-    is_void = play.sweep and game.counted_sweeps(play.seat) == before.counted_sweeps(play.seat)
+    what = what_is_taken(words, before, seat, move)
+    sentences = [words.say(f"{tense}.take", who=who, card=words.card(move.card), what=what, made=ending)]
+    is_void = move.sweep and game.counted_sweeps(seat) == before.counted_sweeps(seat)
     return sentences + [words.say("play.void")] * bool(is_void)
 
 
-def what_is_taken(words: Words, before: Game, play: LastPlay) -> str:
+def what_is_taken(words: Words, before: Game, seat: int, move: Move) -> str:
     """List the loose cards and the builds that a play captures."""
-    captured = [words.taken(play.card, play.takes)] if play.takes else []
+    captured = [words.taken(move.card, move.takes)] if move.takes else []
     for value, cards, *_ in before.builds:
-        if value in play.builds:
+        if value in move.builds:
             captured.append(
-                words.say("build.cards", build=build_of(words, before, value, play.seat), cards=words.cards(cards))
+                words.say("build.cards", build=build_of(words, before, value, seat), cards=words.cards(cards))
             )
     return words.listed(captured)
 
@@ -87,35 +88,36 @@ def build_of(words: Words, game: Game, value: int, seat: int) -> str:
     return words.say(key, who=words.who(owner), value=value)
 
 
-def _build(words: Words, before: Game, game: Game, play: LastPlay, tense: str) -> list[str]:
+def _build(words: Words, before: Game, game: Game, seat: int, move: Move, tense: str) -> list[str]:
     """Tell which build a play makes, raises or joins, and who owns another seat's build now."""
-    who, cards = starting(words.who(play.seat)), words.cards([play.card, *play.takes])
+    assert move.build
+    who, cards = starting(words.who(seat)), words.cards([move.card, *move.takes])
     owners = {value: owner for value, _, owner, _ in before.builds}
-    raised = next((value for value in play.builds if value != play.build), None)
+    raised = next((value for value in move.builds if value != move.build), None)
     if raised is not None:
-        key = "raises_join" if play.build in owners else "raises"
-        build = build_of(words, before, raised, play.seat)
-    elif play.build in owners:
-        key, build = "joins", build_of(words, before, play.build, play.seat)
+        key = "raises_join" if move.build in owners else "raises"
+        build = build_of(words, before, raised, seat)
+    elif move.build in owners:
+        key, build = "joins", build_of(words, before, move.build, seat)
     else:
-        return [words.say(f"{tense}.builds", who=who, cards=cards, value=play.build)]
-    sentence = words.say(f"{tense}.{key}", who=who, cards=cards, build=build, value=play.build)
-    is_new = any(owners.get(value, play.seat) != play.seat for value in (raised, play.build) if value)
-    return [sentence, words.says("play.owner", play.seat)] if is_new and tense == "play" else [sentence]
+        return [words.say(f"{tense}.builds", who=who, cards=cards, value=move.build)]
+    sentence = words.say(f"{tense}.{key}", who=who, cards=cards, build=build, value=move.build)
+    is_new = any(owners.get(value, seat) != seat for value in (raised, move.build) if value)
+    return [sentence, words.says("play.owner", seat)] if is_new and tense == "play" else [sentence]
 
 
-def tell_sweep(words: Words, before: Game, game: Game, play: LastPlay) -> str:
+def tell_sweep(words: Words, before: Game, game: Game, seat: int, move: Move) -> str:
     """Tell that a play is a sweep, and which points pass from seat to seat; empty if it does not count."""
-    seat, rules = play.seat, words.rules
+    rules = words.rules
     points = rules.sweep_points * (game.counted_sweeps(seat) - before.counted_sweeps(seat))
-    if not play.sweep or not points:
+    if not move.sweep or not points:
         return ""
 
     def whom(seat: int) -> str:
         return words.say("luck.whom.you") if seat == words.seat else starting(words.who(seat))
 
     key = "event.pays" if rules.sweep_payer == "seat_before" else "event.gains"
-    made = starting(words.say("sweep" if play.sweep == 1 else "double_sweep"))
+    made = starting(words.say("sweep" if move.sweep == 1 else "double_sweep"))
     said = starting(words.say("points.count", points, points=words.number(points)))
     return words.say(key, made=made, points=said, payer=whom((seat - 1) % rules.players), who=whom(seat))
 
@@ -124,6 +126,7 @@ def _rest(words: Words, before: Game, game: Game) -> list[str]:
     """Tell who gets the cards that are left at the end of a game by its last play."""
     play = last_play(game)
     assert play
+    _, move = play
     if game.ended_at_once:
         totals = [total + score for total, score in zip(before.totals, game.scores(), strict=True)]
         sums = [sum(totals[seat] for seat in words.members(side)) for side in range(game.rules.num_teams)]
@@ -131,8 +134,8 @@ def _rest(words: Words, before: Game, game: Game) -> list[str]:
     if game.last_capturer is None:
         return [words.say("rest.none")]
     left = Counter([*before.table, *before.set_aside])
-    left += Counter([play.card]) if not play.takes and not play.builds else Counter()
-    cards = sorted((left - Counter(play.takes)).elements(), key=parse_card)
+    left += Counter([move.card]) if not move.takes and not move.builds else Counter()
+    cards = sorted((left - Counter(move.takes)).elements(), key=parse_card)
     return [words.says("rest", game.last_capturer, cards=words.cards(cards))] if cards else []
 
 
