@@ -43,7 +43,7 @@ from krypenv.worlds.hidden import deal_hidden, give, viewer_of
 from krypenv.worlds.invariants import fault_of_state
 
 MOST_SHOWN = 127  # points that an observation shows, at most
-MOST_DEALS = 2_000  # until the seat at play has something that it may do
+MOST_DEALS = 2_000  # tried until the begun play can be completed (B5)
 NO_MASKS = np.empty((0, NUM_ACTIONS), np.int8)
 
 _HAND, _TABLE, _SEEN, _ASIDE, _PENDING, _TAKEN = (
@@ -90,9 +90,9 @@ def determinize(observation: npt.ArrayLike, rng: np.random.Generator | int, rule
 
 
 def check_genuine(rules: Rules, observations: np.ndarray, action_masks: np.ndarray) -> None:
-    """Raise ValueError unless some game shows each row of (B, N or more) int8 to the seat to act, with that mask.
+    """Raise ValueError unless a game shows each row, (B, N or more) int8, to the seat to act, with its mask.
 
-    This builds a world for each row, which takes a few microseconds.
+    A world is built for each row, which takes a few microseconds.
     """
     _build(rules, observations, action_masks, _SCRATCH.world, np.zeros(len(observations), np.uint64))
 
@@ -107,7 +107,7 @@ class _WorldScratch(NamedTuple):
 
 
 class _Space(threading.local):
-    """A thread's scratch for worlds, made once: for a few rows, making it takes longer than building the worlds."""
+    """A thread's scratch for worlds, allocated once, since that takes longer than building a few worlds."""
 
     def __init__(self) -> None:
         self.world = handle(allocate(1))
@@ -166,7 +166,7 @@ def _build_rows(
             fault = _build_world(compiled[0], game, seen, world_scratch, scratch[0])
             if fault != LEGAL or not compiled[0].building or game.pending == NO_CARD:
                 break
-            fresh.rng[DEALS] = game.rng[DEALS]  # deal anew until the begun play can be completed (B5)
+            fresh.rng[DEALS] = game.rng[DEALS]  # the begun play can't be completed: deal again
         if fault != SOUND:
             return row, fault
         game = state[place]
@@ -282,7 +282,7 @@ def _copy_owners(compiled: np.record, game: np.record, seen: np.ndarray, viewer:
 
 @kernel
 def _copy_extra(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
-    """Copy what only some rules show (K7), and the totals or what they can be."""
+    """Copy the blocks that only some rules have (K7), and the totals, or some that would show the same."""
     cards, spades, counted = compiled.blocks[CARDS_WON], compiled.blocks[SPADES_WON], compiled.blocks[COUNTED_SWEEPS]
     totals, special = compiled.blocks[TOTALS], compiled.blocks[SPECIAL]
     mulle_scores = compiled.blocks[MULLE_SCORES]
@@ -310,10 +310,10 @@ def _copy_extra(compiled: np.record, game: np.record, seen: np.ndarray, viewer: 
 
 @kernel
 def _make_totals(compiled: np.record, game: np.record, seen: np.ndarray, viewer: int) -> None:
-    """Make up totals that show as the observed ones: relative to their mean, and clipped to +-127.
+    """Choose totals that are observed as those given, which are relative to their mean and clipped to +-127.
 
-    If clipping has moved the sum away from zero, one of the clipped totals makes up for it. (Rounding moves the sum by
-    at most half a point per seat, which does not show.)
+    If clipping has moved their sum away from zero, a clipped total is changed to restore it. (Rounding moves the sum by
+    at most half a point a seat, which is not observed.)
     """
     players = compiled.players
     total, most, least = np.int64(0), viewer, viewer
@@ -349,7 +349,7 @@ def _seat_of_cut(compiled: np.record, seen: np.ndarray, viewer: int) -> int:
 def _share_cut_points(
     compiled: np.record, game: np.record, seen: np.ndarray, viewer: int, cut: int, missing: int
 ) -> None:
-    """Share the points that no seat shows among those whose points are cut off; make up the leader's bonus (H5).
+    """Share the points that no seat shows among the seats whose points are cut off; choose the leader's bonus (H5).
 
     The bonus is 0 unless the leader's pile can't account for its points, or others show too many. At the end of a game
     the points that it settles belong to a seat whose points are cut off.

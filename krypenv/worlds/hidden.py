@@ -93,7 +93,7 @@ def _swap(pool: np.ndarray, at: int, other: int) -> None:
 def _arrange(
     compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, drawn: int
 ) -> bool:
-    """Bring the pool into a uniformly random order in which nobody owns a card that it can't hold, or lacks a promise.
+    """Shuffle the pool uniformly among the orders that give no owner a card that it can't hold, and keep all promises.
 
     Repeating whole shuffles until one is allowed is uniform. If that takes too long, a shuffle is repaired, and random
     swaps that keep it allowed then wash out the repair (a symmetric random walk, so uniform in the limit). Only the
@@ -132,7 +132,7 @@ def _arrange(
 def missing_promises(compiled: np.record, game: np.record, seat: int) -> int:
     """Find the hand values, as bits, that a seat has promised and does not hold (B5).
 
-    Who has begun a play must hold a card for the build that it makes, and may have played the one for its own build.
+    A seat that has begun a play must hold a card for the build it makes, and may have played the one for its own.
     """
     values = own_builds(game, seat)
     if game.pending != NO_CARD and game.seat == seat:
@@ -144,7 +144,7 @@ def missing_promises(compiled: np.record, game: np.record, seat: int) -> int:
 
 @other_kernel
 def _are_kept(compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, hidden: int) -> bool:
-    """Check whether the hidden hands keep all promises; the places of a hand follow one another."""
+    """Check whether the hidden hands keep all promises; the cards of a hand are adjacent in the pool."""
     missing = np.int64(0)
     for at in range(hidden):
         if at == 0 or owner[at] != owner[at - 1]:
@@ -173,7 +173,7 @@ def _keep(
     compiled: np.record, game: np.record, pool: np.ndarray, owner: np.ndarray, size: int, hidden: int, seat: int,
     value: int,
 ) -> bool:  # fmt: skip
-    """Give a seat a card of a hand value, unless it has one, in exchange for another; neither may keep a promise."""
+    """Exchange a card of a seat for one of a hand value, unless it has one; cards that keep a promise stay."""
     given = -1
     for at in range(hidden):
         if owner[at] == seat:

@@ -1,4 +1,4 @@
-"""The invariants of a state: what is true of every game that play can lead to. States from outside must keep them."""
+"""The invariants of a state: what is true of every game that play can reach. States from outside must keep them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def fault_of_state(compiled: np.record, game: np.record, twin: np.ndarray, scrat
 
 @kernel
 def fault_of_legality(compiled: np.record, game: np.record) -> int:
-    """Check that a seat has something to choose from, and a begun play is no sweep that was forced (R10)."""
+    """Check that the seat to act has a legal move, and that its begun play evaded no forced sweep (R10)."""
     moves = game.legal_plays if game.pending == NO_CARD else game.legal_takes & ~MAY_STOP | game.legal_builds
     if moves == 0 and not game.over:
         return LEGAL
@@ -115,7 +115,7 @@ def _is_seat(compiled: np.record, seat: int) -> bool:
 
 @kernel
 def _fault_of_numbers(compiled: np.record, game: np.record) -> int:
-    """Check each number by itself, so that the other checks may use it as an index."""
+    """Check the bounds of each number, so that the other checks may use it as an index."""
     number = game.deal_number
     if number < 1 or number > compiled.num_deals or game.next_card != compiled.deal_start[number]:
         return HANDS
@@ -299,7 +299,7 @@ def _fault_of_points(compiled: np.record, game: np.record) -> int:
         return POINTS
     if (game.cut_short or not game.over) and game.cut_short != ends_at_once(compiled, game):
         return SESSION
-    # where an observation may cut off points, the end of a world makes up the rest
+    # where observations cut off points, a sampled end of a game has a bonus that accounts for the others
     is_made_up = compiled.may_cut and game.over
     return SOUND if is_made_up or bonus == 0 or bonus == compiled.initial_match_bonus else POINTS
 
