@@ -23,7 +23,7 @@ from krypenv.cards import (
     parse_card,
 )
 from krypenv.game.stack import step_game
-from krypenv.inputs.words import check_text, shown
+from krypenv.inputs.words import check_text, is_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class Move(NamedTuple):
 
     def kinds(self) -> Play:
         """Convert the move to numbers; raise ValueError unless its fields are those of a move."""
+        if not is_whole(self.sweep, 0, 2):
+            raise ValueError(f"the sweeps of a move are 0, 1 or 2, not {shown(self.sweep)}")
         try:
             card, takes, sweep, build, builds = parse_play(str(self))
         except TypeError:

@@ -283,6 +283,6 @@ def test_moves_and_actions_of_a_wrong_kind_are_illegal():
             call(value)
         check_sentence(caught.value, value)
     texts = "x" * 10**6, "8Sx" + "2H" * 10**5
-    for move in (*texts, Move(3), Move("8S", None), Move("8S", (3,)), Move("8S", (), "x"), Move("8S", (), 3)):
+    for move in (*texts, Move(3), Move("8S", None), Move("8S", (3,)), Move("8S", (), -1), Move("8S", (), 10**5000)):
         refusal(game.push, move)
     assert game.position() == before
