@@ -24,7 +24,7 @@ from krypenv.ui.browser.app import STATIC, app_of
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.requests import MOST_CHARACTERS, parse_request
-from krypenv.ui.browser.serving import is_loopback, origin_of
+from krypenv.ui.browser.serving import origin_of
 from krypenv.ui.seats import PERSON
 
 TWO = (PERSON, PERSON)
@@ -286,12 +286,6 @@ def test_a_hint_that_is_asked_for_right_before_a_move_is_not_of_the_next_hand():
 
 
 # ---------------------------------------------------------------------- addresses and keys
-
-
-def test_what_is_a_loopback_address():
-    assert [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.168.1.5", "x")] == [
-        True, True, True, False, False, False,
-    ]  # fmt: skip
 
 
 def test_keys_are_kept_for_their_owner_alone(tmp_path):

@@ -53,11 +53,3 @@ def test_every_play_is_told_and_at_the_end_every_point(text, language):
     assert [entry.label for entry in sheet.entries if entry.label not in cells] == []
     at = len(cells) - 1 - cells[::-1].index(narrator.say("sheet.score"))
     assert cells[at + 1 : at + 1 + rules.players] == [str(score) for score in game.scores()]
-
-
-def test_the_title_says_it_in_words_and_whether_all_hands_are_open():
-    game = Game(Rules.preset("krypkasino", players=2), seed=1)
-    assert said_of(game, Narrator(game.rules)).title == "Krypkasino, two players"
-    assert said_of(game, Narrator(game.rules), all_open=True).title == "Krypkasino, two players, all hands open"
-    teams = Rules.preset("krypkasino", players=6, teams=3)
-    assert said_of(Game(teams, seed=1), Narrator(teams)).title == "Krypkasino, six players in three teams"

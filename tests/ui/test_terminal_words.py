@@ -273,15 +273,6 @@ def test_a_hint_is_a_sentence_and_in_full_the_best_moves_with_their_values(text)
     assert not table.game.moves
 
 
-def test_an_agent_that_values_no_moves_shows_its_own():
-    table = Table(Game(Rules.preset(), seed=3), 0, ["random"])
-    said = shown(table, ["hint", "h"])
-    narrator = Narrator(table.game.rules, table.names, 0)
-    hints = [narrator.advice(table.game, move, by="Greedy") for move in table.game.legal_moves()]
-    assert sum(flat(said).count(hint) for hint in hints) == 2
-    assert not table.game.moves
-
-
 def test_a_helper_that_can_t_play_is_refused_in_a_sentence():
     table = Table(Game(Rules.preset(), seed=3), 0, ["random"])
     assert "oracle-hand sees what is hidden, so it can't play here." in flat(
