@@ -8,13 +8,13 @@ is a file with a function `train(rules, seed, seconds)`: `--learner my_learner.p
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib.util
 import inspect
 import re
 import shlex
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -37,7 +37,7 @@ BUDGETS = (1 / 30, 1 / 5, 1.0)  # shares of the seconds after which a policy is 
 NAME = re.compile(r"([\w+.:/\\-]+?)(?:\((.*)\))?")
 
 
-def train_of(text: str) -> Callable[..., Any]:
+def train_of(text: str) -> partial[Any]:
     """Find the function `train` of a learner, a name or a file with options, as in `nfsp(rate=0.01)`.
 
     Raises ValueError for what is neither, for a file without that function, and for a library that is missing.
@@ -62,6 +62,12 @@ def train_of(text: str) -> Callable[..., Any]:
     if not callable(train):
         raise ValueError(f"{path} has no function train(rules, seed, seconds)")
     return partial(train, **{str(option.arg): ast.literal_eval(option.value) for option in call.keywords})
+
+
+def digest_of(player: str) -> str:
+    """Digest a learner's own file, so that it is trained anew when it was edited; nothing for the benchmark's own."""
+    file = Path(inspect.getfile(train_of(player).func))
+    return "" if file.parent == HERE / "learners" else f"{hashlib.sha256(file.read_bytes()).hexdigest()[:8]} "
 
 
 def learn(rung: str, player: str, seed: int, seconds: float, deals: int) -> dict[str, Any]:
@@ -90,6 +96,8 @@ def learn(rung: str, player: str, seed: int, seconds: float, deals: int) -> dict
             grades = [[budget, grade(train(game.rules, seed, budget), game, deals)] for budget in budgets]
     except Unfit as error:
         reason = str(error)
+    except Exception as error:  # a ValueError would read as a wrong argument of the command
+        raise RuntimeError(f"the learner {player} failed on {rung} with seed {seed}") from error
     return {"rung": rung, "player": player, "seed": seed, "grades": grades, "reason": reason}
 
 
@@ -117,10 +125,9 @@ def main(
         unknown = [name for name in rung if name not in LADDER]
         if unknown:
             raise ValueError(f"a rung is one of {', '.join(LADDER)}, not {unknown[0]!r}")
-        for player in learner:
-            train_of(player)
+        digests = {player: digest_of(player) for player in learner}
         tasks = [
-            Task(f"{name} {player} {seed} {seconds:g} {deals}", learn, arguments)
+            Task(f"{name} {player} {digests[player]}{seed} {seconds:g} {deals}", learn, arguments)
             for seed in range(first_seed, first_seed + seeds) for name in rung for player in learner
             for arguments in [{"rung": name, "player": player, "seed": seed, "seconds": seconds, "deals": deals}]
         ]  # fmt: skip
@@ -145,4 +152,6 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(main)
+    app()

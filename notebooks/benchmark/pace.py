@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from encoding import ask, best, softmax
 
 SHORTEST = 4_096  # decisions by which the speed is measured at first
 LONG_ENOUGH = 3.0  # seconds of processor time
@@ -27,11 +28,5 @@ def frames_within(seconds: float, run: Callable[[int], Any]) -> int:
 
 def policy_of(network: Any, is_greedy: bool = False) -> Callable[[Any, Any], Any]:
     """Make a policy of a network whose first output are logits or values of all actions, (B, A)."""
-
-    @torch.no_grad()
-    def choose(observations: Any, masks: Any) -> Any:
-        values = network(torch.from_numpy(observations))[0]
-        legal = torch.where(torch.from_numpy(masks) == 1, values, -torch.inf)
-        return torch.nn.functional.one_hot(legal.argmax(1), masks.shape[1]) if is_greedy else torch.softmax(legal, 1)
-
-    return choose
+    shape = best if is_greedy else softmax
+    return lambda observations, masks: shape(ask(lambda rows: network(rows)[0], observations), masks)

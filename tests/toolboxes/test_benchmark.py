@@ -66,6 +66,12 @@ def test_a_file_with_train_is_a_learner(tmp_path):
     assert done.returncode == 0, done.stderr
     table = cells(tmp_path)
     assert table["mini-sweep", "mine.py"]["points"] == table["mini-sweep", "random"]["points"]
+    assert "done: mini-sweep mine.py" not in run(tmp_path, *words).stdout
+    (tmp_path / "mine.py").write_text(CAREFUL.replace("yield", "raise ValueError;"), encoding="utf-8")
+    edited = run(tmp_path, *words)
+    assert edited.returncode == 1
+    assert 'mine.py", line 3' in edited.stderr
+    assert "the learner mine.py failed on mini-sweep with seed 0" in edited.stderr
 
 
 @pytest.mark.parametrize(
