@@ -143,7 +143,9 @@ def figure_of(cells: Cells, players: Sequence[str]) -> Figure:
         axes.set(title=name, xscale="log", xlabel="seconds of one core")
         axes.xaxis.set_minor_formatter(NullFormatter())
         if LADDER[name].is_solved:
-            axes.set_yscale("symlog", linthresh=0.01)
+            axes.set_yscale("symlog", linthresh=0.01, subs=[2, 3, 4, 6])
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("{x:g}")
             axes.invert_yaxis()
         axes.set_ylabel("exploitability" if LADDER[name].is_solved else f"margin over {YARDSTICK}")
     figure.suptitle("Points a game; higher is better", fontsize=10)
