@@ -11,7 +11,6 @@ import ast
 import hashlib
 import importlib.util
 import inspect
-import re
 import shlex
 import sys
 import time
@@ -34,7 +33,6 @@ from krypenv.training.runs import Executor, Header, Task, commit, machine, open_
 LEARNERS = ("ppo", "ppo_one_file", "dqn", "tianshou_dqn", "nfsp", "deep_cfr", "psro", "mmd", "cfr_plus", "solver")
 AGENTS = ("random", "greedy", "tactician", "search(worlds=30)", "champion")
 BUDGETS = (1 / 30, 1 / 5, 1.0)  # shares of the seconds after which a policy is graded
-NAME = re.compile(r"([\w+.:/\\-]+?)(?:\((.*)\))?")
 
 
 def train_of(text: str) -> partial[Any]:
@@ -42,9 +40,11 @@ def train_of(text: str) -> partial[Any]:
 
     Raises ValueError for what is neither, for a file without that function, and for a library that is missing.
     """
-    match = NAME.fullmatch(text)
-    name, words = match.groups() if match else (text, "")
-    call = cast(ast.Call, ast.parse(f"f({words or ''})", mode="eval").body)
+    name = text.partition("(")[0]
+    try:
+        call = cast(ast.Call, ast.parse("f" + (text.removeprefix(name) or "()"), mode="eval").body)
+    except SyntaxError:
+        raise ValueError(f"options of a learner are written as in nfsp(rate=0.01), not as in {text!r}") from None
     path = HERE / "learners" / f"{name}.py" if name in LEARNERS else Path(name)
     if path.suffix != ".py" or not path.is_file():
         raise ValueError(

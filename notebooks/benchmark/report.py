@@ -8,7 +8,6 @@ mean.
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +20,6 @@ from matplotlib.ticker import NullFormatter
 from scipy.stats import trim_mean
 
 RESAMPLES = 2000
-COLUMNS = ("rung", "player", "seconds", "points", "low", "high", "seeds", "reason")
-ALL = "all rungs"
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -86,7 +83,7 @@ def share_of_gap(cells: Cells, player: str) -> Cell | None:
 def table_of(cells: Cells, players: Sequence[str]) -> list[list[str]]:
     """Make the table: a row for each player, with its points on each rung after the whole budget."""
     rungs = [name for name in LADDER if any(rung == name for rung, _ in cells)]
-    rows = [["player", *rungs, ALL]]
+    rows = [["player", *rungs, "all rungs"]]
     for player in players:
         row = [player]
         for name in rungs:
@@ -102,21 +99,6 @@ def text_of(cell: Cell, sign: str = "") -> str:
     middle, low, high = cell.figures
     digits = f"{sign}.1f" if sign else ".2f"
     return f"{middle:{digits}}" + (f" ({low:{digits}} to {high:{digits}})" if high > low else "")
-
-
-def csv_of(cells: Cells) -> str:
-    """Format all cells as CSV; one that could not be filled has its reason."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for (rung, player), found in cells.items():
-        if isinstance(found, str):
-            writer.writerow([rung, player, "", "", "", "", "", found])
-            continue
-        for cell in found:
-            figures = (f"{figure:.4g}" for figure in cell.figures)
-            writer.writerow([rung, player, f"{cell.seconds:.1f}", *figures, len(cell.seeds), ""])
-    return text.getvalue()
 
 
 def figure_of(cells: Cells, players: Sequence[str]) -> Figure:
@@ -156,6 +138,14 @@ def figure_of(cells: Cells, players: Sequence[str]) -> Figure:
 
 
 def write_report(folder: Path, cells: Cells, players: Sequence[str]) -> None:
-    """Write `table.csv` and `figure.png`."""
-    (folder / "table.csv").write_text(csv_of(cells), encoding="utf-8")
+    """Write `figure.png`, and `table.csv` with all cells; one that could not be filled has its reason."""
     figure_of(cells, players).savefig(folder / "figure.png", dpi=120, metadata={"Software": None})
+    with (folder / "table.csv").open("w", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["rung", "player", "seconds", "points", "low", "high", "seeds", "reason"])
+        for (rung, player), found in cells.items():
+            for cell in [] if isinstance(found, str) else found:
+                figures = (f"{figure:.4g}" for figure in cell.figures)
+                writer.writerow([rung, player, f"{cell.seconds:.1f}", *figures, len(cell.seeds), ""])
+            if isinstance(found, str):
+                writer.writerow([rung, player, "", "", "", "", "", found])

@@ -78,6 +78,7 @@ def test_a_file_with_train_is_a_learner(tmp_path):
     ("words", "sentence"),
     [
         (["--learner", "nfps"], "a learner is one of ppo"),
+        (["--learner", "nfsp(rate="], "options of a learner are written as in nfsp(rate=0.01)"),
         (["--learner", "empty.py"], "has no function train"),
         (["--rung", "mini"], "a rung is one of mini-sweep"),
     ],
