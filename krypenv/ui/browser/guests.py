@@ -33,7 +33,7 @@ class Place:
 
 
 def first_to_leave(places: Iterable[Place]) -> Place:
-    """Return which of some places, the oldest first, gives way: the oldest of who has most, of players at last."""
+    """Choose the place to free, of places ordered by age: the oldest of the guest with most places, players last."""
     found = list(places)
     held = Counter(place.guest for place in found)
     return max(found, key=lambda place: (held[place.guest], isinstance(place.guest, str)))

@@ -66,7 +66,7 @@ class Pace:
         return move
 
     def wake(self) -> None:
-        """Have who waits for a step ask anew whether it is still wanted."""
+        """Wake agents that wait for a step, so that they recheck `is_wanted`."""
         self._news.set()
 
     async def allow(self, is_wanted: Callable[[], bool]) -> bool:
