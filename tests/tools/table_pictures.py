@@ -28,7 +28,7 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 PAIRS = "krypkasino players=4 teams=2"
 Draw = Callable[[Browser, dict[str, Any]], Iterator[Page]]
-COLOURS = 64  # of a picture of the pages
+COLOURS = 40  # of a picture of the pages
 FEW, MANY_MOVES = 3, 12
 
 
