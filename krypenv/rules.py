@@ -13,10 +13,10 @@ import numpy as np
 from krypenv.families.bounds import check_bounds
 from krypenv.families.field_checks import find_fault
 from krypenv.families.fields import Fields
-from krypenv.families.points import format_points
+from krypenv.families.points import format_points, parse_value
 from krypenv.families.random_rules import redraw
 from krypenv.families.variants import PRESETS
-from krypenv.inputs.words import check_keywords, check_name, check_text, parse_value, shown
+from krypenv.inputs.words import check_keywords, check_name, check_text, shown
 from krypenv.observation import layout_of
 
 MAX_HAND = 26  # cards in a hand, at most

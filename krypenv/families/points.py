@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from krypenv.cards import NUM_KINDS, NUM_RANKS, RANK_NAMES, SUIT_NAMES, card_name, parse_card, parse_rank
-from krypenv.inputs.words import is_whole, parse_value, shown
+from krypenv.inputs.words import is_whole, shown
 
 MOST_POINTS = 20  # of a card
+_LONGEST_VALUE = 2000  # characters of a value that is parsed
+_VALUE = re.compile(r"True|False|None|'\w+'|\"\w+\"|[-0-9,()\[\]]+")  # `literal_eval` checks the rest
+
+
+def parse_value(text: str) -> Any:
+    """Parse a value of rules: a number, True, False, None, or a tuple of numbers and tuples; else it is a text.
+
+    >>> parse_value("((2,0),)"), parse_value("six_table")
+    (((2, 0),), 'six_table')
+    """
+    if len(text) <= _LONGEST_VALUE and _VALUE.fullmatch(text):
+        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return ast.literal_eval(text)
+    return text
 
 
 def format_points(points: Any) -> str:

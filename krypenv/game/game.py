@@ -20,7 +20,7 @@ from krypenv.game.positions import check_session, format_position, parse_positio
 from krypenv.game.present import Int8Array, Present
 from krypenv.game.records import format_record, parse_record
 from krypenv.game.stack import deal_stack, most_actions, observe, step_game, write_plays
-from krypenv.inputs.words import is_whole, listed, shown, unquoted
+from krypenv.inputs.words import is_whole, listed, one_line, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observing import record_width
@@ -197,7 +197,7 @@ class Game(Present):
             raise IllegalMove(f"a move is a Move or its text, as in '8Sx2H6D', not {shown(wanted)}")
         actions = actions_of(self, wanted.kinds())
         if not actions:
-            raise IllegalMove(self.complaint(f"{unquoted(str(wanted))} is illegal"))
+            raise IllegalMove(self.complaint(f"{one_line(str(wanted), 80)} is illegal"))
         self._inner.update(range(len(self.actions) + 1, len(self.actions) + len(actions)))
         self.actions += actions
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krypenv.cards import STOP, TAKE, card_name
 from krypenv.game.moves import MOVE_PATTERN, NO_MOVE, Move, begun_actions, parse_play, staged_actions
 from krypenv.game.positions import parse_position, rules_in, session_in
-from krypenv.inputs.words import check_text, shown, unquoted
+from krypenv.inputs.words import check_text, one_line, shown
 from krypenv.notation import Entries, NotationError
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _check_result(game: Game, result: str) -> str:
     """Check the result of a record against the game and return it; raise ValueError for another."""
     scores = "-".join(map(str, game.scores()))
     if game.is_over and result != scores:
-        raise ValueError(f"the final scores are {scores}, not {unquoted(result)}")
+        raise ValueError(f"the final scores are {scores}, not {one_line(result)}")
     if not game.is_over and result != "*":
-        raise ValueError(f"the game is not over, so its record ends with '*', not with {unquoted(result)}")
+        raise ValueError(f"the game is not over, so its record ends with '*', not with {one_line(result)}")
     return result

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import difflib
 import operator
-import re
 import reprlib
 import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-MAX_VALUE = 2000  # characters of the longest text that is read as a value
-_VALUE = re.compile(r"True|False|None|'\w+'|\"\w+\"|[-0-9,()\[\]]+")  # `literal_eval` checks the rest
-_COMMAND = re.compile(r"\s*process\(.*?command\s*=\s*(['\"])\s*(\S.*?)\1", re.DOTALL)
-_FILE = re.compile(r"\.[A-Za-z]\w*$")  # how the name of a program's file ends
 TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")  # extras that need other versions
 LONGEST_VALUE = 80  # characters of a value in a message
 LONGEST_NAME = 200  # characters of a text from outside on a page
 LONGEST_LIST = 1000  # characters of a list of names in a message
-
 
 _SHORTENED = reprlib.Repr()
 _SHORTENED.maxstring = _SHORTENED.maxlong = _SHORTENED.maxother = LONGEST_VALUE
@@ -90,44 +82,20 @@ def to_install(extra: str) -> str:
     return f'in the checkout of krypenv, run pip install -c {versions} -e ".[{extra}]"'
 
 
-def as_argument(word: str) -> str:
-    """Quote a word for a shell; one with single quotes stands in double ones, unless a shell would expand it there.
+def command_line(*words: str) -> str:
+    """Join words to a line that a shell splits into them: as `shlex.join`, with double quotes where they are safe.
 
-    >>> print(as_argument("learned(model='runs/mine')"))
-    "learned(model='runs/mine')"
+    >>> print(command_line("krypenv", "table", "learned(model='runs/mine')"))
+    krypenv table "learned(model='runs/mine')"
     """
-    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)
-
-
-def command_line(words: Iterable[str]) -> str:
-    """Join words to the line that a shell splits into them; see `as_argument`."""
-    return " ".join(map(as_argument, words))
-
-
-def unquoted(text: str) -> str:
-    """Shorten a text as `shown` does, without quotation marks."""
-    return shown(text)[1:-1]
+    return " ".join(
+        f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word) for word in words
+    )
 
 
 def listed(names: Iterable[str], longest: int = LONGEST_LIST) -> str:
     """Join names by commas; a list of over `longest` characters loses its middle."""
     return one_line(", ".join(names), longest)
-
-
-def short_name(agent: str) -> str:
-    """Name an agent within sentences: without options and folders, and a program by its file.
-
-    >>> short_name("tactician(shed=True)"), short_name("runs/mine/model")
-    ('tactician', 'model')
-    >>> short_name("process(command='python my_bot.py --fast')"), short_name("process(command='./bot')")
-    ('my bot', 'bot')
-    """
-    command = _COMMAND.match(agent)
-    if not command:
-        return agent.partition("(")[0].rpartition("/")[2]
-    words = command[2].split()
-    file = next((word for word in words if _FILE.search(word)), words[0])
-    return _FILE.sub("", file.rpartition("/")[2]).replace("_", " ") or file
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -181,15 +149,3 @@ def check_text(text: Any, what: str) -> str:
     if not isinstance(text, str):
         raise ValueError(f"{what} is a text, not {shown(text)}")
     return text.removeprefix("\ufeff")
-
-
-def parse_value(text: str) -> Any:
-    """Parse a value of rules: a number, True, False, None, or a tuple of numbers and tuples; else it is a text.
-
-    >>> parse_value("((2,0),)"), parse_value("six_table")
-    (((2, 0),), 'six_table')
-    """
-    if len(text) <= MAX_VALUE and _VALUE.fullmatch(text):
-        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            return ast.literal_eval(text)
-    return text

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from krypenv.game.moves import Move
-from krypenv.inputs.words import as_argument, one_line
+from krypenv.inputs.words import command_line, one_line
 from krypenv.runtime.jit import compilations
 from krypenv.ui.ahead import HINT, OTHERS, REMARK, Ahead
 from krypenv.ui.board import Board, make_room, stays_in_place
@@ -89,7 +89,7 @@ class Terminal:
             else:
                 self._saver.keep()
                 self._say_where("saved")
-                path = as_argument(str(self._saver.path))
+                path = command_line(str(self._saver.path))
                 self._say("saved.over", is_path=True, path=path)
 
     def _say_where(self, key: str) -> None:
@@ -97,7 +97,7 @@ class Terminal:
         self._screen.close()
         with contextlib.suppress(OSError, SystemExit):  # the terminal may be gone; rich then ends the process
             self._screen.write("")
-            self._say(key, is_path=True, path=path, command=f"krypenv play --load {as_argument(str(path))}")
+            self._say(key, is_path=True, path=path, command=f"krypenv play --load {command_line(str(path))}")
 
     def _play(self) -> None:
         if self._is_in_place and not self._is_welcome:

@@ -16,7 +16,7 @@ from krypenv import Engine, Game, IllegalMove, Move, Rules, agents
 from krypenv.agents.base import LIMITS, options_of
 from krypenv.agents.search.search import Search
 from krypenv.cards import parse_card, parse_rank
-from krypenv.inputs.words import as_argument, command_line
+from krypenv.inputs.words import command_line
 from krypenv.notation import NotationError
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.settings.groups import GameSettings
@@ -41,11 +41,11 @@ WORDS = ["", "plain", "tactician(shed=True)", "learned(model='runs/mine')", *(f"
 
 
 def test_a_shell_reads_a_command_as_it_was_meant() -> None:
-    line = f"for word in {command_line(WORDS)}; do printf '<%s>' \"$word\"; done"
+    line = f"for word in {command_line(*WORDS)}; do printf '<%s>' \"$word\"; done"
     for shell in (["sh", "-c"], ["bash", "--norc", "-ic"]):  # in an interactive one ! has a meaning
         done = subprocess.run([*shell, line], capture_output=True, text=True, check=True)
         assert done.stdout == "".join(f"<{word}>" for word in WORDS)
-    assert as_argument(WORDS[3]) == f'"{WORDS[3]}"'
+    assert command_line(WORDS[3]) == f'"{WORDS[3]}"'
 
 
 # ---------------------------------------------------------------------- rules

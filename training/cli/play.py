@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import typer
 from pydantic import model_validator
 
-from krypenv.inputs.words import as_argument, printable
+from krypenv.inputs.words import command_line, printable
 from krypenv.training.cli.outputs import read_text
 from krypenv.training.cli.saved_games import alone, latest, open_record, own_name
 from krypenv.training.settings.base import option, output
@@ -171,7 +171,7 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, ask
         with lock:
             file = printable(str(path))
             if not (asks and sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
-                command = f"krypenv play --load {printable(as_argument(str(path)))}"
+                command = f"krypenv play --load {printable(command_line(str(path)))}"
                 console.print(say(language, "unfinished.how", file=file, command=command), **_PLAIN)
                 return None
             words, count = Narrator(game.rules, language=language), len(game.moves)

@@ -154,7 +154,7 @@ def main(study: Study, words: Sequence[str] | None = None) -> None:
         sets = tuple(str(Rules.parse(text)) for text in settings.sets) if study.sets else ()
         rules = Rules.parse(sets[0]) if sets else settings.game_rules()
         setup = Setup(rules, settings.agent or strong_agent(rules), settings.deals, settings.seed, settings.luck, sets)
-        command = command_line(["python", sys.argv[0], *arguments])
+        command = command_line("python", sys.argv[0], *arguments)
         with bar_of(study.name) as show:
             answer = run_study(study, setup, settings.out, command, settings.executor, show)
         print(f"{study.question} ({', '.join(sets) or rules}, {label_of(setup.agent, rules)}, {setup.deals:,} deals)")

@@ -11,7 +11,7 @@ from pydantic import model_validator
 from krypenv.agents.base import is_main
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.own import Typed, is_own, refuse_import
-from krypenv.inputs.words import as_argument
+from krypenv.inputs.words import command_line
 from krypenv.rules import Rules
 from krypenv.training.settings.base import AgentName, Settings, option, output
 from krypenv.training.settings.groups import (
@@ -193,6 +193,6 @@ class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
             value = getattr(self, option_name)
             for name in value if isinstance(value, tuple) else (value,):
                 if is_own(name) and name not in theirs:
-                    again = f"krypenv train --resume {person.resume} --{option_name} {as_argument(name)}"
+                    again = f"krypenv train --resume {person.resume} --{option_name} {command_line(name)}"
                     refuse_import(name, f"to resume the run, name it again: {again}")
         return type(self)(**{name: getattr(self, name) for name in type(self).model_fields})

@@ -147,7 +147,7 @@ class Settings(BaseModel):
         defaults |= self.defaults({name: values[name] for name in fields if values[name] != defaults[name]})
         named = [name for name, field in fields.items() if values[name] != defaults[name] or field.is_required()]
         named.sort(key=lambda name: not about(fields[name])["is_argument"])
-        return command_line(["krypenv", self.command, *(w for name in named for w in words_of(self, name))])
+        return command_line("krypenv", self.command, *(w for name in named for w in words_of(self, name)))
 
 
 def options_of(command: type[Settings]) -> dict[str, FieldInfo]:

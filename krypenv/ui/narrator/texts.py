@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from krypenv.inputs.words import short_name, shown
+from krypenv.inputs.words import shown
 
 LANGUAGES = ("en", "sv")
 CATALOGUES: dict[str, dict[str, str]] = {
     language: json.loads(Path(__file__).with_name(f"{language}.json").read_text(encoding="utf-8"))
     for language in LANGUAGES
 }
+_COMMAND = re.compile(r"\s*process\(.*?command\s*=\s*(['\"])\s*(\S.*?)\1", re.DOTALL)
+_FILE = re.compile(r"\.[A-Za-z]\w*$")  # how the name of a program's file ends
 
 
 def language_of(environment: Mapping[str, str] = os.environ) -> str:
@@ -40,6 +43,22 @@ def say(language: str, key: str, count: int | None = None, **parts: Any) -> str:
         one, many = text.split("|")
         text = one if count is not None and abs(count) == 1 else many
     return text.format(count=count, **parts)
+
+
+def short_name(agent: str) -> str:
+    """Name an agent within sentences: without options and folders, and a program by its file.
+
+    >>> short_name("tactician(shed=True)"), short_name("runs/mine/model")
+    ('tactician', 'model')
+    >>> short_name("process(command='python my_bot.py --fast')"), short_name("process(command='./bot')")
+    ('my bot', 'bot')
+    """
+    command = _COMMAND.match(agent)
+    if not command:
+        return agent.partition("(")[0].rpartition("/")[2]
+    words = command[2].split()
+    file = next((word for word in words if _FILE.search(word)), words[0])
+    return _FILE.sub("", file.rpartition("/")[2]).replace("_", " ") or file
 
 
 def called(agent: str) -> str:

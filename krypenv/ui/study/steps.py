@@ -9,10 +9,10 @@ from krypenv.agents import check_recorded
 from krypenv.cards import parse_card, rank_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.inputs.words import short_name
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.notation import is_record
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.narrator.texts import short_name
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.seats import PERSON, players_in, tags_of
 from krypenv.ui.study.visits import LARGEST
