@@ -74,9 +74,9 @@ def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
 @cache
 def _card_schema() -> Any:
     """Make the schema of model.json. Pydantic is not imported before a model is read."""
-    from pydantic import AfterValidator
+    from pydantic import AfterValidator, NonNegativeFloat
 
-    from krypenv.inputs.schema import Line, a_list, a_record, matching, number, sentence_of, whole
+    from krypenv.inputs.schema import Line, a_list, a_record, matching, sentence_of, whole
 
     def check_rules(text: str) -> str:
         try:
@@ -97,11 +97,11 @@ def _card_schema() -> Any:
             "command": str | None,
             "seed": whole(0, 2**64) | None,
             "frames": whole(0) | None,
-            "seconds": number(0) | None,
+            "seconds": NonNegativeFloat | None,
             "commit": Line | None,
             "version": Line | None,
             "created": Line | None,
-            "regret": number() | None,
+            "regret": float | None,
             "settings": a_record({}, {"reward": Line, "init_from": str, "warm": str}) | None,
         },
     )

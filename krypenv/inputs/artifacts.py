@@ -9,23 +9,17 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import safetensors.numpy
+from pydantic_core import from_json
 from safetensors import SafetensorError
 
-from krypenv.inputs.files import parse_json, read_file, write_whole
+from krypenv.inputs.files import read_file, write_whole
 from krypenv.inputs.words import shown
 
 Arrays = Mapping[str, np.ndarray]
-
-
-class Artifact(NamedTuple):
-    """Arrays by name, and plain JSON values about them."""
-
-    arrays: dict[str, np.ndarray]
-    about: dict[str, Any]
 
 
 def _encode(arrays: Arrays, about: Mapping[str, Any]) -> bytes:
@@ -45,8 +39,8 @@ def write_artifact(path: Path, kind: str, version: int, arrays: Arrays, about: M
     write_whole(path, encode_artifact(kind, version, arrays, about))
 
 
-def read_artifact(path: Path, kind: str, version: int) -> Artifact:
-    """Read an artifact.
+def read_artifact(path: Path, kind: str, version: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read an artifact: its arrays by name, and the plain values about them.
 
     Raises OSError if it can't be read, and ValueError with one sentence and its name if it is torn, was changed, or is
     of another kind or version.
@@ -54,8 +48,8 @@ def read_artifact(path: Path, kind: str, version: int) -> Artifact:
     data = read_file(path)
     try:
         arrays = safetensors.numpy.load(data)
-        header = parse_json(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        about = parse_json(header["__metadata__"]["about"], infinite=True)
+        header = from_json(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        about = from_json(header["__metadata__"]["about"])
         sha256 = about.pop("sha256")
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"{path} is torn, or no {kind}; remove it, and the same command makes it anew") from None
@@ -67,4 +61,4 @@ def read_artifact(path: Path, kind: str, version: int) -> Artifact:
             f"{path} is a {shown(stored[0])} of version {shown(stored[1])}, "
             f"and a {kind!r} of version {version} is wanted"
         )
-    return Artifact(arrays, about)
+    return arrays, about

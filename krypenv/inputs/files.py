@@ -16,7 +16,6 @@ from pydantic_core import from_json
 LARGEST = 1 << 32  # bytes of a file
 LARGEST_JSON = 1 << 26  # of one of JSON
 PRIVATE = 0o600  # the mode of a file for its owner alone
-_LONGEST_START = 40  # characters of a file's name that its partial file keeps
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o666, is_synced: bool = True) -> None:
@@ -35,7 +34,7 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666, is_synced: bool = Tr
         check_plain(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         # nobody can foresee this name and lay a link to another file there
-        partial = target.with_name(f".{target.name[:_LONGEST_START]}.{secrets.token_hex(8)}.part")
+        partial = target.with_name(f".{secrets.token_hex(16)}.part")
         try:
             with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
                 file.write(data)
@@ -48,22 +47,16 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666, is_synced: bool = Tr
                 partial.unlink(missing_ok=True)
 
 
-def append_whole(file: FileIO, data: bytes) -> None:
+def append_synced(file: FileIO, data: bytes) -> None:
     """Append to a file that was opened with `buffering=0`; when this returns, the data are on the disk.
 
-    Raises OSError with the file's name, and leaves the file as it was, if they don't fit.
+    Raises OSError with the file's name if they don't fit; the file may then end with a part of them.
     """
-    size = file.seek(0, os.SEEK_END)
     with naming(Path(os.fsdecode(file.name))):
-        try:
-            unwritten = memoryview(data)
-            while unwritten:
-                unwritten = unwritten[file.write(unwritten) :]
-            os.fsync(file.fileno())
-        except OSError:
-            with contextlib.suppress(OSError):
-                file.truncate(size)
-            raise
+        unwritten = memoryview(data)
+        while unwritten:
+            unwritten = unwritten[file.write(unwritten) :]
+        os.fsync(file.fileno())
 
 
 @contextlib.contextmanager
@@ -108,19 +101,18 @@ def read_json(path: Path) -> Any:
         raise ValueError(f"{path} {error}") from None
 
 
-def parse_json(data: bytes | str, infinite: bool = False) -> Any:
-    """Parse JSON in UTF-8 to plain values; `infinite` allows NaN, Infinity and -Infinity.
+def parse_json(data: bytes | str) -> Any:
+    """Parse JSON in UTF-8 to plain values.
 
-    Raises ValueError, with a sentence that continues the name of what was read, for anything else, for values that are
-    nested 200 deep, and for a number that is beyond all floats.
+    Raises ValueError, with a sentence that continues the name of what was read, for anything else (NaN and Infinity
+    too), for values that are nested 200 deep, and for a number that is beyond all floats.
     """
     try:
-        values = from_json(data.decode("utf-8-sig") if isinstance(data, bytes) else data, allow_inf_nan=infinite)
+        values = from_json(data.decode("utf-8-sig") if isinstance(data, bytes) else data, allow_inf_nan=False)
     except (ValueError, TypeError, MemoryError):  # TypeError for a text with half of a character
         raise ValueError("is not JSON; it was not written whole or was changed") from None
-    if not infinite:
-        try:
-            json.dumps(values, allow_nan=False)
-        except ValueError:
-            raise ValueError("has a number that no float can hold, as 1e999 is none") from None
+    try:
+        json.dumps(values, allow_nan=False)
+    except ValueError:
+        raise ValueError("has a number that no float can hold, as 1e999 is none") from None
     return values

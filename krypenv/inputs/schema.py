@@ -21,11 +21,6 @@ def whole(low: int = -HUGE, high: int | None = HUGE) -> Any:
     return Annotated[int, Field(ge=low, le=high)]
 
 
-def number(low: float = -1e15, high: float = 1e15) -> Any:
-    """Make the type of numbers within bounds."""
-    return Annotated[float, Field(ge=low, le=high)]
-
-
 def matching(pattern: str, what: str) -> Any:
     """Make the type of texts that a regular expression matches as a whole; `what` names them in errors."""
 

@@ -253,7 +253,7 @@ class Killed(Exception):
 
 def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is killed again and again, each time before it has kept more, and ends with the same bytes."""
-    append, last = tasks.append_whole, Rules.preset("mini-last")
+    append, last = tasks.append_synced, Rules.preset("mini-last")
     kept: list[str] = []
 
     def kill(file: Any, line: bytes) -> None:
@@ -263,7 +263,7 @@ def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
         append(file, line)
 
     solve_into(tmp_path / "unbroken", last, GAP)
-    monkeypatch.setattr(tasks, "append_whole", kill)
+    monkeypatch.setattr(tasks, "append_synced", kill)
     for _ in range(2):
         with pytest.raises(Killed):
             solve_into(tmp_path / "broken", last, GAP)

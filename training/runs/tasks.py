@@ -17,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from krypenv.inputs.files import append_whole, naming, write_whole
+from krypenv.inputs.files import append_synced, naming, write_whole
 from krypenv.training.runs.executors import HERE, Executor, Map
 from krypenv.training.runs.journal import Header, encode, open_journal
 
@@ -58,7 +58,7 @@ class Run:
             if left[key].file:
                 write_whole(self.folder / left[key].file, result)
                 result = hashlib.sha256(result).hexdigest()
-            append_whole(self.file, encode({"key": key, "result": result}))
+            append_synced(self.file, encode({"key": key, "result": result}))
             self.results[key] = result
             yield left[key]
 
