@@ -2,7 +2,7 @@
 
 This module only chooses: the model by the rules (`SHIPPED`), the numbers of worlds and proposals, and the weight of the
 prior. `act` itself, in `search/sampler.py`, checks the observations and shares the rows among threads. Below it a
-decision passes six files; its state is the record `workspace.decision`:
+decision passes six files. Its state is in `workspace.decision`, `workspace.tally` and the plan of `guided`:
 
 1. `neural/guided.py`: the algorithm, as three kernels in the order of their calls: `begin_guided` (policy of the root,
    proposals), `draw_proposal` (worlds) and `play_out_moves` (values of moves).
@@ -15,6 +15,7 @@ decision passes six files; its state is the record `workspace.decision`:
 6. `neural/inference.py`: the network itself, for one decision at a time.
 
 Beside them, `moves/listing.py` lists and orders moves, and caches captures and sweeps of tables for all decisions.
+`search/solver.py` solves deals in which nothing is hidden. There is no time limit: for one, name `guided(ms=...)`.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ BELIEF = np.dtype(
         ("first", np.int64),  # number of the first world that is weighted by them
         ("start", GAME),  # the start of the deal, with the cards that are known
         ("ahead", GAME),  # the replayed deal
-        ("games", GAME, (MOST_PLAYS,)),  # the position of each play, with any hand
+        ("games", GAME, (MOST_PLAYS,)),  # the position before each play; each hypothesis writes its hand into it
         ("cards", np.int64, (MOST_PLAYS,)),  # the card played there
         ("held", np.int64, (NUM_KINDS,)),  # a seat's hand at a play, as copies of each kind
         ("move", MOVE),  # a play
@@ -202,7 +202,7 @@ def make_play(compiled: np.record, game: np.record, move: np.record, scratch: np
 
 @kernel
 def keep_sums(compiled: np.record, start: np.record, end: np.record) -> None:
-    """Subtract a replay's growth from the sums at the start of the deal, so that the second replay ends at today's."""
+    """Set the sums at the start of the deal to those of now less what the replay has added to them."""
     for seat in range(compiled.players):
         start.points[seat] += start.points[seat] - end.points[seat]
         start.sweeps[seat] += start.sweeps[seat] - end.sweeps[seat]

@@ -55,7 +55,7 @@ class GuidedPlan(NamedTuple):
     style: Style  # of the tactician
     weights: Weights
     scratch: np.ndarray  # (threads,) of `PLAYOUT_SCRATCH`; in kernels, all three are of one thread
-    logs: np.ndarray  # (threads, proposals of all worlds) float64: the log importance weight of each
+    logs: np.ndarray  # (threads, proposals of a call) float64: the log importance weight of each
     shares: np.ndarray  # the same shape, int64: the multiplicity of each
     plays: np.ndarray  # (B, M, W) int8: the history of each row, M = 0 if it is not known; of no rows if not read
 
@@ -108,8 +108,8 @@ def score_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> N
 def does_repeat(compiled: np.record, game: np.record) -> bool:
     """Check whether the values of moves in a world depend on the hidden hand alone, and not on the stock.
 
-    They do in the main game between two, if the next deal puts no cards on the table and is not the last one, which
-    playouts solve.
+    They do in the main game between two, if the next deal puts no cards on the table and is not the last one: playouts
+    solve the last deal, whose hands are the stock.
     """
     number = game.deal_number
     lays = number < compiled.num_deals and compiled.laid[number + 1] > compiled.laid[number]

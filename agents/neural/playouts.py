@@ -44,7 +44,7 @@ CHOICE = np.dtype(
 )
 CACHES = np.dtype(
     [
-        ("number", np.int64),  # of the decision: entries of others don't fit its keys
+        ("number", np.int64),  # of the decision: a part of every key, so that older entries never match
         ("seat", np.int64),  # the seat to act there
         ("has_values", np.bool_),  # whether the values of its moves depend on the hidden hand alone
         ("hands", HAND, (SLOTS,)),
@@ -93,7 +93,7 @@ def play_out_network(
     """Play on with the network's best action at every seat, to the end of deal `last_deal` or of the game.
 
     `path` hashes the actions since a decision. Until the next deal they determine the observation of the deciding seat,
-    so the network is evaluated once for each path.
+    so its choices are cached by path; those of other seats are not.
     """
     network_scratch, caches, deal = playouts.network, playouts.caches, game.deal_number
     scratch = network_scratch.workspace.listing.scratch

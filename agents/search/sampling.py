@@ -64,7 +64,7 @@ def make_loop(prepare_moves: Any, draw_world: Any, value_moves: Any) -> Loop:
         prepare_moves(job, plan, end, workspace)
         if job.first == 0:
             begin_totals(job.compiled[0], job.observations[decision.row], end, workspace)
-        while count_open(tally.totals, end) > 1:
+        while count_left(tally.totals, end) > 1:
             times = draw_world(job, plan, workspace)
             if times == 0:
                 break
@@ -111,8 +111,8 @@ def list_root(job: Job, plan: Any, workspaces: np.ndarray) -> tuple[int, bool]:
 
 
 @kernel
-def count_open(totals: np.ndarray, end: int) -> int:
-    """Count those of the first `end` moves that are not pruned."""
+def count_left(totals: np.ndarray, end: int) -> int:
+    """Count the moves left among the first `end`: those that are not pruned."""
     count = 0
     for at in range(end):
         count += totals[at] > -np.inf

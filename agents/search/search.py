@@ -1,6 +1,6 @@
 """The search agent: perfect-information Monte Carlo (PIMC; Levy 1989, Ginsberg 2001).
 
-1. List the moves of the information set, the cheapest first (`sampling.list_choices`).
+1. List the moves of the information set (`sampling.list_choices`), the cheapest first where captures are optional.
 2. Draw a determinization: a deal of the unseen cards that agrees with the observation (`worlds.next_world`).
 3. With all hands open, value each move: alpha-beta on the margin between two sides, max^n (Luckhardt and Irani 1986) or
    paranoid search (Sturtevant and Korf 2000) among more (`solver`). Lines that are cut get a leaf value (`horizon`).

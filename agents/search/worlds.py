@@ -26,7 +26,7 @@ class Job(NamedTuple):
     seeds: np.ndarray  # (B,) uint64
     start: int  # the first row to decide
     stop: int  # the row after the last one
-    first: int  # number of the first world; if not 0, a thread has one row and continues in its workspace
+    first: int  # number of the first world; above 0, a later batch of a decision with a time limit
     worlds: int
     out: np.ndarray  # (B,) int64: the actions, NO_ACTION where no world agrees with the observation
     values: np.ndarray  # (B, A) float64, or (0, A) if not requested: see `Sampler.action_values`

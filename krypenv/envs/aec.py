@@ -6,8 +6,10 @@ From `env.step` to the next observation, in six files:
    (`krypenv/game/game.py`). A game keeps the record of each state since its start, so that moves can be undone.
 2. `step_game` (`game/stack.py`) copies the last record and calls `act` (`krypenv/kernels/play.py`). Where the card may
    make one capture only (`kernels/captures.py`), or none, `complete_play` (`kernels/completing.py`) carries the play
-   out, and `pass_turn` goes on to the next seat or deal, or ends the game.
-3. `CardGame` pays by `krypenv/rewards.py`, and `observe` has `write_observation` fill a fresh vector.
+   out, and `pass_turn` goes on to the next seat or deal, or ends the game. Else the same seat acts again, to take a
+   card.
+3. `CardGame` pays by `krypenv/rewards.py`. `observe`, a call of its own, has `write_observation`
+   (`kernels/observing.py`) fill a fresh vector.
 
 An `Engine` has no past: `step_rows` (`krypenv/stepping.py`) calls the same `act` on each of its games.
 """

@@ -1,9 +1,9 @@
 """Which captures a card may make (R7), as kernels over packed multisets of ranks.
 
 Whether a set of table cards is a capture, and whether it is maximal, depends on its ranks alone. So captures are found
-as multisets of ranks, and suits matter only in the choice between cards of one rank. If several maximal captures exist,
-the least and the most copies of each rank in them decide which kinds are legal to take; no list of sets of cards is
-made.
+as multisets of ranks: unions of groups, each a multiset whose sum is the value of the card (`compiled.find_groups`).
+Suits matter only in the choice between cards of one rank. If several maximal captures exist, the least and the most
+copies of each rank in them decide which kinds are legal to take; sets of cards are never listed.
 """
 
 from __future__ import annotations

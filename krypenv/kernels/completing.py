@@ -130,7 +130,7 @@ def take_ranks(compiled: np.record, game: np.record, seat: int, capture: int) ->
 
 @kernel
 def take_bounds(compiled: np.record, game: np.record, seat: int, scratch: np.record) -> None:
-    """Move the cards of the one capture left to a seat: those taken so far, and those that the bounds determine."""
+    """Move the cards of the one capture left to a seat: those taken so far, and those that `scratch.least` requires."""
     table_ranks = game.table_ranks
     for rank in range(NUM_RANKS):
         on_table = table_ranks >> NIBBLE * rank & 15

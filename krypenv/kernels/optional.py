@@ -1,8 +1,8 @@
 """Optional captures (K2), as kernels: which table cards may be taken next, and when to stop.
 
 A capture is a union of groups of one hand value. Its cards are taken in ascending order of kind, so each is reached by
-one sequence of actions. A take is legal if some union contains all that is taken then, and otherwise only cards that
-may still follow.
+one sequence of actions. A take is legal if the cards taken so far, this one and later kinds alone can complete a
+union.
 """
 
 from __future__ import annotations
