@@ -214,7 +214,7 @@ class LearnerGames:
     def _own_arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {
             "paid": self._payments.paid, "seeds": self._seeds, "episodes": self._episodes, "viewers": self._viewers,
-            "players": self.players,
+            "players": self.players, "returns": self.returns, "lengths": self.lengths, "done": self.done,
         }  # fmt: skip
 
     def restart(self, rows: npt.ArrayLike, seeds: npt.ArrayLike | None = None) -> None:

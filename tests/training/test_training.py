@@ -136,7 +136,8 @@ def test_against_opponents_a_whole_side_learns_and_past_selves_are_drawn_alike(t
     assert (learns[:, 0] == learns[:, 2]).all()
     assert [weight for _, weight in against.pool] == [1, 1]
     new.past_selves = {"update 1": new.model.network, "update 2": new.model.network}
-    assert [(agent.name, weight) for agent, weight in new._opponents()] == [
+    new._seat_opponents()
+    assert [(getattr(agent, "name", ""), weight) for agent, weight in against.pool] == [
         ("update 1", 0.5), ("update 2", 0.5), ("greedy", 1),
     ]  # fmt: skip
     assert len(begin(tmp_path / "alone", opponents=()).model.parts) == 1

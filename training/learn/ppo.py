@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from krypenv.training.learn.buffer import Decisions, SeatRolloutBuffer
 from krypenv.training.learn.network import CardNetwork, Choices
 from krypenv.training.learn.policy import CardPolicy
 
-OPPONENT_GAMES = 1000  # games whose mean return is reported
 OWN_VALUE_COEF = 0.5  # weight of the network's own value head in the loss
 LAST_RATE = 0.05  # share of the learning rate at the end
 
@@ -83,9 +81,6 @@ class SelfPlayPPO(MaskablePPO):
         self._setup_model()
         self.ema = copy.deepcopy(self.network).requires_grad_(False).eval()
         self.games_played = 0
-        self.environment_seconds = 0.0  # spent on games, opponents, observations, masks and features so far
-        self.opponent_returns: deque[float] = deque(maxlen=OPPONENT_GAMES)  # of the learner, the latest last
-        self.opponent_earned = [np.zeros(part.num_games) for part in parts]  # in the games under way
 
     @property
     def network(self) -> CardNetwork:
@@ -123,29 +118,26 @@ class SelfPlayPPO(MaskablePPO):
         buffer = self.rollout_buffer
         buffer.reset()
         bounds = np.cumsum([0] + [part.num_games for part in self.parts])
-        began = time.perf_counter()
+        returns_against_opponents: list[float] = []
         decisions = self.decisions()
-        self.environment_seconds += time.perf_counter() - began
         for step in range(self.n_steps):
             actions, values, log_probs = self.policy(decisions.tensors(self.device))
             chosen = actions.cpu().numpy()
             buffer.put(decisions, chosen, values.cpu().numpy(), log_probs.cpu().numpy())
-            began = time.perf_counter()
-            for place, (part, low, high) in enumerate(zip(self.parts, bounds, bounds[1:], strict=False)):
+            for part, low, high in zip(self.parts, bounds, bounds[1:], strict=False):
                 part.step(chosen[low:high])
                 buffer.earned[step, low:high, : part.rules.players] = part.rewards * REWARD_SCALE
-                if part.seat != "all":
-                    earned = self.opponent_earned[place]
-                    earned += part.reward
-                    self.opponent_returns.extend(earned[part.done])
-                    earned[part.done] = 0
                 buffer.ends[step, low:high] = part.done
                 self.games_played += int(part.done.sum())
+                if part.seat != "all":
+                    returns_against_opponents.extend(part.returns[part.done, part.acting[part.done]])
             decisions = self.decisions()
-            self.environment_seconds += time.perf_counter() - began
             self.num_timesteps += self.n_envs
         last_values = self.policy.predict_values(decisions.tensors(self.device)).cpu().numpy()
         buffer.compute_seat_advantages(decisions.seats, last_values)
+        self.logger.record("rollout/games", self.games_played)
+        if returns_against_opponents:
+            self.logger.record("rollout/margin_against_opponents", float(np.mean(returns_against_opponents)))
         return True
 
     def train(self) -> None:
@@ -190,7 +182,6 @@ class SelfPlayPPO(MaskablePPO):
                     ("approx_kl", (ratios - 1 - log_ratios).mean()),  # Schulman's estimator k3
                 ):  # fmt: skip
                     logged[name].append(value.detach())
-            self._n_updates += 1
         self._update_ema()
         for name, values in logged.items():
             self.logger.record(f"train/{name}", float(torch.stack(values).mean()))

@@ -1,22 +1,25 @@
-"""A training run: settings, folder, checkpoint, resume, curve and evaluation.
+"""A training run in a folder: settings, checkpoint, resume, curve and evaluation.
 
 From the command line to a model:
 
 1. `training/cli/commands.py` imports `cli/measuring.py`. The options are the fields of `TrainSettings` (`settings`),
    of which `training/settings/bridge.py` makes a command line.
 2. `train` opens the folder as a `TrainingRun`, new or from a checkpoint. `compile_kernels` compiles what the run needs
-   before the clock starts.
-3. `SelfPlayPPO.collect_rollouts` (`ppo`) plays `LearnerGames` (`krypenv/envs/learner.py`) and fills a buffer, and its
-   `train` learns from it. Now and then the network is measured for the curve, and a checkpoint is written.
+   before the first update.
+3. In each update, `SelfPlayPPO.collect_rollouts` (`ppo`) plays `LearnerGames` (`krypenv/envs/learner.py`) and fills a
+   buffer, and its `train` learns from it. Between updates, at intervals, the network is measured for the curve, and the
+   checkpoint is written. TensorBoard logs every update.
 4. `finish` evaluates the network and writes it in the format of `agents/neural/model_file.py`: from then on it plays
    without torch.
+
+All that decides how a run continues is in its `Checkpoint`. Only updates count as time of training.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import functools
+import itertools
 import math
 import tempfile
 import time
@@ -30,6 +33,7 @@ import numpy as np
 import torch
 from rich.console import Console
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
 from krypenv import __version__, agents
@@ -38,69 +42,68 @@ from krypenv.agents.neural.network import Arrays, inputs_of
 from krypenv.envs.learner import LearnerGames
 from krypenv.envs.opponents import Opponent
 from krypenv.inputs.artifacts import read_artifact, write_artifact
+from krypenv.inputs.files import naming
 from krypenv.training.evaluation.matches.duplicate import MatchResult, duplicate_match, evaluate, print_matches
 from krypenv.training.learn.network import CardNetwork, NetworkAgent, arrays_of, tensors_of, torch_threads_kept
 from krypenv.training.learn.ppo import SelfPlayPPO, SideGames
 from krypenv.training.learn.report import CurvePoint, write_curve, write_model_card
-from krypenv.training.learn.settings import PAST, GamesPart, TrainSettings
+from krypenv.training.learn.settings import PAST, TrainSettings
 from krypenv.training.runs.journal import commit
 from krypenv.training.runs.progress import compiling, progress
 from krypenv.training.runs.tables import write_json
 from krypenv.training.runs.tasks import is_empty, writing_to
 
-CHECKPOINT, KIND, VERSION = "checkpoint.safetensors", "checkpoint", 5
-PAST_SELVES = 10  # in a run, evenly spread
+CHECKPOINT, KIND, VERSION = "checkpoint.safetensors", "checkpoint", 6
+PAST_SELVES = 10  # parts of a run; a past self is kept between two of them
 GROWTH = 0.4  # growth of the pause between two points of the curve, in seconds for each second of the run
-SMALL: dict[str, Any] = {  # settings that need no other kernels, for the run that compiles them
-    "envs": 8, "steps": 16, "batch": 64, "epochs": 1, "context": 8, "card": 8, "embedding": 2, "curve_deals": 2,
-    "curve_every": 1e9, "checkpoint_every": 1e9, "minutes": None, "init_from": None, "out": None, "resume": None,
-    "seed": 0,
+SMALL: dict[str, Any] = {  # settings of a run that compiles the same kernels
+    "envs": 8, "steps": 16, "batch": 64, "epochs": 1, "curve_deals": 2, "minutes": None, "init_from": None,
 }  # fmt: skip
 
 
-class Kept(NamedTuple):
-    """The contents of a checkpoint."""
+class Checkpoint(NamedTuple):
+    """The state of a run between two updates."""
 
     settings: TrainSettings
-    progress: dict[str, Any]  # plain values
-    arrays: Arrays
+    progress: dict[str, Any]  # plain values: counters, the curve, the names of the past selves
+    arrays: Arrays  # by names that begin with "networks.", "optimizer." or "games."
 
 
 class TrainingRun:
-    """A run in a folder: new, or resumed from its last checkpoint, `kept`.
+    """A run in a folder: new, or resumed from a checkpoint.
 
     Each update draws its random numbers from its own stream, derived from the seed and the number of the update. So
     with a length in frames, and on one thread, a resumed run ends with exactly the weights of an uninterrupted one.
     """
 
-    def __init__(self, settings: TrainSettings, folder: Path, kept: Kept | None = None) -> None:
+    def __init__(self, settings: TrainSettings, folder: Path, checkpoint: Checkpoint | None = None) -> None:
         self.settings, self.folder, self.rules = settings, folder, settings.game_rules()
         for name in settings.named_agents():
             agents.make_known(name, self.rules)  # refuse unknown agents before the training
         torch.set_num_threads(settings.threads)
-        past: dict[str, Any] = kept.progress if kept else {}
-        self.seconds: float = past.get("seconds", 0.0)  # of training in earlier processes
-        self.updates: int = past.get("updates", 0)
-        self.curve = [CurvePoint(**point) for point in past.get("curve", [])]
+        self.seconds = 0.0  # of all updates so far
+        self.updates = 0
+        self.curve: list[CurvePoint] = []
         self.past_selves: dict[str, CardNetwork] = {}
-        self._began: float | None = None  # when this process began to train, with everything compiled
         self.model = self._make_model()
-        if settings.init_from and not kept:
-            self._load_weights(Path(settings.init_from))
-        if kept:
-            self._load(kept)
-        self._seat_opponents()
-        if kept:  # the players of the games under way
-            for place, games in enumerate(self.model.parts):
-                games.load(_part_of(kept.arrays, f"games.{place}."))
-        self._start = self.model.num_timesteps, self.seconds  # of this process
+        if checkpoint:
+            self._load(checkpoint)
+        else:
+            if settings.init_from:
+                self._load_weights(Path(settings.init_from))
+            self._seat_opponents()
 
     def _make_model(self) -> SelfPlayPPO:
         """Make a fresh learner with its games."""
-        settings = self.settings
+        settings, games = self.settings, []
+        for number, part in enumerate(settings.parts):
+            kind, seat = (SideGames, "random") if part.is_against else (LearnerGames, "all")
+            seed = seed_of(settings.seed, 0, number)
+            games.append(
+                kind(part.rules, part.num_games, seat, reward=settings.reward, dense=settings.dense, seed=seed)
+            )
         model = SelfPlayPPO(
-            [self._make_games(part, seed_of(settings.seed, 0, place)) for place, part in enumerate(settings.parts)],
-            settings.shape, settings.critic, settings.learning_rate, settings.kl_coef, settings.ema_decay,
+            games, settings.shape, settings.critic, settings.learning_rate, settings.kl_coef, settings.ema_decay,
             ent_coef=settings.ent_coef, n_steps=settings.steps, batch_size=settings.batch, n_epochs=settings.epochs,
             gamma=settings.gamma, gae_lambda=settings.gae_lambda, clip_range=settings.clip, vf_coef=settings.vf_coef,
             seed=settings.seed, device=settings.device,
@@ -109,105 +112,89 @@ class TrainingRun:
             raise ValueError(f"device is {settings.device}, and torch finds no CUDA here; give cpu, or auto for either")
         return model
 
-    def _make_games(self, part: GamesPart, seed: int) -> LearnerGames:
-        kind, seat = (SideGames, "random") if part.is_against else (LearnerGames, "all")
-        reward, dense = self.settings.reward, self.settings.dense
-        return kind(part.rules, part.num_games, seat, reward=reward, dense=dense, seed=seed)
+    def _load_weights(self, folder: Path) -> None:
+        """Start from the network of a model; raises ValueError if its inputs or sizes differ."""
+        arrays, card = load_model(folder)
+        network = CardNetwork.of(arrays, inputs_of(rules_in(card)))
+        if (network.inputs, network.shape) != (self.model.network.inputs, self.model.network.shape):
+            raise ValueError(
+                f"the network in {folder} is for '{rules_in(card)}' with {network.shape}, and the settings ask for "
+                f"'{self.rules}' with {self.settings.shape}; start from a model of the same game and sizes"
+            )
+        for start in (self.model.network, self.model.ema):
+            start.load_state_dict(network.state_dict())
 
     # ------------------------------------------------------------------ the loop
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds of training in all processes of the run, without compiling and evaluations."""
-        return self.seconds + (0.0 if self._began is None else time.perf_counter() - self._began)
 
     @property
     def done(self) -> float:
         """The fraction of the training that is done, 0 to 1."""
         if self.settings.minutes:
-            return min(self.elapsed / (60 * self.settings.minutes), 1.0)
+            return min(self.seconds / (60 * self.settings.minutes), 1.0)
         return min(self.model.num_timesteps / self.settings.frames, 1.0)
 
     def train(self, console: Console) -> None:
-        """Compile the kernels of the run, then train to its end.
-
-        Raises FloatingPointError if the learner diverges.
-        """
+        """Compile the kernels of the run, then train to its end; raises ValueError if the learner diverges."""
         if not self.curve:
             self.save()  # so that a run that is stopped while it compiles can be resumed
         compile_kernels(self.settings, console)
         self.play(console)
 
     def play(self, console: Console) -> None:
-        """Train to the end of the run, whose clock starts now."""
-        self._began = time.perf_counter()
-        board, logged = str(self.folder / "tensorboard"), self.model.num_timesteps if self.curve else -1
-        self.model.set_logger(Logger(board, [_Board(board, logged + 1)]))
+        """Train to the end of the run, with everything compiled."""
+        settings, first = self.settings, self.model.num_timesteps + 1 if self.curve else 0
+        log = str(self.folder / "tensorboard")
+        self.model.set_logger(Logger(log, [_TensorBoard(log, first)]))
         if not self.curve:
             self._add_point()
-        last_saved = self.elapsed
+        saved = self.seconds
         with progress(console) as show:
             while self.done < 1:
-                self.model.set_done(self.done)
-                past = math.floor(self.done * PAST_SELVES)
                 self._update()
-                if PAST in self.settings.opponents and math.floor(self.done * PAST_SELVES) > past and self.done < 1:
-                    self.past_selves[f"update {self.updates}"] = copy.deepcopy(self.model.network).eval()
-                    self._seat_opponents()
-                if self.elapsed >= self._next_point():
+                if self.done == 1 or self.seconds >= self._next_point():
                     self._add_point()
-                if self.elapsed - last_saved >= self.settings.checkpoint_every:
-                    last_saved = self.elapsed
+                if self.done == 1 or self.seconds - saved >= settings.checkpoint_every:
                     self.save()
+                    saved = self.seconds
                 show(self.done, self._status())
-        if self.curve[-1].frames < self.model.num_timesteps:
-            self._add_point()
-        self.save()
 
     def _update(self) -> None:
-        """Collect one rollout, learn from it and log."""
-        model, seed = self.model, self.settings.seed
+        """Collect one rollout, learn from it and log; raises ValueError if the weights are no longer finite."""
+        model, seed, began = self.model, self.settings.seed, time.perf_counter()
+        if PAST in self.settings.opponents and len(self.past_selves) < math.floor(self.done * PAST_SELVES):
+            self.past_selves[f"update {self.updates}"] = copy.deepcopy(model.network).eval()
+        model.set_done(self.done)
         self.updates += 1
         torch.manual_seed(seed_of(seed, self.updates, 0))
         model.rollout_buffer.rng = np.random.default_rng(seed_of(seed, self.updates, 1))
-        for games in model.parts:
-            if games.seat != "all":
-                games.pool = self._opponents()
-        began, frames, environment = time.perf_counter(), model.num_timesteps, model.environment_seconds
+        self._seat_opponents()
         model.collect_rollouts()
-        collected = time.perf_counter()
         model.train()
         if not all(bool(torch.isfinite(weight).all()) for weight in model.policy.parameters()):
-            raise FloatingPointError("the weights are no longer finite numbers; try a smaller learning_rate")
+            raise ValueError(
+                "training has diverged: the weights are no longer finite numbers; try a smaller learning_rate; "
+                f"the last good checkpoint is {self.folder / CHECKPOINT}"
+            )
         seconds = time.perf_counter() - began
-        model.logger.record("time/frames_per_second", (model.num_timesteps - frames) / seconds)
-        model.logger.record("time/collecting_share", (collected - began) / seconds)
-        model.logger.record("time/environment_share", (model.environment_seconds - environment) / seconds)
-        model.logger.record("rollout/games", model.games_played)
-        if model.opponent_returns:
-            model.logger.record("rollout/margin_against_opponents", float(np.mean(model.opponent_returns)))
+        self.seconds += seconds
+        model.logger.record("time/frames_per_second", self.settings.decisions / seconds)
         model.logger.dump(model.num_timesteps)
 
-    def _opponents(self) -> list[tuple[Opponent, float]]:
-        """Make the opponents of the next update with their weights; all past selves share one opponent's weight."""
+    def _seat_opponents(self) -> None:
+        """Make the opponents of an update, and seat them; all past selves share the weight of one opponent."""
+        past_selves = self.past_selves or {"learner": self.model.network}
+        seeds = (seed_of(self.settings.seed, self.updates, use) for use in itertools.count(2))
         opponents: list[tuple[Opponent, float]] = []
         for name in self.settings.opponents:
-            selves = list(self.past_selves.items()) or [("learner", self.model.network)]
-            for label, network in selves if name == PAST else [(name, None)]:
-                seed = seed_of(self.settings.seed, self.updates, 2 + len(opponents))
-                if network is None:
-                    opponents.append((agents.make_known(name, self.rules, seed=seed), 1.0))
-                else:
-                    player = NetworkAgent(network, self.rules, label, seed, temperature=1.0)
-                    opponents.append((player, 1.0 / len(selves)))
-        return opponents
-
-    def _seat_opponents(self) -> None:
+            if name != PAST:
+                opponents.append((agents.make_known(name, self.rules, seed=next(seeds)), 1.0))
+                continue
+            for label, network in past_selves.items():
+                player = NetworkAgent(network, self.rules, label, next(seeds), temperature=1.0)
+                opponents.append((player, 1.0 / len(past_selves)))
         for games in self.model.parts:
             if games.seat != "all":
-                games.set_opponents(self._opponents())
-
-    # ------------------------------------------------------------------ the curve
+                games.set_opponents(opponents)
 
     def _next_point(self) -> float:
         """Compute when the next point of the curve is due, in seconds: the pauses grow to `curve_every`."""
@@ -215,92 +202,61 @@ class TrainingRun:
         return last + min(longest, longest / 10 + GROWTH * last)
 
     def _add_point(self) -> None:
-        """Measure the current learner, while the clock of the training is stopped."""
-        began, settings = time.perf_counter(), self.settings
-        player = agents.make_known(settings.yardstick, self.rules, settings.seed + 1)
-        seconds, frames = self.elapsed, self.model.num_timesteps
-        result = duplicate_match(self.agent(), player, self.rules, settings.curve_deals, seed=settings.seed)
+        """Measure the current learner for the curve."""
+        settings, frames = self.settings, self.model.num_timesteps
+        learner = NetworkAgent(self.model.network, self.rules, "learner", seed=settings.seed)
+        yardstick = agents.make_known(settings.yardstick, self.rules, settings.seed + 1)
+        result = duplicate_match(learner, yardstick, self.rules, settings.curve_deals, seed=settings.seed)
         margin = result.adjusted or result
-        self.curve.append(CurvePoint(seconds, frames, margin.margin, margin.low, margin.high))
+        self.curve.append(CurvePoint(self.seconds, frames, margin.margin, margin.low, margin.high))
         self.model.logger.record(f"margin/{settings.yardstick}", margin.margin)
         self.model.logger.dump(frames)
-        assert self._began is not None
-        self._began += time.perf_counter() - began
-
-    def agent(self) -> NetworkAgent:
-        """Make an agent of the current learner that plays its best actions."""
-        return NetworkAgent(self.model.network, self.rules, "learner", seed=self.settings.seed)
 
     def _status(self) -> str:
-        frames, seconds = self._start
-        rate = (self.model.num_timesteps - frames) / max(self.elapsed - seconds, 1e-6)
-        if self.settings.minutes:
-            left = int(60 * self.settings.minutes - self.elapsed)
-        else:
-            left = int((self.settings.frames - self.model.num_timesteps) / max(rate, 1e-6))
-        left = max(left, 0)
+        left = int(self.seconds * (1 - self.done) / self.done)
+        rate = self.model.num_timesteps / self.seconds / 1000
         return (
-            f"{left // 60}:{left % 60:02d} left  {self.model.games_played:,} games  {rate / 1000:.1f}k frames/s  "
+            f"{left // 60}:{left % 60:02d} left  {self.model.games_played:,} games  {rate:.1f}k frames/s  "
             f"margin {self.curve[-1].margin:+.1f} over {self.settings.yardstick}"
         )
 
     # ------------------------------------------------------------------ files
 
+    def _networks(self) -> nn.ModuleDict:
+        return nn.ModuleDict({"policy": self.model.policy, "ema": self.model.ema, **self.past_selves})
+
     def save(self) -> None:
-        """Write the checkpoint: weights, optimizer, games and progress."""
+        """Write the checkpoint."""
         model = self.model
-        arrays = {f"policy.{name}": array for name, array in arrays_of(model.policy.state_dict()).items()}
-        for name, network in {"ema": model.ema, **self.past_selves}.items():
-            arrays |= {f"{name}.{key}": array for key, array in network.arrays().items()}
-        for index, state in model.policy.optimizer.state_dict()["state"].items():
-            arrays |= {f"optimizer.{index}.{name}": array for name, array in arrays_of(state).items()}
-        for place, games in enumerate(model.parts):
-            arrays |= {f"games.{place}.{name}": array for name, array in games.save().items()}
-            arrays[f"earned.{place}"] = model.opponent_earned[place]
-        arrays["opponent_returns"] = np.array(model.opponent_returns, np.float64)
+        states = {"networks": self._networks().state_dict()}
+        for number, state in model.policy.optimizer.state_dict()["state"].items():
+            states[f"optimizer.{number}"] = state
+        arrays = {f"{part}.{name}": array for part, state in states.items() for name, array in arrays_of(state).items()}
+        for number, games in enumerate(model.parts):
+            arrays |= {f"games.{number}.{name}": array for name, array in games.save().items()}
         state = {
-            "settings": self.settings.model_dump(mode="json"), "seconds": self.elapsed, "frames": model.num_timesteps,
-            "games": model.games_played, "updates": self.updates, "epochs": model._n_updates,
+            "seconds": self.seconds, "updates": self.updates, "games": model.games_played,
             "past_selves": list(self.past_selves), "curve": [asdict(point) for point in self.curve],
         }  # fmt: skip
-        write_artifact(self.folder / CHECKPOINT, KIND, VERSION, arrays, {"progress": state})
+        about = {"settings": self.settings.model_dump(mode="json"), "progress": state}
+        write_artifact(self.folder / CHECKPOINT, KIND, VERSION, arrays, about)
 
-    def _load(self, kept: Kept) -> None:
-        """Load a checkpoint of the same settings, except the games, which need their opponents first."""
-        model, past = self.model, kept.progress
-        model.policy.load_state_dict(tensors_of(_part_of(kept.arrays, "policy.")))
-        model.ema.load_state_dict(tensors_of(_part_of(kept.arrays, "ema.")))
-        optimizer = model.policy.optimizer.state_dict()
-        states = {
-            place: tensors_of(_part_of(kept.arrays, f"optimizer.{place}."))
-            for place in optimizer["param_groups"][0]["params"]
-        }
-        optimizer["state"] = {place: state for place, state in states.items() if state}
-        model.policy.optimizer.load_state_dict(optimizer)
-        model.num_timesteps, model.games_played, model._n_updates = past["frames"], past["games"], past["epochs"]
-        for place, earned in enumerate(model.opponent_earned):
-            earned[:] = kept.arrays[f"earned.{place}"]
-        model.opponent_returns.extend(kept.arrays["opponent_returns"].tolist())
-        self.past_selves = {
-            name: CardNetwork.of(_part_of(kept.arrays, f"{name}."), model.network.inputs)
-            for name in past["past_selves"]
-        }
-
-    def _load_weights(self, folder: Path) -> None:
-        """Start from the network of a model; raises ValueError if its inputs or sizes differ."""
-        arrays, card = load_model(folder)
-        network = CardNetwork.of(arrays, inputs_of(rules_in(card)))
-        if network.inputs != self.model.network.inputs:
-            raise ValueError(
-                f"the network in {folder} was trained for '{rules_in(card)}', which shows other entries or features "
-                "than the rules of this run; start from a model of the same game"
-            )
-        if network.shape != self.model.network.shape:
-            raise ValueError(
-                f"the network in {folder} has {network.shape}, and the settings ask for {self.settings.shape}"
-            )
-        self.model.network.load_state_dict(network.state_dict())
-        self.model.ema.load_state_dict(network.state_dict())
+    def _load(self, checkpoint: Checkpoint) -> None:
+        """Continue from a checkpoint of the same settings."""
+        model, state, arrays = self.model, checkpoint.progress, checkpoint.arrays
+        self.seconds, self.updates, model.games_played = state["seconds"], state["updates"], state["games"]
+        model.num_timesteps = self.updates * self.settings.decisions
+        self.curve = [CurvePoint(**point) for point in state["curve"]]
+        self.past_selves = {name: copy.deepcopy(model.network).eval() for name in state["past_selves"]}
+        self._networks().load_state_dict(tensors_of(_part_of(arrays, "networks.")))
+        if self.updates:  # before, Adam has no moments
+            optimizer = model.policy.optimizer.state_dict()
+            numbers = optimizer["param_groups"][0]["params"]
+            optimizer["state"] = {number: tensors_of(_part_of(arrays, f"optimizer.{number}.")) for number in numbers}
+            model.policy.optimizer.load_state_dict(optimizer)
+        self._seat_opponents()  # first, as opponents may need the history of the games
+        for number, games in enumerate(model.parts):
+            games.load(_part_of(arrays, f"games.{number}."))
 
     def write_model(self, command: str) -> None:
         """Write the model and the learning curve."""
@@ -313,7 +269,7 @@ class TrainingRun:
             command=command,
             seed=self.settings.seed,
             frames=self.model.num_timesteps,
-            seconds=round(self.elapsed, 1),
+            seconds=round(self.seconds, 1),
             version=__version__,
             commit=commit(),
             created=datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -322,8 +278,8 @@ class TrainingRun:
 
     def finish(self) -> list[MatchResult]:
         """Write the model, its card, the curve and the final evaluation, and return the evaluation."""
-        self.write_model(self.settings.line)
         settings = self.settings
+        self.write_model(settings.line)
         opponents = [agents.make_known(name, self.rules, settings.seed + 2) for name in settings.against]
         learner = NetworkAgent(self.model.network, self.rules, "model")
         results = evaluate(learner, opponents, self.rules, settings.deals, seed=settings.seed + 1)
@@ -332,7 +288,7 @@ class TrainingRun:
         return results
 
 
-class _Board(TensorBoardOutputFormat):
+class _TensorBoard(TensorBoardOutputFormat):
     """The log for TensorBoard, which hides the steps that an earlier process logged from `first` on."""
 
     def __init__(self, folder: str, first: int) -> None:
@@ -350,25 +306,19 @@ def _part_of(arrays: Arrays, prefix: str) -> Arrays:
 
 
 def compile_kernels(settings: TrainSettings, console: Console) -> None:
-    """Compile all kernels by a small throwaway run, once per process; print a notice if any is not cached."""
+    """Compile all kernels of a run by a small throwaway run; print a notice if any is not cached."""
     small = settings.changed(**SMALL)
-    with compiling(console):
-        _train_small(small.changed(frames=2 * small.decisions))
+    with compiling(console), tempfile.TemporaryDirectory() as folder:
+        TrainingRun(small.changed(frames=2 * small.decisions), Path(folder)).play(Console(quiet=True))
 
 
-@functools.cache
-def _train_small(settings: TrainSettings) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        TrainingRun(settings, Path(folder)).play(Console(quiet=True))
-
-
-def read_checkpoint(folder: Path) -> Kept:
+def read_checkpoint(folder: Path) -> Checkpoint:
     """Read a run's checkpoint; raises ValueError if there is none, or it is torn, changed or of another version."""
     path = folder / CHECKPOINT
     if not path.is_file():
         raise ValueError(f"there is no run to resume in {folder}: {CHECKPOINT} is missing")
     arrays, about = read_artifact(path, KIND, VERSION)
-    return Kept(TrainSettings.from_file(about["progress"]["settings"]), about["progress"], arrays)
+    return Checkpoint(TrainSettings.from_file(about["settings"]), about["progress"], arrays)
 
 
 @contextlib.contextmanager
@@ -377,19 +327,18 @@ def open_training(settings: TrainSettings) -> Iterator[TrainingRun]:
 
     Raises ValueError if the folder does not fit, or another run is writing to it.
     """
+    folder = Path(settings.resume or settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
+    checkpoint = None
     if settings.resume:
-        folder = Path(settings.resume)
-        read_checkpoint(folder)
-        with writing_to(folder):
-            kept = read_checkpoint(folder)
-            yield TrainingRun(kept.settings.typed_by(settings), folder, kept)
-        return
-    folder = Path(settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
-    _check_empty(folder)
-    new = TrainingRun(settings, folder)
+        checkpoint = read_checkpoint(folder)
+        settings = checkpoint.settings.typed_by(settings)
+    else:
+        _check_empty(folder)
+    run = TrainingRun(settings, folder, checkpoint)
     with writing_to(folder):
-        _check_empty(folder)  # another run may have written to it in the meantime
-        yield new
+        if not checkpoint:
+            _check_empty(folder)  # another run may have written to it in the meantime
+        yield run
 
 
 def _check_empty(folder: Path) -> None:
@@ -401,22 +350,19 @@ def _check_empty(folder: Path) -> None:
 def train(settings: TrainSettings, quiet: bool = False) -> list[MatchResult]:
     """Train by settings, print the evaluation and the paths of the results, and return the evaluation.
 
-    Raises ValueError if the folder does not fit, another run is writing to it, or training stops early.
+    Raises ValueError if the folder does not fit, another run is writing to it, or the learner diverges, and OSError if
+    the folder can't be written.
     """
     console = Console(quiet=quiet)
     with open_training(settings) as run:
         console.print(f"Training on '{run.rules}' in {run.folder}", markup=False)
-        last, again = f"the last good checkpoint is {run.folder / CHECKPOINT}", f"krypenv train --resume {run.folder}"
         try:
-            run.train(console)
-        except KeyboardInterrupt:  # in the middle of an update, so the state is not saved
-            console.print(f"Stopped. Resume from the last checkpoint with: {again}", markup=False)
-            raise SystemExit(130) from None
-        except FloatingPointError as error:
-            raise ValueError(f"training has diverged: {error}; {last}") from None
-        except OSError as error:
-            reason = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
-            raise ValueError(f"training has stopped: {reason}; {last}; resume with: {again}") from None
+            with naming(run.folder):  # TensorBoard's errors have no name of a file
+                run.train(console)
+        except (KeyboardInterrupt, OSError):  # in the middle of an update, so the state is not saved
+            again = f"krypenv train --resume {run.folder}"
+            console.print(f"The last checkpoint is kept; resume the run with: {again}", markup=False)
+            raise
         results = run.finish()
     if not quiet:
         print_matches(results)
