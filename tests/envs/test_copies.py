@@ -55,13 +55,3 @@ def test_a_copy_of_a_learner_s_environment_is_shown_alike(mode, copied, opened):
     env.close()
     copied(env).render()  # a window that was closed is not closed for the copy
     assert len(opened) == (4 if mode == "human" else 0)
-
-
-def test_before_the_first_deal_a_raw_environment_says_what_is_missing():
-    env = mulle_v0.raw_env(render_mode="ansi")
-    for call in (env.render, env.state, env.last, lambda: env.observe("player_0"), lambda: env.agents):
-        with pytest.raises(AttributeError, match=r"^'raw_env' object has no attribute '\w+' before reset\(\)$"):
-            call()
-    env.reset(seed=1)
-    with pytest.raises(AttributeError, match=r"^'raw_env' object has no attribute 'nothing'$"):
-        _ = env.nothing
