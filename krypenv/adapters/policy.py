@@ -34,8 +34,8 @@ class PolicyFunction(BaseAgent):
     Attributes:
         files: the files that the policy was loaded from, by which a score identifies it.
 
-    `act` raises ValueError for a result of another shape, for an illegal action, and for a legal action whose logit or
-    value is not finite.
+    `act` raises ValueError for a result of another shape, and for a legal action whose logit or value is not finite.
+    Whoever carries an action out refuses an illegal one.
 
     >>> rules = Rules.preset("krypkasino", players=2)
     >>> low = PolicyFunction(lambda observations, masks: -np.arange(105) + 0 * masks, rules, "low", features=False)
@@ -62,7 +62,7 @@ class PolicyFunction(BaseAgent):
         if result.shape == masks.shape and result.dtype.kind in "iuf":
             return _best_legal(result, masks)
         if result.shape == (count,) and result.dtype.kind in "iu":
-            return _check_legal(result, masks)
+            return result.astype(np.int64)
         raise ValueError(
             f"the policy returned {one_line(str(result.dtype), 80)} of shape {result.shape} for {count} decisions, "
             f"and not actions, whole numbers ({count},), or logits or values, ({count}, {actions})"
@@ -80,21 +80,6 @@ def _best_legal(values: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.ND
         )
     best: npt.NDArray[np.int64] = np.where(masks == 1, values, -np.inf).argmax(axis=1)
     return best
-
-
-def _check_legal(actions: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-    """Convert actions to int64, (B,); raise ValueError for one that its mask forbids, or that does not exist."""
-    exists = (actions >= 0) & (actions < masks.shape[1])
-    chosen = np.where(exists, actions, 0).astype(np.int64)
-    is_legal = exists & (masks[np.arange(len(masks)), chosen] == 1)
-    if not is_legal.all():
-        row = int(is_legal.argmin())
-        name = f" ({action_name(int(chosen[row]))})" if exists[row] else ""
-        raise ValueError(
-            f"the policy chose action {actions[row]}{name} in decision {row}, which its mask forbids; "
-            f"legal there is {', '.join(map(str, np.flatnonzero(masks[row])))}"
-        )
-    return chosen
 
 
 def _as_array(result: Any) -> npt.NDArray[Any]:
