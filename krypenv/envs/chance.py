@@ -32,10 +32,12 @@ class CoursePlan:
 
     Attributes:
         deals: for each deal of a game the cards that chance deals, in order; without `sorted_deals` in that of R4.
+        most_games: a bound on the games of a session.
     """
 
     def __init__(self, rules: RulesLike, sorted_deals: bool = False) -> None:
         self.rules, self.sorted_deals = as_rules(rules), bool(sorted_deals)
+        self.most_games = self.rules.games or LAST_GAME
         self.compiled = compile_rules(rules)
         rows = self.compiled[0]
         starts, seats = rows["deal_start"], rows["destination"]
@@ -53,11 +55,6 @@ class CoursePlan:
     def __reduce__(self) -> tuple[Any, ...]:
         return CoursePlan, (self.rules, self.sorted_deals)
 
-    @property
-    def most_games(self) -> int:
-        """A bound on the games of a session."""
-        return self.rules.games or LAST_GAME
-
 
 def draw_weights(left: Sequence[int], remaining: int, last: int = NO_CARD, held: int = 0) -> list[tuple[int, int]]:
     """List the kinds that may be dealt next, ascending, with weights proportional to their probabilities.
@@ -73,22 +70,16 @@ def draw_weights(left: Sequence[int], remaining: int, last: int = NO_CARD, held:
     >>> draw_weights([1, 1, 1], remaining=2)
     [(0, 2), (1, 1)]
     """
-    if remaining == 1 and last == NO_CARD:
-        return [(kind, copies) for kind, copies in enumerate(left) if copies]
     above = list(accumulate(reversed(left), initial=0))[::-1]  # copies of a kind and of those after it
+    before = 1 if last == NO_CARD else comb(left[last] + held, held)  # choices of the copies held of the last kind
     weights = []
-    start, ways = 0, 1
-    if last != NO_CARD:
-        copies, rest = left[last] + held, above[last + 1]
-        same = sum(
-            comb(copies, count) * comb(rest, remaining - count + held)
-            for count in range(held + 1, min(copies, held + remaining) + 1)
-        )
-        if same:
-            weights.append((last, same))
-        start, ways = last + 1, comb(copies, held)
-    for kind in range(start, len(left)):
-        weight = ways * (comb(above[kind], remaining) - comb(above[kind + 1], remaining))
+    for kind in range(0 if last == NO_CARD else last, len(left)):
+        copies, rest = left[kind], above[kind + 1]
+        if kind == last:  # further copies of it are chosen with those held
+            most = min(copies, remaining)
+            weight = sum(comb(copies + held, held + more) * comb(rest, remaining - more) for more in range(1, most + 1))
+        else:
+            weight = before * (comb(copies + rest, remaining) - comb(rest, remaining))
         if weight:
             weights.append((kind, weight))
     return weights

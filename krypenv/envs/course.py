@@ -41,10 +41,8 @@ from krypenv.inputs.words import is_whole, listed, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import TABLE
 from krypenv.kernels.scoring import leads, side_scores
-from krypenv.rules import Rules
 from krypenv.runtime.jit import handle
-from krypenv.state import allocate
-from krypenv.worlds.invariants import check_state
+from krypenv.state import State, allocate
 
 CHANCE, TERMINAL = -1, -4  # in `Course.turn`; OpenSpiel has the same numbers
 _KINDS = np.arange(NUM_KINDS)
@@ -57,8 +55,7 @@ class Course:
         plan: the rules and the order of the deals.
 
     Attributes:
-        start: where the path begins: before the first card, or in the state that `resume` was given.
-        beginning: where the present deal begins: before its first card, or in that state.
+        beginning: where the present deal begins, before its first card.
         path: all actions so far, those of chance (the kinds dealt) included.
         views: the memory of each seat as text: its hands and all plays (perfect recall). The last one is the public
             record. They have complete plays only: `recall` and `record` add one that has begun.
@@ -71,9 +68,8 @@ class Course:
     """
 
     __slots__ = (
-        "_begun", "_states", "_undealt", "beginning", "path", "plan", "plays", "start", "turn", "views",
+        "_begun", "_states", "_undealt", "beginning", "path", "plan", "plays", "rules", "turn", "views",
     )  # fmt: skip
-    start: Course
     beginning: Course
     plays: tuple[tuple[int, Play], ...]
     turn: int
@@ -81,7 +77,7 @@ class Course:
     _begun: tuple[int, ...]  # actions of the play in progress
 
     def __init__(self, plan: CoursePlan) -> None:
-        self.plan = plan
+        self.plan, self.rules = plan, plan.rules
         self._states = handle(allocate(2))  # the second one is work space
         row = self._states[0]
         row["dealer"], row["game_number"] = plan.rules.players - 1, 1
@@ -91,20 +87,17 @@ class Course:
             row[name] = NO_SEAT
         self.path: tuple[int, ...] = ()
         self.views: tuple[str, ...] = (*(f"seat {seat}" for seat in range(plan.rules.players)), "table")
-        self.start = self
         self._begin_game()
 
     @classmethod
-    def resume(cls, plan: CoursePlan, state: np.ndarray) -> Course:
-        """Start from a state, a record of `GAME` in which a seat is to act; each seat remembers what it sees there.
+    def search_root(cls, plan: CoursePlan, world: State) -> Course:
+        """Make the root of a search: a world of `determinize`, (1,) of `GAME`, in which a seat is to act.
 
-        Chance deals the rest of the deck in any order. Raises ValueError for anything but a state of an unfinished game
-        under these rules.
+        It has no past: the path and the plays begin there, and each seat remembers what it sees there. Chance deals the
+        rest of the deck in any order.
         """
-        record = np.atleast_1d(np.asarray(state))
-        check_state(plan.rules, record.view(np.recarray), 1)
         course = cls(plan)
-        course._states[0] = record[0]
+        course._states[0] = handle(world)[0]
         row = course.state
         course.turn = int(row["seat"])
         course._undealt = (plan.rules.deck_counts - np.bincount(
@@ -126,11 +119,6 @@ class Course:
         return self  # it never changes
 
     # ------------------------------------------------------------------ the state
-
-    @property
-    def rules(self) -> Rules:
-        """The rules."""
-        return self.plan.rules
 
     @property
     def state(self) -> np.ndarray:
@@ -177,13 +165,10 @@ class Course:
     def dealt(self) -> Iterator[tuple[int, int, int]]:
         """Yield the cards dealt in this game: the deal from 0 on, the seat or NO_SEAT for the table, and the kind.
 
-        Incomplete deals are left out, and so are those before the state that `resume` was given.
+        Incomplete deals are left out.
         """
-        start = self.start.state
-        is_known = self.start.turn == CHANCE or start["game_number"] != self.state["game_number"]
-        first = 0 if is_known else int(start["deal_number"])
-        last = 0 if self.turn == CHANCE and self._deal() == 0 else int(self.state["deal_number"])
-        for number in range(first, last):
+        complete = 0 if self.turn == CHANCE and self._deal() == 0 else int(self.state["deal_number"])
+        for number in range(complete):
             for draw in self.plan.deals[number]:
                 yield number, self.owner_of(draw), int(self.state["deck"][draw.place])
 
@@ -250,22 +235,22 @@ class Course:
         Raises IllegalMove, a ValueError, if the action is illegal.
         """
         child = self._copy()
-        most = NUM_KINDS if self.turn == CHANCE else self.rules.num_actions
         carry_out = child._deal_card if self.turn == CHANCE else child._act
-        if self.turn == TERMINAL or not is_whole(action, 0, most - 1) or not carry_out(int(action)):
+        if self.turn == TERMINAL or not self._exists(action) or not carry_out(int(action)):
             raise IllegalMove(self._refusal(action))
         child.path += (int(action),)
         return child
+
+    def _exists(self, action: Any) -> bool:
+        """Test whether an action is a number of one of the seats, or of chance."""
+        return is_whole(action, 0, (NUM_KINDS if self.turn == CHANCE else self.rules.num_actions) - 1)
 
     def _refusal(self, action: Any) -> str:
         """Say that an action is illegal, and which are legal."""
         if self.turn == TERMINAL:
             return f"action {shown(action)} is illegal, for the session is over"
-        who, most = f"seat {self.turn}", self.rules.num_actions
-        if self.turn == CHANCE:
-            who, most = "chance", NUM_KINDS
-        is_named = is_whole(action, 0, most - 1)
-        name = action_text(self.turn, int(action)) if is_named else f"action {shown(action)}"
+        who = "chance" if self.turn == CHANCE else f"seat {self.turn}"
+        name = action_text(self.turn, int(action)) if self._exists(action) else f"action {shown(action)}"
         return f"{name} is illegal; {who} may {listed(action_text(self.turn, legal) for legal in self.options())}"
 
     def _draw(self) -> Draw:

@@ -16,7 +16,7 @@ from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course, action_text
 from krypenv.envs.opponents import Player, ask_opponent, make_named
 from krypenv.envs.resampling import resampled
-from krypenv.envs.structs import Struct, actions_of, history_of, observation_struct, state_struct
+from krypenv.envs.structs import Struct, StructState, history_of
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.features import observation_for
 from krypenv.game.stack import most_actions
@@ -26,7 +26,6 @@ from krypenv.kernels.observing import plays_of_deal
 from krypenv.observation import history_shape
 from krypenv.rewards import illegal_reward
 from krypenv.rules import Rules, RulesLike, as_rules
-from krypenv.runtime.jit import handle
 from krypenv.worlds.determinize import determinize
 
 try:
@@ -102,14 +101,14 @@ def rules_of(parameters: dict[str, Any]) -> Rules:
 
 
 class KrypGame(pyspiel.Game):
-    """All games of the family; `plan` has the rules.
+    """All games of the family, by their `rules` and the `plan` of their deals.
 
     Returns are margins in points: the lead of a seat's side over the mean of the other sides (R14, R16).
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         params = params or {}
-        rules = rules_of(params)
+        self.rules = rules = rules_of(params)
         self.plan = CoursePlan(rules, params.get("sorted_deals", False))
         sides = rules.num_teams
         most = -illegal_reward(rules, "centred", False) * sides / (sides - 1)
@@ -128,11 +127,6 @@ class KrypGame(pyspiel.Game):
     def __reduce__(self) -> tuple[Any, ...]:
         return pyspiel.load_game, (str(self),)
 
-    @property
-    def rules(self) -> Rules:
-        """The rules."""
-        return self.plan.rules
-
     def new_initial_state(self, struct: Struct | dict[str, Any] | str | None = None) -> KrypState:
         """Start before the first card is dealt, or in the state of a struct or of its JSON."""
         state = KrypState(self, self._start)
@@ -140,13 +134,6 @@ class KrypGame(pyspiel.Game):
             for action in history_of(self.rules, struct if isinstance(struct, Struct) else Struct(struct)):
                 state.apply_action(action)
         return state
-
-    def resume(self, state: Any) -> KrypState:
-        """Start from a row of `krypenv.state.GAME` in which a seat is to act.
-
-        The history begins there. Raises ValueError for anything but a state of an unfinished game under these rules.
-        """
-        return KrypState(self, Course.resume(self.plan, state))
 
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> Observer:
         """Make an observer of states, by default without perfect recall."""
@@ -157,7 +144,7 @@ class KrypGame(pyspiel.Game):
         return self.plan.most_games * self.rules.deck_size
 
 
-class KrypState(pyspiel.State):
+class KrypState(StructState, pyspiel.State):
     """A state: its `course` is the session up to it (`krypenv.envs.course.Course`)."""
 
     def __init__(self, game: KrypGame, course: Course) -> None:
@@ -199,36 +186,11 @@ class KrypState(pyspiel.State):
         The moves are those of this state. The history may differ by a `stop`, which a play needs only if it could go
         on. Raises ValueError for an unknown seat, while chance deals, and at the end.
         """
-        number = probability_sampler()
-        if not 0 <= number <= 1:
-            raise ValueError(f"a probability sampler returns numbers from 0 to 1, not {shown(number)}")
-        twin = resampled(self.course, player_id, int(number * 2.0**53))
-        state = KrypState(self.get_game(), twin.start)
+        twin = resampled(self.course, player_id, int(probability_sampler() * 2.0**53))
+        state = self.get_game().new_initial_state()
         for action in twin.path:
             state.apply_action(action)
         return state
-
-    def to_struct(self) -> Struct:
-        """Describe the whole state with all hands and its history; `game.new_initial_state(struct)` is the inverse."""
-        return state_struct(self.course)
-
-    def to_observation_struct(self, player: int | None = None) -> Struct:
-        """Describe what a player sees, by default the one to act, in the form for programs (docs/programs.md)."""
-        return observation_struct(self.course, self.course.turn if player is None else player)
-
-    def action_to_struct(self, *player_and_action: int) -> Struct:
-        """Name an action, as in `{"action": "play 8S"}`; the player may be left out."""
-        *player, action = player_and_action
-        return Struct({"action": action_text(player[0] if player else self.course.turn, action)})
-
-    def struct_to_actions(self, struct: Struct) -> list[int]:
-        """Read the action of a struct, or the actions of a whole `{"move": "8Sx2H6D"}`; ValueError if illegal."""
-        return actions_of(self.course, struct)
-
-    def apply_action_struct(self, struct: Struct) -> None:
-        """Carry out what `struct_to_actions` returns."""
-        for action in self.struct_to_actions(struct):
-            self.apply_action(action)
 
     def __str__(self) -> str:
         return str(self.course)
@@ -252,9 +214,6 @@ class AgentBot(pyspiel.Bot):
         masks[0, course.legal_actions()] = 1
         observations = observation_for(self.agent, course.rules, _with_history(course), masks)
         return int(ask_opponent(self.agent, observations, masks)[0])
-
-    def restart(self) -> None:
-        """Reset nothing: agents decide by observations alone."""
 
     def restart_at(self, state: KrypState) -> None:
         """Reset nothing: agents decide by observations alone."""
@@ -283,7 +242,7 @@ def make_bot(game: KrypGame, name: str, seed: int = 0) -> AgentBot:
 class Bot:
     """A bot of OpenSpiel as an agent: `krypenv.envs.openspiel:Bot(bot='ismcts', simulations=100)` in an agent string.
 
-    It decides in a state that is consistent with what the seat sees (`determinize`), so it sees no hidden cards.
+    It searches worlds that are consistent with what the seat sees (`determinize`), so it sees no hidden cards.
 
     Args:
         rules: the rules.
@@ -308,7 +267,7 @@ class Bot:
         self._bot: Any
         if bot == "ismcts":
             self._bot = ismcts.ISMCTSBot(self.game, evaluator, explore, simulations, random_state=self._random)
-            self._bot.set_resampler(lambda state, seat: state.resample_from_infostate(seat, self._random.uniform))
+            self._bot.set_resampler(lambda state, seat: self._world(state.course.observation(seat)))
         else:
             self._bot = mcts.MCTSBot(self.game, explore, simulations, evaluator, random_state=self._random)
 
@@ -321,8 +280,12 @@ class Bot:
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
             return int(legal[0])
+        return int(self._bot.step(self._world(observation)))
+
+    def _world(self, observation: npt.NDArray[np.int8]) -> KrypState:
+        """Draw a state that is consistent with an observation, (N,) int8, for the root of a search."""
         world = determinize(observation, int(self._random.randint(2**31)), self.rules)
-        return int(self._bot.step(self.game.resume(handle(world)[0])))
+        return KrypState(self.game, Course.search_root(self.game.plan, world))
 
 
 pyspiel.register_game(_TYPE, KrypGame)

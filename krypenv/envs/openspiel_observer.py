@@ -24,7 +24,7 @@ class Observer:
     """Writes what a seat observes into `tensor`, whose named parts are `dict`; see `open_spiel.python.observation`.
 
     - Public parts are the blocks of `rules.layout`, but for the hand. Without private parts, `seen` leaves it out.
-    - Private is the `hand`, or for all players the `hands`, (P, 52), by seat.
+    - Private is the `hand`.
     - With perfect recall come, for the game in progress, the cards `dealt` to the hand (private) and `laid` on the
       table in each deal, and the `plays` (public), a row for each with the columns of
       `krypenv.observation.history_columns(rules)`. The earlier games of a session are in the string only; what counts
@@ -41,7 +41,6 @@ class Observer:
             raise ValueError(f"observations take no parameters, not {shown(params)}")
         self._public, self._recalls = kind.public_info, kind.perfect_recall
         self._is_private = kind.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
-        self._shows_all = kind.private_info == pyspiel.PrivateInfoType.ALL_PLAYERS
         parts = self._parts(Course(plan), 0)
         self.tensor: FloatArray = np.zeros(sum(part.size for part in parts.values()), np.float32)
         self.dict: dict[str, FloatArray] = {}
@@ -56,8 +55,6 @@ class Observer:
         parts: dict[str, npt.NDArray[Any]] = {}
         if self._is_private:
             parts["hand"] = observation[layout["hand"]]
-        if self._shows_all:
-            parts["hands"] = course.state["hands"][: rules.players]
         if self._public:
             parts |= {name: observation[block] for name, block in layout.items() if name != "hand"}
             if not self._is_private:
@@ -85,12 +82,10 @@ class Observer:
         """Format what a player observes of a state as text."""
         course: Course = state.course
         if self._recalls and self._public:
-            text = course.recall(player) if self._is_private else course.record
-        elif self._recalls:
-            text = " | ".join(cards_of(hand) for hand in self._parts(course, player).get("dealt", ()) if hand.any())
-        else:
-            text = course.text(player, self._public, self._is_private)
-        return f"{text}\n{course}" if self._shows_all else text
+            return course.recall(player) if self._is_private else course.record
+        if self._recalls:
+            return " | ".join(cards_of(hand) for hand in self._parts(course, player).get("dealt", ()) if hand.any())
+        return course.text(player, self._public, self._is_private)
 
 
 def write_plays(rules: Rules, plays: Sequence[tuple[int, Play]], player: int, rows: npt.NDArray[Any]) -> None:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv.cards import NO_CARD, NUM_KINDS, STOP, TAKE
 from krypenv.engine import IllegalMove
-from krypenv.envs.course import CHANCE, Course
-from krypenv.game.stack import resume_stack
-from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.decision_checks import SOUND
+from krypenv.envs.course import Course
 from krypenv.runtime.jit import handle
-from krypenv.state import allocate
 from krypenv.worlds.determinize import determinize
 
 MOST_DRAWS = 10_000  # of hands that could have been played like that
 _KINDS = np.arange(NUM_KINDS)
-
-IntArray = npt.NDArray[np.int64]
 
 
 def resampled(course: Course, seat: int, seed: int) -> Course:
@@ -36,7 +29,7 @@ def resampled(course: Course, seat: int, seed: int) -> Course:
         raise ValueError("other hands are drawn where a seat is to act, not while cards are dealt nor at the end")
     observation = course.observation(seat)
     for _ in range(MOST_DRAWS):
-        twin = _played_alike(course, _redealt(course, seat, seed, rng))
+        twin = _played_alike(course, _redealt(course, seat, rng))
         if (
             twin is not None
             and twin.turn == course.turn
@@ -44,23 +37,19 @@ def resampled(course: Course, seat: int, seed: int) -> Course:
             and (twin.observation(seat) == observation).all()
         ):
             return twin
-        seed = int(rng.integers(1 << 53))
     return course
 
 
-def _redealt(course: Course, seat: int, seed: int, rng: np.random.Generator) -> Course | None:
-    """Draw the other hands anew at the deal's first decision; None if builds rule these hands out (B5)."""
+def _redealt(course: Course, seat: int, rng: np.random.Generator) -> Course:
+    """Draw the other hands anew at the deal's first decision."""
     rules, beginning, row = course.rules, course.beginning, course.state
-    world = handle(determinize(course.observation(seat), seed, rules))[0]  # its dealer is the last seat
+    world = handle(determinize(course.observation(seat), rng, rules))[0]  # its dealer is the last seat
     hands = np.zeros(row["hands"].shape, np.int64)
     hands[: rules.players] = np.roll(world["hands"][: rules.players], int(row["dealer"]) + 1, axis=0)
     for player, (card, *_) in course.plays[len(beginning.plays) :]:
         hands[player, card] += 1
-    for node, copies in ((course, 1), (beginning, -1)):  # the card of an unfinished play is in no hand
-        if _is_choosing(node):
-            hands[node.turn, node.state["pending"]] += copies
-    if beginning.turn != CHANCE:
-        return _resumed(beginning, hands)
+    if _is_choosing(course):  # the card of an unfinished play is in no hand
+        hands[course.turn, row["pending"]] += 1
     piles = [np.repeat(_KINDS, hand)[::-1] for hand in hands]
     if not course.plan.sorted_deals:
         piles = [rng.permutation(pile) for pile in piles]
@@ -73,33 +62,11 @@ def _redealt(course: Course, seat: int, seed: int, rng: np.random.Generator) -> 
     return twin
 
 
-def _resumed(beginning: Course, hands: IntArray) -> Course | None:
-    """Start from a state with other hands; None if these are inconsistent with it."""
-    rules, states = beginning.rules, handle(allocate(1))
-    states[0] = beginning.state
-    row = states[0]
-    dealt = int(row["next_card"])
-    stock = np.bincount(row["deck"][dealt : rules.deck_size], minlength=NUM_KINDS)
-    stock += (row["hands"].astype(np.int64) - hands).sum(axis=0)
-    row["deck"][:dealt] = np.repeat(_KINDS, rules.deck_counts - stock)
-    row["deck"][dealt : rules.deck_size] = np.repeat(_KINDS, stock)
-    row["hands"] = hands
-    row["hand_kinds"] = ((hands > 0) << _KINDS).sum(axis=1)
-    if resume_stack(beginning.plan.compiled, states, handle(allocate(1)), borrow_scratch()) != SOUND:
-        return None
-    try:
-        return Course.resume(beginning.plan, row)
-    except ValueError:  # nothing is legal
-        return None
-
-
-def _played_alike(course: Course, twin: Course | None) -> Course | None:
+def _played_alike(course: Course, twin: Course) -> Course | None:
     """Make the moves of the deal of a course in its twin; None if one is illegal.
 
     A `stop` is added or left out where the twin's play needs one or ends by itself.
     """
-    if twin is None:
-        return None
     try:
         for action in course.path[len(twin.path) :]:
             if action < TAKE and _is_choosing(twin):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from krypenv.envs.course import CHANCE, TERMINAL, Course, action_text
+from krypenv.envs.course import CHANCE, Course, action_text
 from krypenv.game.display import seat_counts
 from krypenv.game.game import Game
 from krypenv.game.moves import Move, list_some
@@ -55,7 +54,7 @@ def public_values(game: Game) -> dict[str, Any]:
     return {
         "dealer": game.dealer,
         "deal": game.deal_number,
-        "deals": _num_deals(game.rules),
+        "deals": int(game.compiled["num_deals"][0]),
         "stock": game.stock_size,
         "table": game.table,
         "builds": [
@@ -100,11 +99,6 @@ def seen_values(
     }
 
 
-@lru_cache(16)
-def _num_deals(rules: Rules) -> int:
-    return len(rules.deal_sizes())
-
-
 def _seat_values(game: Game, seat: int) -> dict[str, int]:
     """Describe the public part of a seat: its team, the size of its hand, and its counts."""
     counts = {name.replace(" ", "_"): count for name, count in seat_counts(game, seat).items()}
@@ -112,22 +106,6 @@ def _seat_values(game: Game, seat: int) -> dict[str, int]:
 
 
 # ---------------------------------------------------------------------- courses, for OpenSpiel
-
-
-def state_struct(course: Course) -> Struct:
-    """Describe a whole state, with all hands; its history is None if it was resumed from a state."""
-    game = Game.at_row(course.rules, course.state)
-    has_history = course.start.turn == CHANCE
-    return Struct(
-        {
-            "rules": str(course.rules),
-            "history": list(course.path) if has_history else None,
-            "current_player": course.turn,
-            "returns": course.returns(),
-            "hands": [game.hand(seat) for seat in range(course.rules.players)],
-            **public_values(game),
-        }
-    )
 
 
 def history_of(rules: Rules, struct: Struct) -> list[int]:
@@ -141,28 +119,62 @@ def history_of(rules: Rules, struct: Struct) -> list[int]:
     return history
 
 
-def observation_struct(course: Course, player: int) -> Struct:
-    """Describe what a player sees of a state, with the plays of the deal since the state began.
+class StructState:
+    """The structs of a state in OpenSpiel, which Python games lack there.
 
-    Raises ValueError for an unknown player, and while chance deals.
+    Attributes:
+        course: the session up to the state.
     """
-    if course.turn == CHANCE:
-        raise ValueError("a player sees a state where a seat is to act, or at the end; here chance deals")
-    plays = [(seat, Move.of_kinds(card, takes, 0, build, builds)) for seat, (card, takes, _, build, builds) in
-             course.plays[len(course.beginning.plays) :]]  # fmt: skip
-    game = Game.at_row(course.rules, course.state)
-    return Struct(seen_values(game, course.check_seat(player), course.observation(player), plays))
 
+    course: Course
 
-def actions_of(course: Course, struct: Struct) -> list[int]:
-    """Read the actions that a struct names: one by `action`, or those of a whole play by `move`."""
-    values = struct.to_dict()
-    if "move" in values and course.turn >= 0:
+    def to_struct(self) -> Struct:
+        """Describe the whole state with all hands and its history; `game.new_initial_state(struct)` is the inverse."""
+        course = self.course
         game = Game.at_row(course.rules, course.state)
-        game.push(values["move"])
-        return list(game.actions)
-    legal = {} if course.turn == TERMINAL else {action_text(course.turn, action): action for action in course.options()}
-    name = values.get("action")
-    if not isinstance(name, str) or name not in legal:
-        raise ValueError(f"{shown(values)} is no legal action; legal are {listed(legal) or 'none'}")
-    return [legal[name]]
+        return Struct(
+            {
+                "rules": str(course.rules),
+                "history": list(course.path),
+                "current_player": course.turn,
+                "returns": course.returns(),
+                "hands": [game.hand(seat) for seat in range(course.rules.players)],
+                **public_values(game),
+            }
+        )
+
+    def to_observation_struct(self, player: int | None = None) -> Struct:
+        """Describe what a player sees, by default the one to act, in the form for programs (docs/programs.md).
+
+        Raises ValueError for an unknown player, and while chance deals.
+        """
+        course = self.course
+        if course.turn == CHANCE:
+            raise ValueError("a player sees a state where a seat is to act, or at the end; here chance deals")
+        seat = course.check_seat(course.turn if player is None else player)
+        plays = [(owner, Move.of_kinds(card, takes, 0, build, builds)) for owner, (card, takes, _, build, builds) in
+                 course.plays[len(course.beginning.plays) :]]  # fmt: skip
+        return Struct(seen_values(Game.at_row(course.rules, course.state), seat, course.observation(seat), plays))
+
+    def action_to_struct(self, *player_and_action: int) -> Struct:
+        """Name an action, as in `{"action": "play 8S"}`; the player may be left out."""
+        *player, action = player_and_action
+        return Struct({"action": action_text(player[0] if player else self.course.turn, action)})
+
+    def struct_to_actions(self, struct: Struct) -> list[int]:
+        """Read the action of a struct, or the actions of a whole `{"move": "8Sx2H6D"}`; ValueError if illegal."""
+        course, values = self.course, struct.to_dict()
+        if "move" in values and course.turn >= 0:
+            game = Game.at_row(course.rules, course.state)
+            game.push(values["move"])
+            return list(game.actions)
+        legal = {action_text(course.turn, action): action for action in course.options()}
+        name = values.get("action")
+        if not isinstance(name, str) or name not in legal:
+            raise ValueError(f"{shown(values)} is no legal action; legal are {listed(legal) or 'none'}")
+        return [legal[name]]
+
+    def apply_action_struct(self, struct: Struct) -> None:
+        """Carry out what `struct_to_actions` returns."""
+        for action in self.struct_to_actions(struct):
+            self.apply_action(action)  # type: ignore[attr-defined]

@@ -32,7 +32,6 @@ from krypenv.envs import openspiel
 from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course
 from krypenv.inputs.words import to_install
-from krypenv.state import GAME
 from krypenv.training import duplicate_match
 
 GAMES = [
@@ -128,12 +127,8 @@ def test_states_are_stored_and_read_again():
     assert str(twin) == str(state)
     assert twin.history() == state.history() == list(decisions[20][0].path)
     assert pickle.loads(pickle.dumps(game)).rules == game.rules
-    for stored in (state, game.resume(decisions[20][0].state)):
-        read = pickle.loads(pickle.dumps(stored))
-        assert (read.information_state_string(0), read.history()) == (
-            stored.information_state_string(0),
-            stored.history(),
-        )
+    read = pickle.loads(pickle.dumps(state))
+    assert (str(read), read.history()) == (str(state), state.history())
 
 
 @pytest.mark.parametrize("text", ["mini-choice", "kasino-finland players=3 games=2", "mulle-glimne", "krypkasino"])
@@ -174,7 +169,6 @@ def test_structs_that_name_nothing_are_refused():
         (lambda: chance.to_observation_struct(0), "here chance deals"),
         (lambda: state.to_observation_struct(2), "there is no seat 2"),
         (lambda: game.new_initial_state(other), "the struct is of 'mini-low players=2', not of mini-sweep"),
-        (lambda: game.new_initial_state(game.resume(state.course.state).to_struct()), "not None"),
         (lambda: state.struct_to_actions(openspiel.Struct({"action": [1]})), "is no legal action; legal are play "),
         (lambda: game.new_initial_state({"rules": str(TINY), "history": ["x"]}), "is a list of actions, not"),
         (lambda: openspiel.Struct("[1]"), "a struct is made of a JSON object, not of"),
@@ -325,22 +319,6 @@ def test_openspiel_hears_the_sentence_too_and_numbers_of_numpy_are_actions():
     assert state.child(np.uint64(5)).course.path == state.course.after(np.int8(5)).path == (5,)
     with pytest.raises(ValueError, match="bot is 'ismcts' or 'mcts', not 'alpha'"):
         openspiel.Bot(TINY, 0, bot="alpha")
-
-
-def test_only_a_state_of_the_game_is_resumed():
-    rules = Rules.preset("krypkasino")
-    game = openspiel.load(rules)
-    state = Game(rules, seed=1).state
-    assert game.resume(state).legal_actions() == Game(rules, seed=1).legal_actions()
-    other, over = Game(Rules.preset("kasino-sweden"), seed=1), Game(rules, seed=1)
-    while not over.is_over:
-        over.act(over.legal_actions()[0])
-    broken = state.copy()
-    broken["hands"][0] = 0
-    for wrong in (other.state, over.state, broken, np.zeros((), GAME), np.zeros(1), None, "x", np.zeros(2, GAME)):
-        with pytest.raises(ValueError, match=r"state|not from a game of krypkasino") as raised:
-            game.resume(wrong)
-        assert len(str(raised.value).splitlines()) == 1
 
 
 def test_without_openspiel_it_says_what_to_install():
