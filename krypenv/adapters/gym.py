@@ -42,11 +42,7 @@ class OneLearner(Rendered):
         rules, terms, view = read_keywords(type(self).__name__, _FAMILIES[family], keywords, ("seat", *own))
         self.begin_view(view, rules, _FAMILIES[family].gym_id)
         self.batch = LearnerGames(rules, num_games, seat, illegal_ends=True, **own, **vars(terms))
-
-    @property
-    def illegal_reward(self) -> float | None:
-        """The reward for an illegal action, which ends the episode."""
-        return self.batch.illegal_reward
+        self.illegal_reward = self.batch.illegal_reward  # for an illegal action, which ends the episode
 
 
 class LearnerEnv(OneLearner, gym.Env):
@@ -107,10 +103,6 @@ class LearnerEnv(OneLearner, gym.Env):
 
     def render(self) -> Pixels | str | None:
         """Draw the game, as pixels, as text or in a window, by the render mode."""
-        if self.render_mode is None:
-            return self.show(None)
-        if self._is_over and not self._is_dealt:
-            raise gym.error.ResetNeeded("there is nothing to render yet; call reset() first")
         batch = self.batch
         states, seats = (batch.ended, batch.acting) if self._is_over else (batch.engine.state, batch.seats)
         return self.show(Game.at_row(batch.rules, states[0]), int(seats[0]))

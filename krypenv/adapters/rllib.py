@@ -51,7 +51,7 @@ class KrypenvMultiAgentEnv(PettingZooEnv):
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         check_keywords("env_config", config or {}, list(OPTIONS))
         options = OPTIONS | dict(config or {})
-        rules, self.scale = as_rules(options.pop("rules")), check_number("scale", options.pop("scale"), 1e-9, 1e9)
+        rules, self.scale = as_rules(options.pop("rules")), float(options.pop("scale"))
         self.worker = int(getattr(config, "worker_index", 0) or 0)  # which env runner it belongs to
         self._rng = np.random.default_rng()
         super().__init__(ENVS[family_of(rules.name).module](rules=rules, **options))
@@ -73,13 +73,6 @@ class KrypenvMultiAgentEnv(PettingZooEnv):
         observations, rewards, terminations, truncations, infos = super().step(action)
         scaled = {agent: reward * self.scale for agent, reward in rewards.items()}
         return observations, scaled, terminations, truncations, infos
-
-
-def check_number(name: str, number: Any, low: float, high: float) -> float:
-    """Check a number; raise ValueError if it is not one, or is out of bounds."""
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or not low <= number <= high:
-        raise ValueError(f"{name} is a number from {low:g} to {high:g}, not {shown(number)}")
-    return float(number)
 
 
 class MaskedModule(TorchRLModule, ValueFunctionAPI):

@@ -56,12 +56,6 @@ class View:
     render_seat: int | str | None = TURN  # whose hand is open: "turn", a seat, "all" or None
 
 
-def read_terms(call: str, keywords: Mapping[str, Any]) -> Terms:
-    """Make the terms of some keywords; raise TypeError for an unknown one, ValueError for a wrong value."""
-    check_keywords(call, keywords, names_of(Terms))
-    return Terms(**keywords)
-
-
 def read_keywords(
     call: str, family: Family, keywords: Mapping[str, Any], own: tuple[str, ...] = ()
 ) -> tuple[Rules, Terms, View]:

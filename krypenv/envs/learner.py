@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from krypenv.arguments import MOST_GAMES, check_switch
 from krypenv.engine import Engine, IntArray, mix_array, row_seeds
-from krypenv.envs.base import read_terms
+from krypenv.envs.base import Terms, names_of
 from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
 from krypenv.features import observation_for, want_history, width_of
-from krypenv.inputs.words import check_whole, shown
+from krypenv.inputs.words import check_keywords, check_whole, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observing import note_play, write_history, write_observation
 from krypenv.kernels.play import act, may_be_last
@@ -134,7 +134,8 @@ class LearnerGames:
         rules = as_rules(rules)
         num_games = check_whole("the number of games", num_games, 1, MOST_GAMES)
         check_switch("illegal_ends", illegal_ends)
-        terms = read_terms(type(self).__name__, keywords)
+        check_keywords(type(self).__name__, keywords, names_of(Terms))
+        terms = Terms(**keywords)
         is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
         if not (seat in range(rules.players) if is_number else isinstance(seat, str) and seat in (ANY, ALL)):
             raise ValueError(f"the learner's seat is 0 to {rules.players - 1}, 'random' or 'all', not {shown(seat)}")
