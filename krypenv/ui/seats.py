@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from krypenv.ui.narrator.texts import called
@@ -62,9 +63,12 @@ def people_of(players: Sequence[str]) -> list[int]:
 
 
 def names_of(players: Sequence[str], person: str, tags: Mapping[str, str] = NO_TAGS) -> list[str]:
-    """Return what the seats are called within sentences: agents by their names, people by a record's, or `person`."""
+    """Name the seats within sentences: agents by their names, people by those of a record, or by `person`.
+
+    A name that several seats have is followed by the letter of the seat, since numbers often follow a name.
+    """
     plain = [
-        (tags.get(f"Name{seat}") or person.format(number=seat + 1)) if player == PERSON else called(player)
+        (tags.get(f"Name{seat}") or person.format(letter=ascii_uppercase[seat])) if player == PERSON else called(player)
         for seat, player in enumerate(players)
     ]
-    return [name if plain.count(name) == 1 else f"{name} {seat + 1}" for seat, name in enumerate(plain)]
+    return [name if plain.count(name) == 1 else f"{name} {ascii_uppercase[seat]}" for seat, name in enumerate(plain)]

@@ -14,9 +14,8 @@ from krypenv.game.base_agent import move_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
-from krypenv.ui.narrator.texts import called
 from krypenv.ui.narrator.words import starting
-from krypenv.ui.seats import PERSON, moves_back, players_at, players_in, tags_of
+from krypenv.ui.seats import PERSON, moves_back, names_of, players_at, players_in, tags_of
 
 SWEEP_WORLDS = 200  # in which it is counted how often the next seat sweeps
 
@@ -57,9 +56,8 @@ class Table:
 
     @property
     def names(self) -> list[str]:
-        """What the seats are called: "You", and agents by their names, with their seats if there are several."""
-        plain = ["You" if spec == PERSON else called(spec) for spec in self.players]
-        return [name if plain.count(name) == 1 else f"{name} {at}" for at, name in enumerate(plain)]
+        """What the seats are called: "You", and agents by their names, with letters of seats if several share one."""
+        return names_of(self.players, "You")
 
     @property
     def is_yours(self) -> bool:

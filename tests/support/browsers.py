@@ -107,8 +107,8 @@ def sitting(address, key="", path="socket", origin=None):
 
 
 @contextlib.contextmanager
-def opened(browser, address, width=1280, height=800, has_rules=True, **more):
-    """A page at an address, where the rules have been read; it may log no error."""
+def opened(browser, address, width=1280, height=800, **more):
+    """A page at an address, where a dialog with links is closed; it may log no error."""
     more = {"reduced_motion": "reduce"} | more  # nothing waits for cards that fly
     context = browser.new_context(viewport={"width": width, "height": height}, **more)
     page, faults = context.new_page(), []
@@ -117,8 +117,9 @@ def opened(browser, address, width=1280, height=800, has_rules=True, **more):
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(address)
-    if has_rules:
-        page.get_by_role("dialog").get_by_role("button").click(timeout=120_000)  # the engine may be compiled before it
+    page.locator("#page:not([aria-busy])").wait_for(timeout=120_000)  # the engine may be compiled before
+    if page.locator("dialog[open]").count():
+        page.locator("dialog [data-focus=close]").click()
     yield page
     context.close()
     assert [fault for fault in faults if "WebSocket connection" not in fault] == []

@@ -24,8 +24,7 @@ ways = pytest.mark.parametrize(("language", "way"), [("en", IN_ENGLISH), ("sv", 
 @contextlib.contextmanager
 def at_rest(browser, load, way=IN_ENGLISH, name="", **more):
     """A page of a table on which nothing moves."""
-    of_page = {"has_rules": not name, "reduced_motion": "reduce", **way}
-    with table_at(load, studied=ANALYST, **more) as address, opened(browser, address + name, **of_page) as page:
+    with table_at(load, studied=ANALYST, **more) as address, opened(browser, address + name, **way) as page:
         yield page
 
 

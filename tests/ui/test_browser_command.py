@@ -221,8 +221,8 @@ def test_each_of_two_people_gets_a_link_that_outlives_the_server_and_ends_with_t
         with running(tmp_path, *words) as (process, _):
             said = [process.stdout.readline() for _ in range(4)]
         assert [line.partition(": ")[0] for line in said[1:]] == [
-            "the link of Player 1",
-            "the link of Player 2",
+            "the link of Player A",
+            "the link of Player B",
             "to watch",
         ]
         links = [re.search(r"http\S+/#(\S+)$", line)[1] for line in said[1:]]

@@ -77,5 +77,5 @@ def test_a_table_below_a_path_is_played_learned_and_studied(browser):
             page.locator("[data-focus=rules]").click()
             page.locator("[data-focus=learn]").click()
             page.locator("#lesson h2").first.wait_for()
-        with opened(browser, f"{address}cards/study.html", has_rules=False) as page:
+        with opened(browser, f"{address}cards/study.html") as page:
             page.locator("[role=status], [data-focus=edit]").first.wait_for()

@@ -86,7 +86,7 @@ def test_two_people_in_two_browsers_see_their_own_hands_alone(browser):
             page.reload()  # a closed page comes back to its seat, and what it is told is listened to
             page.wait_for_selector(".hand .card")
             pages.append(page)
-        expect(pages[1].locator(".status")).to_have_text("Player 1 is to play.")
+        expect(pages[1].locator(".status")).to_have_text("Player A is to play.")
         for turn in pages * 4:
             before = turn.locator(".log li").count()
             play_first(turn)
@@ -103,14 +103,14 @@ def test_two_people_in_two_browsers_see_their_own_hands_alone(browser):
 def test_a_button_that_is_held_while_somebody_plays_is_heard(browser):
     with table_at(lambda: hosted("mini-low", (PERSON, PERSON))) as address, contextlib.ExitStack() as held:
         one, two = (held.enter_context(opened(browser, f"{address}#{KEYS.seats[seat]}")) for seat in (0, 1))
-        expect(two.locator(".status")).to_have_text("Player 1 is to play.")
+        expect(two.locator(".status")).to_have_text("Player A is to play.")
         two.get_by_role("button", name="Rules").hover()
         two.mouse.down()
         play_first(one)
         expect(one.locator(".log")).to_contain_text("You played")
         two.mouse.up()
         expect(two.get_by_role("dialog")).to_be_visible()
-        expect(two.locator(".log")).to_contain_text("Player 1 played")
+        expect(two.locator(".log")).to_contain_text("Player A played")
 
 
 # ---------------------------------------------------------------------- decisions
@@ -261,14 +261,14 @@ def test_hint_undo_and_a_new_game(browser):
 
 
 def test_a_first_visit_teaches_or_plays_and_later_a_table_for_people_is_set(browser):
-    with table_at(lambda: None) as address, opened(browser, address, has_rules=False) as page:
+    with table_at(lambda: None) as address, opened(browser, address) as page:
         expect(page.get_by_role("link", name="Teach me")).to_be_visible()
         page.get_by_role("button", name="Play", exact=True).click()
-        page.get_by_role("dialog").get_by_role("button").click()
+        expect(page.locator(".last")).to_contain_text("Points are bad")
         expect(page.locator(".others .plaque")).to_contain_text("Greedy")
         page.get_by_role("button", name="New game").click()
         page.locator("[data-focus=size]").select_option("4 in 2 teams")
-        page.get_by_label("Seat 3").select_option("Another person")
+        page.get_by_label("Seat C").select_option("Another person")
         page.get_by_label("called").last.fill("Bo")
         page.get_by_label("Language").select_option("Svenska")
         page.get_by_role("button", name="Börja").click()
@@ -335,17 +335,17 @@ def test_who_watches_agents_pauses_steps_and_chooses_a_pace_that_the_browser_kee
 def test_a_seat_is_given_to_an_agent_and_taken_back_and_two_people_agree_to_end_the_game(browser):
     with table_at(lambda: hosted("mini-low", (PERSON, PERSON))) as address, contextlib.ExitStack() as held:
         one = held.enter_context(opened(browser, f"{address}#{KEYS.seats[0]}"))
-        one.get_by_role("button", name="Let Greedy play for Player 2").click()
+        one.get_by_role("button", name="Let Greedy play for Player B").click()
         expect(one.locator(".others .plaque")).to_contain_text("Greedy plays")
         play_first(one)
-        expect(one.locator(".log")).to_contain_text("Player 2 played")
+        expect(one.locator(".log")).to_contain_text("Player B played")
         two = held.enter_context(opened(browser, f"{address}#{KEYS.seats[1]}"))
         expect(two.locator(".log")).to_contain_text("You played")
         expect(one.locator(".others .plaque")).not_to_contain_text("Greedy plays")
         expect(one.get_by_role("button", name="Let Greedy play")).to_have_count(0)
         one.get_by_role("button", name="End the game").click()
         expect(one.get_by_role("button", name="Play on")).to_be_visible()
-        expect(two.locator(".status")).to_contain_text("Player 1 would end the game here.")
+        expect(two.locator(".status")).to_contain_text("Player A would end the game here.")
         two.get_by_role("button", name="Agree to end").click()
         for page in (one, two):
             expect(page.locator(".sheet h2")).to_contain_text("The game was ended by agreement.")

@@ -26,7 +26,7 @@ PASTE = """text => {
 @pytest.fixture
 def study(browser):
     """The page of a server without a table."""
-    with study_at() as address, opened(browser, address, has_rules=False) as page:
+    with study_at() as address, opened(browser, address) as page:
         page.wait_for_selector(".opening")
         yield page
 
@@ -68,7 +68,7 @@ def test_better_moves_than_mistakes_are_found_where_the_values_are_hidden(browse
     game = played("mini-low", seed=2)
     analysis = analyze(game, ANALYST.agent)
     first = next(play for play in analysis.plays if play.seat == 0 and play.mark in ("?", "??"))
-    with study_at(game.copy) as address, opened(browser, address, has_rules=False) as page:
+    with study_at(game.copy) as address, opened(browser, address) as page:
         expect(page.locator(".summary")).to_contain_text("The rating is by")  # all moves are valued
         page.get_by_role("button", name="Find the better move").click()
         expect(page.locator(".place")).to_contain_text(f"Move {first.number} of")
@@ -84,7 +84,7 @@ def test_better_moves_than_mistakes_are_found_where_the_values_are_hidden(browse
 
 def test_an_alternative_is_played_in_a_game_that_is_over_and_the_list_of_moves_leads_back(browser):
     game = played("mini-double", seed=8)
-    with study_at(game.copy) as address, opened(browser, address, has_rules=False) as page:
+    with study_at(game.copy) as address, opened(browser, address) as page:
         page.locator(".moves button").nth(4).click()
         expect(page.locator(".place")).to_contain_text(f"Move 5 of {len(game.moves)}")
         page.locator(".values tr:not(.played) .link").first.click()
@@ -97,7 +97,7 @@ def test_an_alternative_is_played_in_a_game_that_is_over_and_the_list_of_moves_l
 def test_the_page_comes_back_as_it_was_when_the_connection_was_lost(browser):
     with contextlib.ExitStack() as first, contextlib.ExitStack() as later:
         address = first.enter_context(study_at())
-        page = later.enter_context(opened(browser, address, has_rules=False))
+        page = later.enter_context(opened(browser, address))
         page.wait_for_selector(".opening")
         page.evaluate(PASTE, LAST)
         page.locator(".values tbody .link").first.click()

@@ -211,7 +211,7 @@ def test_a_game_is_saved_when_the_input_ends_and_goes_on_later():
     assert len(later.moves) > len(saved.moves)
 
 
-def test_agents_of_one_name_are_numbered_by_their_seats():
+def test_agents_of_one_name_have_letters_of_their_seats():
     agents = ["greedy", "tactician(shed=True)", "greedy"]
     table = Table(Game(Rules.preset(players=4), seed=1), 1, agents)
-    assert table.names == ["Greedy 0", "You", "Greedy 2", "Tactician"]
+    assert table.names == ["Greedy A", "You", "Greedy C", "Tactician"]

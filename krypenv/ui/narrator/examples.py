@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations, islice
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def _names(words: Words) -> list[str]:
     players = words.rules.players
     if players == 2:
         return ["", words.say("example.other")]
-    named = [words.say("player", number=seat + 1) for seat in range(players)]
+    named = [words.say("player", letter=letter) for letter in ascii_uppercase[:players]]
     return [*named[:-1], words.say("example.before")]
 
 

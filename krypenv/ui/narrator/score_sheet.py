@@ -93,21 +93,21 @@ def _with_only(rules: Rules, field: str) -> Rules:
 
 
 def tell_account(words: Words, game: Game, seat: int) -> str:
-    """Tell what the score of a seat so far is made of, as in "6 points, 5 given by a sweep: 1"."""
+    """Tell what the score of a seat so far is made of, as in "6 points - 5 given = 1"."""
     rules, score, cards = words.rules, game.scores()[seat], game.points(seat)
     made, given = game.counted_sweeps(seat), 0
     if rules.sweep_payer == "seat_before":
         given = game.counted_sweeps((seat + 1) % rules.players)
     mulles = rules.mulle_points * game.mulles(seat) + game.mulle_scores(seat)
     more = score - cards - rules.sweep_points * (made - given) - mulles
-    parts = [words.points(cards)] if cards or score == 0 else []
+    terms = [(cards, words.points(abs(cards)))] if cards or score == 0 else []
     for key, count, points in (
-        ("sweeps", made, rules.sweep_points * made), ("given", given, rules.sweep_points * given),
+        ("sweeps", made, rules.sweep_points * made), ("given", given, -rules.sweep_points * given),
         ("mulles", 0, mulles), ("more", 0, more),
     ):  # fmt: skip
-        parts += [words.say(f"account.{key}", count, points=points)] if points else []
-    said = ", ".join(parts)
-    return said if score == cards and len(parts) == 1 else words.say("account.sum", list=said, score=score)
+        terms += [(points, words.say(f"account.{key}", count, points=abs(points)))] if points else []
+    said = " ".join(f"{'-' if points < 0 else '+'} {text}" for points, text in terms).removeprefix("+ ")
+    return said if len(terms) == 1 else f"{said} = {score}"
 
 
 def rows_of(words: Words, sheet: Sheet) -> list[list[str]]:

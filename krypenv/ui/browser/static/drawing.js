@@ -73,6 +73,7 @@ function arrange() {
  * @param {HTMLElement} middle
  */
 function fit(laid, middle) {
+  laid.style.maxWidth = ""; // else the rows of a smaller window would hold the cards small
   const gap = Number.parseFloat(getComputedStyle(laid).columnGap) || 0;
   const count = laid.querySelectorAll(":scope > .card").length + 2 * laid.querySelectorAll(".build").length;
   const height = middle.clientHeight - (middle.querySelector(".aside") ? ASIDE : 0);
@@ -140,12 +141,11 @@ function head(table) {
 }
 
 /** @param {Table} table */
-function history({ told: { view, goal } }) {
+function history({ told: { view } }) {
   return h(
     "aside",
     { class: "log", "aria-label": t("log") },
     h("h2", t("log")),
-    h("p", { class: "goal" }, goal),
     h(
       "ol",
       { tabindex: 0 },
@@ -181,8 +181,8 @@ function felt(table, before) {
         view.teams.map((team) => h("span", `${team.name} `, h("b", points(team.score)))),
       ),
     view.over ? sheet(table) : middle(table, before),
-    lastPlay(view, before !== null),
-    isPlaying && [h("div", { class: "own" }, hand(table, before), plaque(table, own, before)), bar(table)],
+    lastPlay(table.told, before !== null),
+    isPlaying && h("div", { class: "own" }, hand(table, before), plaque(table, own, before), bar(table)),
     !isPlaying && watching(table),
   );
 }

@@ -4,7 +4,7 @@ import { byRank, face, short, spoken } from "./cards.js";
 import { fitting, settled, takable } from "./choosing.js";
 import { h, t } from "./dom.js";
 
-/** @import { Build, Card, Table, View } from "./shapes.js" */
+/** @import { Build, Card, Table, Told, View } from "./shapes.js" */
 
 /**
  * Return the cards on the table; what the chosen card can take glows.
@@ -100,13 +100,9 @@ function buildPile(table, { cards, owner, value }, isGlowing) {
 }
 
 /**
- * Return the last play in words.
- * @param {View} view
+ * Return the last play in words, and before the first one what the game is about.
+ * @param {Told} told
  * @param {boolean} isNew
  */
-export const lastPlay = ({ last }, isNew) =>
-  h(
-    "p",
-    { tabindex: last ? 0 : null, class: `last${isNew ? " fresh" : ""}${last?.sweep ? " sweep" : ""}` },
-    last?.text ?? "",
-  );
+export const lastPlay = ({ goal, view: { last } }, isNew) =>
+  h("p", { tabindex: 0, class: `last${isNew ? " fresh" : ""}${last?.sweep ? " sweep" : ""}` }, last?.text ?? goal);

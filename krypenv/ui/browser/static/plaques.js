@@ -15,7 +15,10 @@ export function plaque({ told, acts }, player, before) {
   const isTurn = view.turn === player.seat;
   const isStoodIn = told.stand_ins.includes(player.seat);
   const isAway = told.people.includes(player.seat) && !told.here.includes(player.seat);
-  const numbers = [player.account, view.session.of === 1 ? "" : t("total", { count: player.total })];
+  const numbers = [
+    player.account.replaceAll("-", "−"),
+    view.session.of === 1 ? "" : t("total", { count: player.total }),
+  ];
   const gain = before ? (view.last?.gains[player.seat] ?? 0) : 0;
   return h(
     "div",
@@ -30,7 +33,7 @@ export function plaque({ told, acts }, player, before) {
       player.dealer && h("small", { class: "badge" }, t("dealer")),
       isAway && h("small", { class: "badge left" }, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
     ),
-    h("p", { class: "score" }, h("b", points(player.score)), ` ${t("sheet.score")}`),
+    h("p", { class: "score" }, h("b", points(player.score)), h("span", ` ${t("sheet.score")}`)),
     h(
       "p",
       { class: "numbers" },

@@ -235,7 +235,7 @@ function seatChoice(player, seat) {
     ...offer.levels.map((level) => /** @type {[string, string]} */ ([level.agent, level.text])),
     ["", t("start_agent")],
   ];
-  const label = t("start_seat", { number: seat + 1 });
+  const label = t("start_seat", { letter: letterOf(seat) });
   return h(
     "div",
     { class: "seat" },
@@ -247,7 +247,7 @@ function seatChoice(player, seat) {
       field(`name ${seat}`, t("start_name"), choice.names[seat] ?? "", (value) => {
         choice.names[seat] = value;
       }),
-    partners.length > 0 && h("small", t("start_partner", { seats: partners.map((at) => at + 1).join(", ") })),
+    partners.length > 0 && h("small", t("start_partner", { seats: partners.map(letterOf).join(", ") })),
   );
 }
 
@@ -327,6 +327,9 @@ function sizeText([players, teams]) {
 
 /** @param {Choice} of */
 const gameOf = (of) => /** @type {Game} */ (offer.games.find((game) => game.name === of.game) ?? offer.games[0]);
+
+/** @param {number} seat */
+const letterOf = (seat) => String.fromCharCode(65 + seat); // as in the names of those who sit there
 
 const people = () => choice.players.filter((player) => player === PERSON).length;
 

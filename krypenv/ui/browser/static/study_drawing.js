@@ -1,6 +1,6 @@
 // The page on which a game is studied, as it stands: the hands, the table, and what the moves were worth.
 
-import { face, lying } from "./cards.js";
+import { byRank, face, lying } from "./cards.js";
 import { showRules } from "./dialogs.js";
 import { button, grid, h, points, refocus, signed, t } from "./dom.js";
 import { lies, news } from "./felt.js";
@@ -174,7 +174,8 @@ const wayBack = (state, { left }) =>
 /** @param {Study} study @param {Step} step @param {number} seat */
 function openHand(study, step, seat, isClosed = false) {
   const isTurn = step.turn === seat;
-  let isFound = false;
+  const hand = step.hands[seat] ?? [];
+  const played = isTurn ? byRank(hand).find((at) => hand[at] === step.move?.card) : undefined;
   return h(
     "div",
     { class: `plaque${isTurn ? " turn" : ""}` },
@@ -185,14 +186,13 @@ function openHand(study, step, seat, isClosed = false) {
       {
         class: "cards",
         role: "group",
-        "aria-label": `${study.names[seat]}: ${t("in_hand", { count: step.hands[seat]?.length ?? 0 })}`,
+        "aria-label": `${study.names[seat]}: ${t("in_hand", { count: hand.length })}`,
       },
-      step.hands[seat]?.map((card) => {
-        if (isClosed) return h("span", { class: "backs" }, h("i"));
-        const isPlayed = isTurn && !isFound && card === step.move?.card;
-        isFound ||= isPlayed;
-        return lying(card, isPlayed ? "glow played" : "");
-      }),
+      byRank(hand).map((at) =>
+        isClosed
+          ? h("span", { class: "backs" }, h("i"))
+          : lying(/** @type {string} */ (hand[at]), at === played ? "glow played" : ""),
+      ),
     ),
   );
 }

@@ -77,7 +77,6 @@ function hear(message) {
   document.dispatchEvent(new CustomEvent("told", { detail: message }));
   if (!before) {
     if (message.links.length && message.here.length < message.people.length) showLinks(message.links);
-    else if (!document.documentElement.dataset.socket) welcome(table);
     const pace = kept(PACE, /** @type {Pace} */ ("normal"));
     if (message.leads && pace !== "normal") ask({ do: "pace", pace });
   }
@@ -100,17 +99,6 @@ function forget(table) {
   table.hint = null;
   table.isThinkingOfHint = false;
   table.say = "";
-}
-
-/**
- * Show the rules to somebody who has not seen them.
- * @param {Table} table
- */
-function welcome(table) {
-  const seen = `krypenv rules of ${table.told.view.title}`;
-  if (kept(seen, false)) return;
-  keep(seen, true);
-  if (kept(seen, false)) void showRules(table.told.of);
 }
 
 /**
