@@ -10,16 +10,16 @@ from support.commands import krypenv
 
 from krypenv.training import TrainSettings
 from krypenv.training.cli import bench
-from krypenv.training.cli.bench_lines import OURS, PEERS
+from krypenv.training.cli.bench_lines import LINES, PEERS
 from krypenv.training.learn import run
 
 
-@pytest.mark.parametrize("name", [*OURS, *PEERS])
+@pytest.mark.parametrize("name", LINES)
 def test_every_line_makes_steps_or_lacks_a_peer(name, monkeypatch):
     tiny = TrainSettings(envs=4, steps=8, batch=16, epochs=1, card=8, embedding=8)
     monkeypatch.setattr(run, "TrainingRun", lambda _, folder, made=run.TrainingRun: made(tiny, folder))
     try:
-        line = OURS[name]() if name in OURS else PEERS[name][1]()
+        line = LINES[name]()
         steps = next(line), next(line)
     except ImportError:
         assert name in PEERS
@@ -116,7 +116,6 @@ def test_a_commit_beside_this_version(other):
     ("words", "sentence"),
     [
         (["--beside", "none"], "has no commit 'none': fatal: not a valid object name: none"),
-        (["--beside", "old", "--peers"], "--peers and --beside are two measurements; give one of them"),
         (["--only", "enigne"], "no line of the benchmark fits 'enigne'; the lines are self-play, "),
         (["--seconds", 0], "seconds should be greater than 0, not 0.0"),
     ],

@@ -12,29 +12,27 @@ import json
 import subprocess
 import sys
 import tempfile
-import typing
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import typer
-from pydantic import model_validator
 from rich.console import Console
 from scipy import stats
 
 import krypenv
 from krypenv.inputs.words import one_line, shown
 from krypenv.training.cli import bench_lines
-from krypenv.training.cli.bench_lines import OURS, PEERS
+from krypenv.training.cli.bench_lines import LINES, PEERS
 from krypenv.training.runs.journal import machine
 from krypenv.training.runs.tables import INTERVAL, print_table, write_json
 from krypenv.training.settings.base import File, Settings, option
 from krypenv.training.settings.groups import LENGTH, MEASURED, json_output
 
-TURNS, FEWEST = 40, 12  # of a measurement; and at least, where a turn lasts longer than it should
+TURNS, FEWEST = 40, 12  # of a measurement: the usual number, and the least where turns last longer than planned
 CHECKOUT = Path(krypenv.__file__).resolve().parents[1]
 COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a line of the report may have, and how it is printed
     "what": ("what", str),
@@ -61,12 +59,6 @@ class BenchSettings(Settings):
     seconds: float = option(4.0, "seconds of CPU time for a line, in forty turns or fewer", LENGTH, gt=0, le=3600)
     json_file: File | None = json_output()
 
-    @model_validator(mode="after")
-    def _check(self) -> BenchSettings:
-        if self.peers and self.beside is not None:
-            raise ValueError("--peers and --beside are two measurements; give one of them")
-        return self
-
 
 def bench_command(settings: BenchSettings) -> None:
     """Measure the speed of the engine, the environments and the agents, also beside peers or another version."""
@@ -80,7 +72,7 @@ def bench_command(settings: BenchSettings) -> None:
             typer.echo(f"{line['what']}: {line['error']}")
     if settings.beside is not None:
         typer.echo(f"ratio: steps of this version in the time of one step of {settings.beside}")
-    elif settings.peers:
+    if settings.peers:
         typer.echo("ratio: steps of krypenv, engine or AEC env(), in the time of one step of the line")
 
 
@@ -90,7 +82,7 @@ def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict
     Raises ValueError for a pattern that fits no line and for an unknown commit, and ChildProcessError if a process
     dies.
     """
-    names = [*OURS, *(PEERS if settings.peers else ())]
+    names = [name for name in LINES if settings.peers or name not in PEERS]
     for pattern in settings.only:
         if not fnmatch.filter(names, pattern):
             raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
@@ -104,7 +96,7 @@ def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict
                 progress(name)
                 sides = [partial(here, name)]
                 if name in PEERS:
-                    sides = [partial(here, PEERS[name][0]), *sides]
+                    sides = [partial(here, PEERS[name]), *sides]
                 elif settings.beside is not None:
                     sides += [partial(there, name)]
                 report.append({"what": name, **measure(sides, settings.seconds, int(name in PEERS))})
@@ -159,18 +151,15 @@ def version(folder: Path) -> Iterator[Callable[[str, float], dict[str, Any]]]:
     """Yield a function that does a turn of a line with the krypenv of a folder; see `bench_lines.serve`."""
     words, pipe = [sys.executable, bench_lines.__file__, str(folder)], subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as child:
-        requests, answers = typing.cast("IO[str]", child.stdin), typing.cast("IO[str]", child.stdout)
+        answers: Any = child.stdout
 
         def turn(name: str, seconds: float) -> dict[str, Any]:
-            print(seconds, name, file=requests, flush=True)
-            if line := answers.readline():
-                return dict(json.loads(line))
+            print(seconds, name, file=child.stdin, flush=True)
+            if answer := answers.readline():
+                return dict(json.loads(answer))
             raise ChildProcessError(f"the process that measured {name} has ended with exit code {child.wait()}")
 
-        try:
-            yield turn
-        finally:
-            child.kill()
+        yield turn  # at the end of the block the process sees the end of its input, and ends
 
 
 @contextlib.contextmanager

@@ -62,20 +62,17 @@ def _kernel() -> Line:
         yield 100 * GAMES
 
 
-def _aec() -> Line:
-    from krypenv import krypkasino_v0
+def _pettingzoo(is_ours: bool) -> Line:
+    """Play Krypkasino or connect_four as PettingZoo's documentation shows, with masked random actions."""
+    env: Any
+    if is_ours:
+        from krypenv import krypkasino_v0
 
-    return _pettingzoo(krypkasino_v0.env(players=2))
+        env = krypkasino_v0.env(players=2)
+    else:
+        from pettingzoo.classic import connect_four_v3
 
-
-def _connect_four() -> Line:
-    from pettingzoo.classic.connect_four import connect_four
-
-    return _pettingzoo(connect_four.env())
-
-
-def _pettingzoo(env: Any) -> Line:
-    """Play games of an environment as PettingZoo's documentation shows, with masked random actions."""
+        env = connect_four_v3.env()
     for agent in env.possible_agents:
         env.action_space(agent).seed(0)
     for seed in itertools.count():
@@ -108,9 +105,6 @@ def _decisions(name: str, rows: int) -> Line:
         yield rows * BATCHES
 
 
-# ---------------------------------------------------------------------- other libraries
-
-
 def _hearts(observed: bool) -> Line:
     """Play games of OpenSpiel's hearts. Only players' decisions count as steps, not the chance nodes that deal."""
     import pyspiel
@@ -127,72 +121,23 @@ def _hearts(observed: bool) -> Line:
         yield steps
 
 
-def _uno() -> Line:
-    """Play games of RLCard's uno, whose states hold the observation and the legal actions."""
-    import rlcard
-
-    env, rng = rlcard.make("uno", {"seed": 0}), random.Random(0)
-    while True:
-        state, steps = env.reset()[0], 0
-        while not env.is_over():
-            state, steps = env.step(rng.choice(list(state["legal_actions"])))[0], steps + 1
-        yield steps
-
-
-def _hanabi() -> Line:
-    """Play games of the Hanabi Learning Environment for two, through its `rl_env`."""
-    from hanabi_learning_environment import rl_env
-
-    env, rng = rl_env.make("Hanabi-Full", 2), random.Random(0)
-    while True:
-        seen, is_over, steps = env.reset(), False, 0
-        while not is_over:
-            player = seen["player_observations"][seen["current_player"]]
-            seen, _, is_over, _ = env.step(rng.choice(player["legal_moves_as_int"]))
-            steps += 1
-        yield steps
-
-
-def _sparrow_mahjong() -> Line:
-    """Step pgx's sparrow_mahjong with random actions, in one compiled function that restarts games as they end."""
-    import jax
-    import pgx
-    from pgx.experimental import auto_reset
-
-    env = pgx.make("sparrow_mahjong")
-    step, key = jax.vmap(auto_reset(env.step, env.init)), jax.random.PRNGKey(0)
-
-    @jax.jit
-    def advance(states: Any, key: Any) -> tuple[Any, Any]:
-        key, choice, chance = jax.random.split(key, 3)
-        logits = jax.numpy.where(states.legal_action_mask, 0.0, -jax.numpy.inf)
-        return step(states, jax.random.categorical(choice, logits), jax.random.split(chance, GAMES)), key
-
-    states = jax.jit(jax.vmap(env.init))(jax.random.split(key, GAMES))
-    while True:
-        states, key = jax.block_until_ready(advance(states, key))
-        yield GAMES
-
-
-# ---------------------------------------------------------------------- the program
-
-OURS: dict[str, Callable[[], Line]] = {
+LINES: dict[str, Callable[[], Line]] = {
     "self-play, learning included": _training,
     "engine": _engine,
     "engine, features block": partial(_engine, features=True),
     **{f"engine, {preset}": partial(_engine, preset) for preset in RELATIVES},
     "engine, several threads": partial(_engine, threads=2),
     "whole games in a kernel": _kernel,
-    "AEC env()": _aec,
+    "AEC env()": partial(_pettingzoo, True),
     **{f"{name}, decisions": partial(_decisions, name, rows) for name, rows in AGENTS.items()},
+    "OpenSpiel hearts, moves": partial(_hearts, False),
+    "OpenSpiel hearts, observed": partial(_hearts, True),
+    "PettingZoo connect_four": partial(_pettingzoo, False),
 }
-PEERS: dict[str, tuple[str, Callable[[], Line]]] = {  # with the line of ours that is measured in turn with each
-    "OpenSpiel hearts, moves": ("engine", partial(_hearts, False)),
-    "OpenSpiel hearts, observed": ("engine", partial(_hearts, True)),
-    "PettingZoo connect_four": ("AEC env()", _connect_four),
-    "RLCard uno": ("engine", _uno),
-    "pgx sparrow_mahjong": ("engine", _sparrow_mahjong),
-    "Hanabi LE hanabi": ("engine", _hanabi),
+PEERS = {  # lines of other libraries, with the line of ours that is measured in turn with each
+    "OpenSpiel hearts, moves": "engine",
+    "OpenSpiel hearts, observed": "engine",
+    "PettingZoo connect_four": "AEC env()",
 }
 
 
@@ -203,20 +148,22 @@ def serve(folder: str) -> None:
     clock, or `error`, why there is no such line. A line begins at its first request.
     """
     sys.path[0] = folder
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # keeps the prints of libraries out of the answers
-    lines, begun = OURS | {name: line for name, (_, line) in PEERS.items()}, dict[str, Line]()
-    answer: dict[str, Any]
+    running: dict[str, Line] = {}
     for request in sys.stdin:
         seconds, _, name = request.strip().partition(" ")
         clock, cpu = time.perf_counter(), time.process_time()
         try:
-            line = begun[name] = begun.get(name) or lines[name]()
+            line = running[name] = running.get(name) or LINES[name]()
             steps = next(line)
             while time.process_time() - cpu < float(seconds):
                 steps += next(line)
-            answer = {"steps": steps, "cpu": time.process_time() - cpu, "clock": time.perf_counter() - clock}
+            answer: dict[str, Any] = {
+                "steps": steps,
+                "cpu": time.process_time() - cpu,
+                "clock": time.perf_counter() - clock,
+            }
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
