@@ -45,9 +45,14 @@ def check_options(options: Any) -> dict[str, Any]:
     return options or {}
 
 
+def check_whole(name: str, number: Any, low: int, high: int) -> int:
+    """Convert a whole number to an int; raise ValueError if it is not one, or is out of bounds."""
+    if not is_whole(number, low, high):
+        raise ValueError(f"{name} is a whole number from {low:,} to {high:,}, not {shown(number)}")
+    return operator.index(number)
+
+
 def check_action(action: Any, num_actions: int) -> int:
     """Convert an action to an int; raise ValueError unless it is a whole number below `num_actions`."""
     number = action.item() if isinstance(action, np.ndarray) and action.size == 1 else action
-    if not is_whole(number, 0, num_actions - 1):
-        raise ValueError(f"an action is a whole number from 0 to {num_actions - 1}, not {shown(action)}")
-    return operator.index(number)
+    return check_whole("an action", number, 0, num_actions - 1)

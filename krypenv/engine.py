@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.arguments import check_seeds, check_switch
+from krypenv.arguments import check_seeds, check_switch, check_whole
 from krypenv.cards import NO_CARD, NUM_KINDS, action_name
 from krypenv.features import width_of, write_parts, write_rows
-from krypenv.inputs.words import check_whole
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observing import note_rows, record_width

@@ -16,7 +16,7 @@ from krypenv.families.variants import Family, family_of
 from krypenv.features import width_of
 from krypenv.game.display import TURN, check_render_seat
 from krypenv.game.game import Game
-from krypenv.inputs.words import check_keywords, check_name, listed, one_line
+from krypenv.inputs.words import check_keywords, check_name, one_line
 from krypenv.observation import history_size
 from krypenv.pictures.rendering import FPS, RENDER_MODES, Pixels, Renderer
 from krypenv.rewards import check_reward, illegal_reward
@@ -93,7 +93,8 @@ def _read_rules(family: Family, rules: Any, variant: Any, changes: dict[str, Any
         except ValueError as error:
             raise ValueError(one_line(str(error), LONGEST)) from None
     if superfluous := [name for name, value in {"variant": variant, **changes}.items() if value is not None]:
-        raise ValueError(f"rules=Rules(...) are complete rules; give either them or {listed(superfluous)}, not both")
+        named = one_line(", ".join(superfluous))
+        raise ValueError(f"rules=Rules(...) are complete rules; give either them or {named}, not both")
     rules = as_rules(rules)
     if (home := family_of(rules.name)) is not family:
         raise ValueError(

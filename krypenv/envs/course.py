@@ -37,7 +37,7 @@ from krypenv.game.stack import (
     follow,
     look,
 )
-from krypenv.inputs.words import is_whole, listed, shown
+from krypenv.inputs.words import is_whole, one_line, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import TABLE
 from krypenv.kernels.scoring import leads, side_scores
@@ -251,7 +251,8 @@ class Course:
             return f"action {shown(action)} is illegal, for the session is over"
         who = "chance" if self.turn == CHANCE else f"seat {self.turn}"
         name = action_text(self.turn, int(action)) if self._exists(action) else f"action {shown(action)}"
-        return f"{name} is illegal; {who} may {listed(action_text(self.turn, legal) for legal in self.options())}"
+        named = ", ".join(action_text(self.turn, legal) for legal in self.options())
+        return f"{name} is illegal; {who} may {one_line(named, 1000)}"
 
     def _draw(self) -> Draw:
         return self.plan.deals[self._deal()][len(self.path) - len(self.beginning.path)]

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.arguments import MOST_GAMES, check_switch
+from krypenv.arguments import MOST_GAMES, check_switch, check_whole
 from krypenv.engine import Engine, IntArray, mix_array, row_seeds
 from krypenv.envs.base import Terms, names_of
 from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
 from krypenv.features import observation_for, want_history, width_of
-from krypenv.inputs.words import check_keywords, check_whole, shown
+from krypenv.inputs.words import check_keywords, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observing import note_play, write_history, write_observation
 from krypenv.kernels.play import act, may_be_last

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.arguments import check_whole
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course, action_text
@@ -20,7 +21,7 @@ from krypenv.envs.structs import Struct, StructState, history_of
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.features import observation_for
 from krypenv.game.stack import most_actions
-from krypenv.inputs.words import check_text, check_whole, shown, to_install
+from krypenv.inputs.words import check_text, shown, to_install
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.observing import plays_of_deal
 from krypenv.observation import history_shape

@@ -13,7 +13,7 @@ from krypenv.game.display import seat_counts
 from krypenv.game.game import Game
 from krypenv.game.moves import Move, list_some
 from krypenv.inputs.files import parse_json
-from krypenv.inputs.words import is_whole, listed, shown
+from krypenv.inputs.words import is_whole, one_line, shown
 from krypenv.rules import Rules
 
 MOST_MOVES = 200  # that are listed where captures are optional
@@ -171,7 +171,9 @@ class StructState:
         legal = {action_text(course.turn, action): action for action in course.options()}
         name = values.get("action")
         if not isinstance(name, str) or name not in legal:
-            raise ValueError(f"{shown(values)} is no legal action; legal are {listed(legal) or 'none'}")
+            raise ValueError(
+                f"{shown(values)} is no legal action; legal are {one_line(', '.join(legal), 1000) or 'none'}"
+            )
         return [legal[name]]
 
     def apply_action_struct(self, struct: Struct) -> None:

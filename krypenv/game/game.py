@@ -20,7 +20,7 @@ from krypenv.game.positions import check_session, format_position, parse_positio
 from krypenv.game.present import Int8Array, Present
 from krypenv.game.records import format_record, parse_record
 from krypenv.game.stack import deal_stack, most_actions, observe, step_game, write_plays
-from krypenv.inputs.words import is_whole, listed, one_line, shown
+from krypenv.inputs.words import is_whole, one_line, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.observing import record_width
@@ -230,10 +230,10 @@ class Game(Present):
         if self.is_over:
             return f"{fault}, for the game is over"
         try:
-            named = listed(map(str, self.legal_moves(_MOST_NAMED)) if legal is None else legal)
+            named = ", ".join(map(str, self.legal_moves(_MOST_NAMED)) if legal is None else legal)
         except ValueError as error:
             return f"{fault}; {error}"
-        return f"{fault}; seat {self.turn} may {named}"
+        return f"{fault}; seat {self.turn} may {one_line(named, 1000)}"
 
     def observation(self, seat: int | None = None, features: bool = False, history: bool = False) -> Int8Array:
         """Observe the game for a seat, by default the one to act (at the end the last to play): (N,) int8, fresh.

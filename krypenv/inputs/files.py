@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
-from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -45,18 +44,6 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666, is_synced: bool = Tr
         finally:
             with contextlib.suppress(OSError):
                 partial.unlink(missing_ok=True)
-
-
-def append_synced(file: FileIO, data: bytes) -> None:
-    """Append to a file that was opened with `buffering=0`; when this returns, the data are on the disk.
-
-    Raises OSError with the file's name if they don't fit; the file may then end with a part of them.
-    """
-    with naming(Path(os.fsdecode(file.name))):
-        unwritten = memoryview(data)
-        while unwritten:
-            unwritten = unwritten[file.write(unwritten) :]
-        os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ from typing import Any
 TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")  # extras that need other versions
 LONGEST_VALUE = 80  # characters of a value in a message
 LONGEST_NAME = 200  # characters of a text from outside on a page
-LONGEST_LIST = 1000  # characters of a list of names in a message
 
 _SHORTENED = reprlib.Repr()
 _SHORTENED.maxstring = _SHORTENED.maxlong = _SHORTENED.maxother = LONGEST_VALUE
@@ -49,19 +48,6 @@ def one_line(text: str, longest: int = 300) -> str:
     return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
 
 
-def as_code(text: str, longest: int = LONGEST_NAME) -> str:
-    """Escape a text from outside for Markdown, as code on one line; over `longest` characters it loses its middle.
-
-    >>> as_code("tactician(shed=True)"), as_code("a`b")
-    ('`tactician(shed=True)`', '<code>a&#96;b</code>')
-    """
-    text = one_line(text, longest)
-    if text and not set(text) & set("`|\\<>&"):
-        return f"`{text}`"
-    letters = (letter if letter.isalnum() or letter in " .…" else f"&#{ord(letter)};" for letter in text)
-    return f"<code>{''.join(letters)}</code>"
-
-
 def describe_error(error: BaseException) -> str:
     """Describe an exception on one line, as in "raised ValueError: no rows", even if its text raises another."""
     try:
@@ -91,11 +77,6 @@ def command_line(*words: str) -> str:
     return " ".join(
         f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word) for word in words
     )
-
-
-def listed(names: Iterable[str], longest: int = LONGEST_LIST) -> str:
-    """Join names by commas; a list of over `longest` characters loses its middle."""
-    return one_line(", ".join(names), longest)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -135,13 +116,6 @@ def is_whole(value: Any, low: int, high: int) -> bool:
         return low <= operator.index(value) <= high
     except (TypeError, ValueError):
         return False
-
-
-def check_whole(name: str, number: Any, low: int, high: int) -> int:
-    """Convert a whole number to an int; raise ValueError if it is not one, or is out of bounds."""
-    if not is_whole(number, low, high):
-        raise ValueError(f"{name} is a whole number from {low:,} to {high:,}, not {shown(number)}")
-    return operator.index(number)
 
 
 def check_text(text: Any, what: str) -> str:

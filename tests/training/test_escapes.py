@@ -12,11 +12,12 @@ from markdown_it import MarkdownIt
 from support.small_files import RULES, model, scores, tiny_protocol
 
 from krypenv import Rules
-from krypenv.inputs.words import LONGEST_NAME, as_code
+from krypenv.inputs.words import LONGEST_NAME
 from krypenv.training import duplicate_match
 from krypenv.training.evaluation.score.board import make_board
 from krypenv.training.evaluation.score.score_file import encode
 from krypenv.training.learn.report import model_card
+from krypenv.training.runs.tables import as_code
 
 EVIL = (
     "`<img src=x onerror=alert(1)>`", "``<script>alert(1)</script>``", "a|b", r"a\|b|c", "a\\", "<!-- ", "&lt;b&gt;",

@@ -25,7 +25,6 @@ from krypenv.envs.openspiel import load, parameters_of
 from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.training import duplicate_match
 from krypenv.training.runs import tasks
-from krypenv.training.runs.journal import parse
 from krypenv.training.solving import SOLVED, Solved, grow, measure, save, saving, size_of, solve, solve_into
 from krypenv.training.solving.deal_tree import HISTORIES
 from krypenv.training.solving.growing import estimate_first_deal
@@ -253,17 +252,17 @@ class Killed(Exception):
 
 def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is killed again and again, each time before it has kept more, and ends with the same bytes."""
-    append, last = tasks.append_synced, Rules.preset("mini-last")
+    append, last = tasks.append, Rules.preset("mini-last")
     kept: list[str] = []
 
-    def kill(file: Any, line: bytes) -> None:
-        kept.append(parse(line[:-1])["key"])
+    def kill(file: Any, values: dict[str, Any]) -> None:
+        kept.append(values["key"])
         if len(kept) % 2:
             raise Killed
-        append(file, line)
+        append(file, values)
 
     solve_into(tmp_path / "unbroken", last, GAP)
-    monkeypatch.setattr(tasks, "append_synced", kill)
+    monkeypatch.setattr(tasks, "append", kill)
     for _ in range(2):
         with pytest.raises(Killed):
             solve_into(tmp_path / "broken", last, GAP)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.inputs.files import read_file
-from krypenv.inputs.words import did_you_mean, listed, shown
+from krypenv.inputs.words import did_you_mean, one_line, shown
 from krypenv.rules import Rules
 from krypenv.training.data.card import card_columns, read_card
 from krypenv.training.data.columns import Column, arrow, as_arrays, schema_of
@@ -76,7 +76,7 @@ class DataSet:
         names = [column.name for column in self._columns]
         for name in columns:
             if name not in names:
-                known = listed(names, 400)
+                known = one_line(", ".join(names), 400)
                 raise ValueError(
                     f"there is no column {shown(name)}{did_you_mean(name, names)}; the columns are {known}"
                 )

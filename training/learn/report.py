@@ -11,10 +11,9 @@ from matplotlib.figure import Figure
 
 from krypenv.agents.neural.model_file import CARD, read_card
 from krypenv.inputs.files import write_whole
-from krypenv.inputs.words import as_code
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.duplicate import MatchResult, match_table
-from krypenv.training.runs.tables import plain, save_figure, write_json
+from krypenv.training.runs.tables import as_code, plain, save_figure, write_json
 
 README = "README.md"
 LONGEST = 2000  # characters of a command, and of the text of rules

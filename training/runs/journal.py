@@ -47,6 +47,18 @@ def encode(values: dict[str, Any]) -> bytes:
     return plain[:-1] + b',"crc":"%08x"}\n' % zlib.crc32(plain)
 
 
+def append(file: FileIO, values: dict[str, Any]) -> None:
+    """Append a line of plain values to an open journal; when this returns, it is on the disk.
+
+    Raises OSError with the file's name if it doesn't fit. What was written of it is dropped by `open_journal`.
+    """
+    with naming(Path(os.fsdecode(file.name))):
+        unwritten = memoryview(encode(values))
+        while unwritten:
+            unwritten = unwritten[file.write(unwritten) :]
+        os.fsync(file.fileno())
+
+
 def parse(line: bytes) -> dict[str, Any]:
     """Decode the values of a line without its line end; raises ValueError unless it agrees with its checksum."""
     checksum = _CHECKSUM.search(line)

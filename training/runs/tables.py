@@ -1,4 +1,4 @@
-"""Tables in the terminal, and figures as JSON values, JSON files and pictures."""
+"""Tables in the terminal, names on pages, and figures as JSON values, JSON files and pictures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from krypenv.inputs.files import write_whole
-from krypenv.inputs.words import printable
+from krypenv.inputs.words import LONGEST_NAME, one_line, printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,6 +61,19 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], console: 
 
 def _longest(cells: Iterable[str]) -> int:
     return max(len(line) for cell in cells for line in cell.split("\n"))
+
+
+def as_code(text: str, longest: int = LONGEST_NAME) -> str:
+    """Escape a text from outside for Markdown, as code on one line; over `longest` characters it loses its middle.
+
+    >>> as_code("tactician(shed=True)"), as_code("a`b")
+    ('`tactician(shed=True)`', '<code>a&#96;b</code>')
+    """
+    text = one_line(text, longest)
+    if text and not set(text) & set("`|\\<>&"):
+        return f"`{text}`"
+    letters = (letter if letter.isalnum() or letter in " .…" else f"&#{ord(letter)};" for letter in text)
+    return f"<code>{''.join(letters)}</code>"
 
 
 def plain(value: Any) -> Any:

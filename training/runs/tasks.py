@@ -17,9 +17,9 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from krypenv.inputs.files import append_synced, naming, write_whole
+from krypenv.inputs.files import naming, write_whole
 from krypenv.training.runs.executors import HERE, Executor, Map
-from krypenv.training.runs.journal import Header, encode, open_journal
+from krypenv.training.runs.journal import Header, append, open_journal
 
 LOCK = ".lock"
 Progress = Callable[[int, int], None]  # work done, of how much
@@ -58,7 +58,7 @@ class Run:
             if left[key].file:
                 write_whole(self.folder / left[key].file, result)
                 result = hashlib.sha256(result).hexdigest()
-            append_synced(self.file, encode({"key": key, "result": result}))
+            append(self.file, {"key": key, "result": result})
             self.results[key] = result
             yield left[key]
 

@@ -11,12 +11,12 @@ from scipy.stats import norm, ttest_ind
 
 from krypenv.agents import label_of
 from krypenv.inputs.files import write_whole
-from krypenv.inputs.words import as_code, one_line
+from krypenv.inputs.words import one_line
 from krypenv.training.evaluation.matches.margins import FloatArray, holm, interval, margin_cells
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
 from krypenv.training.evaluation.score.protocol import TABLES, VERSION, are_common
 from krypenv.training.evaluation.score.score_file import Score, TableScore, read_score
-from krypenv.training.runs.tables import print_table
+from krypenv.training.runs.tables import as_code, print_table
 
 PAGE = "board.md"
 COLUMNS = ("table", "against", "margin", "95% interval", "with luck", "95% interval")  # of a score
