@@ -71,7 +71,7 @@ def _packages() -> dict[str, dict[str, str]]:
 
 
 def _describe(needed: Any) -> str:
-    """Tell the installed version of a requirement, and whether it is missing or of a wrong version."""
+    """Describe the installed version of a requirement: right, wrong or missing."""
     version = _version_of(needed.name)
     if version is None:
         return f"missing; {needed.specifier} is needed" if needed.specifier else "missing"
@@ -102,7 +102,7 @@ def _link(name: str) -> str:
 
 
 def _self_test() -> tuple[dict[str, Any], str]:
-    """Run `play` in a process of its own; return what it reports, and what it raises as Python tells it, or ""."""
+    """Run `play` in a process of its own; return its report, and the last line of its traceback or ""."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PLAY], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
@@ -115,7 +115,7 @@ def _self_test() -> tuple[dict[str, Any], str]:
 
 
 def play() -> None:
-    """Play a game of random actions; print the times of its beginning and where its kernels are cached, as JSON."""
+    """Play a game of random actions; print the times of import and first step, and the kernel cache, as JSON."""
     began = time.perf_counter()
     from krypenv import Engine, Rules
 
@@ -137,7 +137,7 @@ def play() -> None:
         if cache
         else "none, so every process compiles again; set NUMBA_CACHE_DIR to a folder that is writable",
     }
-    print(json.dumps({**facts, "way": f"plain, and so slower: {why_plain}"} if why_plain else facts), flush=True)
+    print(json.dumps(facts | ({"way": f"plain, and so slower: {why_plain}"} if why_plain else {})), flush=True)
 
 
 def report_lines(report: dict[str, Any]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Artifacts: arrays in a safetensors file, with JSON values about them, a format version and a digest.
 
-They are files of one's own runs: one that agrees with its digest is checked for its kind and version, and trusted.
+They are files of one's own runs. What agrees with its digest and is of the right kind and version is trusted: kernels
+follow its indices without bounds checks.
 """
 
 from __future__ import annotations

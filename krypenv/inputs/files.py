@@ -32,7 +32,7 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666, is_synced: bool = Tr
             raise OSError("no file can have this name") from None
         check_plain(target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        # nobody can foresee this name and lay a link to another file there
+        # an unpredictable name, so that nobody can plant a link there
         partial = target.with_name(f".{secrets.token_hex(16)}.part")
         try:
             with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
@@ -48,7 +48,7 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666, is_synced: bool = Tr
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put the name of this file into any OSError, in place of that of a partial file."""
+    """Name this file in any OSError, in place of a partial file."""
     try:
         yield
     except OSError as error:
@@ -56,7 +56,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def check_plain(path: Path) -> None:
-    """Raise OSError if there is something else than a plain file at a path, such as a folder or a pipe."""
+    """Raise OSError if a path exists and is not a plain file, but a folder or a pipe."""
     if path.exists() and not path.is_file():
         raise OSError("not a plain file")
 

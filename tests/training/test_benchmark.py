@@ -36,9 +36,9 @@ def turn(seen, side, block_seconds, seconds):
 
 def test_two_take_turns_and_neither_is_favoured_by_a_drift():
     seen = []
-    found = bench.measure([partial(turn, seen, 0, 0.01), partial(turn, seen, 1, 0.02)], 4.0)
-    assert (found["ratio"], *found["interval"]) == pytest.approx((2, 2, 2))
-    assert (found["per_cpu_second"], found["per_second"], found["turns"]) == pytest.approx((500, 250, bench.TURNS))
+    line = bench.measure([partial(turn, seen, 0, 0.01), partial(turn, seen, 1, 0.02)], 4.0)
+    assert (line["ratio"], *line["interval"]) == pytest.approx((2, 2, 2))
+    assert (line["per_cpu_second"], line["per_second"], line["turns"]) == pytest.approx((500, 250, bench.TURNS))
     assert seen[2:] == [0, 1, 1, 0, 1, 0, 0, 1] * 10
     assert bench.measure([partial(turn, seen, 0, 0.01), partial(turn, seen, 1, 0.02)], 4.0, 1)["per_second"] == 125
 
