@@ -20,10 +20,9 @@ PRIVATE = 0o600  # the mode of a file for its owner alone
 def write_whole(path: Path, data: bytes, mode: int = 0o666, is_synced: bool = True) -> None:
     """Write a file so that at any moment it has either the old or the new content; make the folders above it.
 
-    Its mode is the given one without what the umask forbids. Where the path is a link, its target is written, and the
-    link stays. Without `is_synced` it doesn't wait for the disk: the content outlives a killed process, but the old one
-    may come back after a power cut. Raises OSError with the file's name, and leaves nothing behind, if it can't be
-    written.
+    Its permissions are `mode` less the umask. A link stays, and its target is written. Without `is_synced` it doesn't
+    wait for the disk: the content outlives a killed process, but the old one may come back after a power cut. Raises
+    OSError with the file's name, and leaves no partial file, if it can't be written.
     """
     with naming(path):
         try:
@@ -91,8 +90,8 @@ def read_json(path: Path) -> Any:
 def parse_json(data: bytes | str) -> Any:
     """Parse JSON in UTF-8 to plain values.
 
-    Raises ValueError, with a sentence that continues the name of what was read, for anything else (NaN and Infinity
-    too), for values that are nested 200 deep, and for a number that is beyond all floats.
+    Raises ValueError, with a sentence that the name of what was read precedes, for anything but JSON (NaN and Infinity
+    are refused too), for values nested 200 deep, and for numbers that no float can hold.
     """
     try:
         values = from_json(data.decode("utf-8-sig") if isinstance(data, bytes) else data, allow_inf_nan=False)

@@ -73,7 +73,7 @@ def bench_command(settings: BenchSettings) -> None:
     if settings.beside is not None:
         typer.echo(f"ratio: steps of this version in the time of one step of {settings.beside}")
     if settings.peers:
-        typer.echo("ratio: steps of krypenv, engine or AEC env(), in the time of one step of the line")
+        typer.echo("ratio of another library: steps of krypenv, engine or AEC env(), in the time of one of its steps")
 
 
 def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict[str, Any]]:
