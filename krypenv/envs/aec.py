@@ -33,12 +33,11 @@ from krypenv.envs.base import Rendered, observation_space, read_keywords
 from krypenv.families.variants import Family
 from krypenv.game.game import Game
 from krypenv.pictures.drawing import Pixels
-from krypenv.rewards import Payments
+from krypenv.rewards import returns_of
 from krypenv.whole_state import state_space, whole_state
 
 Observation = dict[str, npt.NDArray[np.int8]]
 Arguments = ParamSpec("Arguments")
-_ROW = np.zeros(1, np.int64)  # that of the only game
 
 
 class _Direct(wrappers.BaseWrapper):
@@ -65,7 +64,12 @@ class _TerminateIllegal(_Direct, wrappers.TerminateIllegalWrapper):
 
 
 class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
-    pass
+    def step(self, action: Any) -> None:
+        """Carry out an action; whole numbers are checked here, because their space takes longer."""
+        if isinstance(action, (int, np.integer)) and 0 <= action < self.unwrapped.rules.num_actions:
+            self.env.step(action)
+        else:
+            super().step(action)
 
 
 class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper):
@@ -152,7 +156,7 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {"action_mask": self.game.action_mask(seat)} for agent, seat in self.seats.items()}
         self.agent_selection = self.possible_agents[self.game.turn]
-        self._payments = Payments(self.rules, 1, self.terms.reward, self.terms.dense)
+        self._paid = np.zeros(self.rules.players)
         if self.render_mode == "human":
             self.render()
 
@@ -191,26 +195,30 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
         self.infos[agent] = {"action_mask": self.game.action_mask(turn)}
 
     def _end_game(self) -> int:
-        """Begin the session's next game or end the episode, and pay; return the next seat."""
-        if self.game.session_over:
+        """Pay, then begin the session's next game or end the episode; return the next seat."""
+        is_over = self.game.session_over
+        if is_over or self.terms.dense:
+            self._pay(is_over)
+        if is_over:
             self.terminations = dict.fromkeys(self.agents, True)
-            self._pay()
             return 0
         self.game = self.game.next_game()
         if self.render_mode == "human":
             self.render()
-        if self.terms.dense:
-            self._pay()
         return self.game.turn
 
-    def _pay(self) -> None:
-        """Pay each agent the change of its return since the last payment."""
-        game, payments = self.game, self._payments
-        if game.session_over:
-            payments.settle(_ROW, game.totals, np.array(game.tie_breaks()))
-        else:
-            payments.pay(np.atleast_1d(game.state).view(np.recarray), _ROW)
-        self.rewards = dict(zip(self.agents, payments.rewards[0].tolist(), strict=True))
+    def _pay(self, is_final: bool = False) -> None:
+        """Pay each agent the change of its return since the last payment.
+
+        Tie breaks between equal scores count at the end of the session only (K6, F7).
+        """
+        scores = np.array(self.game.totals)
+        if not self.game.is_over:
+            scores += self.game.scores()
+        tie_breaks = np.array(self.game.tie_breaks()) if is_final else None
+        worth = returns_of(self.rules, scores, self.terms.reward, tie_breaks)
+        self.rewards = dict(zip(self.agents, (worth - self._paid).tolist(), strict=True))
+        self._paid = worth
         self._accumulate_rewards()
 
     def render(self) -> Pixels | str | None:

@@ -70,6 +70,8 @@ def draw_weights(left: Sequence[int], remaining: int, last: int = NO_CARD, held:
     >>> draw_weights([1, 1, 1], remaining=2)
     [(0, 2), (1, 1)]
     """
+    if remaining == 1 and last == NO_CARD:
+        return [(kind, copies) for kind, copies in enumerate(left) if copies]
     above = list(accumulate(reversed(left), initial=0))[::-1]  # copies of a kind and of those after it
     before = 1 if last == NO_CARD else comb(left[last] + held, held)  # choices of the copies held of the last kind
     weights = []
