@@ -300,7 +300,7 @@ def test_a_hint_is_drawn_as_bars_with_numbers_and_is_no_reason_to_wait(browser):
             assert re.fullmatch(r"[+−]?\d+\.\d ± \d+\.\d", margin)
             assert re.fullmatch(r"\d+ %", sweeps)
             margins.append(float(margin.split()[0].replace("−", "-")))
-            assert row.locator("svg.margin path.interval").count() == 1
+            assert row.locator("meter").count() == 1
         assert margins == sorted(margins, reverse=True)
         expect(dialog).to_contain_text("next sweeps: how likely the next player makes a sweep.")
         dialog.locator("tbody button").last.click()

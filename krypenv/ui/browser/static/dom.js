@@ -58,6 +58,51 @@ export function button(focus, text, onclick, kind = "") {
 }
 
 /**
+ * Return a menu with its label.
+ * @param {string} focus its name
+ * @param {string} label
+ * @param {[string, string][]} options value and text
+ * @param {string} value
+ * @param {(value: string) => void} take
+ */
+export function menu(focus, label, options, value, take) {
+  const onchange = (/** @type {Event} */ { target }) => {
+    if (target instanceof HTMLSelectElement) take(target.value);
+  };
+  return h(
+    "label",
+    { class: "pace" },
+    h("span", `${label} `),
+    h(
+      "select",
+      { "data-focus": focus, onchange },
+      options.map(([each, text]) => h("option", { value: each, selected: each === value }, text)),
+    ),
+  );
+}
+
+/**
+ * Return a bar that compares a value with others: full for the best of them.
+ * @param {number} value
+ * @param {number[]} values
+ */
+export function meter(value, values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const share = high > low ? (value - low) / (high - low) : 1;
+  return h("meter", { min: 0, max: 1, value: (0.08 + 0.92 * share).toFixed(3), "aria-hidden": "true" });
+}
+
+/**
+ * Draw why there is nothing to see.
+ * @param {string} reason
+ */
+export function drawEnd(reason) {
+  const page = document.getElementById("page");
+  page?.removeAttribute("aria-busy");
+  page?.replaceChildren(h("main", { class: "ended" }, h("p", { role: "alert" }, reason)));
+}
+
+/**
  * Return a table.
  * @param {string} kind
  * @param {string} caption which is only heard

@@ -1,15 +1,14 @@
 // The page as it stands: everything is drawn anew from what the server told and what the person has chosen.
 
-import { button, h, points, refocus, t } from "./dom.js";
+import { button, h, menu, points, refocus, t } from "./dom.js";
 import { lastPlay, middle } from "./felt.js";
 import { fly, whereTheyLie } from "./flying.js";
-import { paceControl, watching } from "./pace.js";
 import { bar, hand, status } from "./place.js";
 import { plaque } from "./plaques.js";
 import { sheet } from "./sheet.js";
 import { soundButton } from "./sound.js";
 
-/** @import { Table, Told, View } from "./shapes.js" */
+/** @import { Pace, Table, Told, View } from "./shapes.js" */
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
@@ -91,15 +90,6 @@ function fit(laid, middle) {
 addEventListener("resize", arrange);
 
 /**
- * Draw why the table is not there.
- * @param {string} reason
- */
-export function drawEnd(reason) {
-  page.removeAttribute("aria-busy");
-  page.replaceChildren(h("main", { class: "ended" }, h("p", { role: "alert" }, reason)));
-}
-
-/**
  * Have screen readers say what has happened since the last time, and whose turn it is.
  * @param {Table} table
  * @param {Told | null} before
@@ -126,7 +116,7 @@ function head(table) {
     h("p", [games, t("deal", view.deal), t("stock", { count: view.stock })].filter(Boolean).join(" · ")),
     h(
       "nav",
-      paceControl(table),
+      paces(table),
       soundButton(),
       button("rules", t("rules"), acts.rules),
       told.links.length > 0 && button("links", t("links"), acts.links),
@@ -138,6 +128,20 @@ function head(table) {
       told.host && button("new", t("new"), acts.start),
     ),
   );
+}
+
+/**
+ * Return the choice of a pace, where there are agents and the page may choose.
+ * @param {Table} table
+ */
+function paces({ told, acts }) {
+  if (!told.leads || told.people.length === told.view.players.length) return null;
+  const options = /** @type {[Pace, string][]} */ ([
+    ["slow", t("pace.slow")],
+    ["normal", t("pace.normal")],
+    ["fast", t("pace.fast")],
+  ]);
+  return menu("pace", t("pace"), options, told.pace, (pace) => acts.pace(/** @type {Pace} */ (pace)));
 }
 
 /** @param {Table} table */
@@ -182,7 +186,6 @@ function felt(table, before) {
       ),
     view.over ? sheet(table) : middle(table, before),
     lastPlay(table.told, before !== null),
-    isPlaying && h("div", { class: "own" }, hand(table, before), plaque(table, own, before), bar(table)),
-    !isPlaying && watching(table),
+    isPlaying ? h("div", { class: "own" }, hand(table, before), plaque(table, own, before), bar(table)) : bar(table),
   );
 }

@@ -94,10 +94,23 @@ function thing({ chosen, acts }, what, { kind, card, aloud }, isGlowing, inner) 
 function buildPile(table, { cards, owner, value }, isGlowing) {
   const label = t("build_of", { value, who: table.told.view.players[owner]?.name ?? "" });
   const aloud = `${label}: ${cards.map(spoken).join(", ")}`;
-  const lie = cards.map((card) => h("span", { class: "card" }, face(card)));
-  const inner = [h("span", { class: "pile" }, lie), h("em", label)];
-  return thing(table, `build ${value}`, { kind: "build", card: `build ${value}`, aloud }, isGlowing, inner);
+  const shown = { kind: "build", card: `build ${value}`, aloud };
+  return thing(table, `build ${value}`, shown, isGlowing, pileOf(cards, label));
 }
+
+/**
+ * Return the cards of a build, with what they are.
+ * @param {Card[]} cards
+ * @param {string} label
+ */
+export const pileOf = (cards, label) => [
+  h(
+    "span",
+    { class: "pile" },
+    cards.map((card) => h("span", { class: "card" }, face(card))),
+  ),
+  h("em", label),
+];
 
 /**
  * Return the last play in words, and before the first one what the game is about.

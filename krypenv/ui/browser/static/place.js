@@ -88,14 +88,12 @@ function walk(event) {
 export function bar(table) {
   const { told, acts } = table;
   const { view } = told;
-  const isTurn = view.turn === view.seat;
   const alarm = table.isLost ? t("lost") : table.say || told.fault;
   const enders = told.enders.filter((seat) => seat !== view.seat).map((seat) => view.players[seat]?.name ?? "");
   const ending = enders.length > 0 ? `${t("ends", { who: enders.join(", ") })} ` : "";
   const said = alarm || (view.over ? "" : ending + status(table)); // the sheet has the result
-  const isAdvised = isTurn && !alarm && !table.chosen.card;
-  const isValued = isTurn && (table.hint?.rows[0]?.margin ?? null) !== null;
-  const hasMoved = view.log.some((line) => line.seat === view.seat);
+  const mayAct = view.seat !== null || told.leads;
+  const isAdvised = isOwnTurn(view) && !alarm && !table.chosen.card;
   return h(
     "div",
     { class: "bar prompt" },
@@ -103,23 +101,53 @@ export function bar(table) {
     h(
       "div",
       { class: "actions" },
-      told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
-      told.hints &&
-        !view.over &&
-        (isValued
-          ? button("hint", t("hint_values"), acts.values)
-          : done("hint", t("hint"), isTurn && !table.isThinkingOfHint && !table.hint, acts.hint)),
-      told.people
-        .filter((seat) => !told.here.includes(seat) && !told.stand_ins.includes(seat))
-        .map((seat) => {
-          const who = view.players[seat]?.name ?? "";
-          return button(`stand in ${seat}`, t("stand_in", { agent: told.adviser, who }), () => acts.standIn(seat));
-        }),
-      told.enders.length > 0 && !view.over && button("end", t(endings(told)), () => acts.ask("end")),
-      told.undo && done("undo", t("undo"), hasMoved, () => acts.ask("undo")),
-      view.over && !view.session_over && button("next", t("next"), () => acts.ask("next"), "main"),
+      mayAct && told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
+      !view.over && (view.seat === null ? told.leads && stepping(table) : helping(table)),
+      told.undo &&
+        done(
+          "undo",
+          t("undo"),
+          view.log.some((line) => line.seat === view.seat),
+          () => acts.ask("undo"),
+        ),
+      mayAct && view.over && !view.session_over && button("next", t("next"), () => acts.ask("next"), "main"),
     ),
   );
+}
+
+/** @param {View} view */
+const isOwnTurn = (view) => view.seat !== null && view.turn === view.seat;
+
+/**
+ * Return what who leads a table of agents may do.
+ * @param {Table} table
+ */
+const stepping = ({ told, acts }) => [
+  button("pause", told.paused ? t("go_on") : t("pause"), () => acts.pause(!told.paused), "main"),
+  told.paused && button("step", t("step"), () => acts.ask("step")),
+];
+
+/**
+ * Return what a person may do during a game: ask for a hint, have agents stand in, and agree to an end.
+ * @param {Table} table
+ */
+function helping({ told, hint, isThinkingOfHint, acts }) {
+  const { view } = told;
+  const isTurn = isOwnTurn(view);
+  const isValued = isTurn && (hint?.rows[0]?.margin ?? null) !== null;
+  return [
+    told.hints &&
+      (isValued
+        ? button("hint", t("hint_values"), acts.values)
+        : done("hint", t("hint"), isTurn && !isThinkingOfHint && !hint, acts.hint)),
+    told.people
+      .filter((seat) => !told.here.includes(seat) && !told.stand_ins.includes(seat))
+      .map((seat) => {
+        const who = view.players[seat]?.name ?? "";
+        return button(`stand in ${seat}`, t("stand_in", { agent: told.adviser, who }), () => acts.standIn(seat));
+      }),
+    told.enders.length > 0 && button("end", t(endings(told)), () => acts.ask("end")),
+  ];
 }
 
 /**

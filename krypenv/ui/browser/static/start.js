@@ -2,7 +2,7 @@
 
 import { lying } from "./cards.js";
 import { showRules } from "./dialogs.js";
-import { button, h, refocus, setTexts, t } from "./dom.js";
+import { button, h, menu, refocus, setTexts, t } from "./dom.js";
 import { keep, kept } from "./kept.js";
 
 /**
@@ -141,10 +141,10 @@ const study = () => h("a", { class: "button", href: `study.html${location.hash}`
 const rulesButton = () => button("rules", t("rules"), () => void showRules(rulesOf(choice)));
 
 function languages() {
-  const change = (/** @type {Event} */ event) => {
-    if (event.target instanceof HTMLSelectElement) send({ do: "start", language: event.target.value });
-  };
-  return select("language", t("start_language"), offer.languages, document.documentElement.lang, change);
+  const language = document.documentElement.lang;
+  return menu("language", t("start_language"), offer.languages, language, (language) =>
+    send({ do: "start", language }),
+  );
 }
 
 function saved() {
@@ -182,9 +182,7 @@ function form() {
         "fieldset",
         { class: "seats" },
         h("legend", t("start_who")),
-        select("size", t("start_players"), game.sizes.map(sizeText), choice.size, (event) => {
-          if (event.target instanceof HTMLSelectElement) change({ size: event.target.value });
-        }),
+        menu("size", t("start_players"), game.sizes.map(sizeText), choice.size, (size) => change({ size })),
         choice.players.map(seatChoice),
         people() > 1 && h("p", { class: "note" }, t("start_links")),
         h("label", check("hints"), ` ${t("start_hints")}`),
@@ -239,9 +237,7 @@ function seatChoice(player, seat) {
   return h(
     "div",
     { class: "seat" },
-    select(`seat ${seat}`, label, options, isKnown ? player : "", (event) => {
-      if (event.target instanceof HTMLSelectElement) seatAs(seat, event.target.value);
-    }),
+    menu(`seat ${seat}`, label, options, isKnown ? player : "", (chosen) => seatAs(seat, chosen)),
     !isKnown && field(`agent ${seat}`, t("start_agent_name"), player, (value) => seatAs(seat, value, false)),
     player === PERSON &&
       field(`name ${seat}`, t("start_name"), choice.names[seat] ?? "", (value) => {
@@ -266,26 +262,6 @@ function more() {
 }
 
 // ---------------------------------------------------------------------- parts
-
-/**
- * @param {string} focus
- * @param {string} label
- * @param {[string, string][]} options value and text
- * @param {string} value
- * @param {(event: Event) => void} onchange
- */
-function select(focus, label, options, value, onchange) {
-  return h(
-    "label",
-    { class: "pace" },
-    h("span", `${label} `),
-    h(
-      "select",
-      { "data-focus": focus, onchange },
-      options.map(([each, text]) => h("option", { value: each, selected: each === value }, text)),
-    ),
-  );
-}
 
 /**
  * @param {string} focus

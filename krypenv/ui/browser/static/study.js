@@ -1,9 +1,9 @@
 // The page on which a game is studied: its connection to the server, keys and files.
 
 import { connect } from "./connection.js";
-import { setTexts, t } from "./dom.js";
+import { drawEnd, setTexts, t } from "./dom.js";
 import { whenReleased } from "./pressed.js";
-import { drawStudy, drawStudyEnd, readAloud } from "./study_drawing.js";
+import { drawStudy, readAloud } from "./study_drawing.js";
 import { mistakes, verdictOfTry } from "./study_summary.js";
 
 /** @typedef {import("./study_types.js").State} State */
@@ -37,7 +37,7 @@ let isDrawn = true;
 
 // ---------------------------------------------------------------------- the connection
 
-const ask = connect("study", hear, lose, drawStudyEnd);
+const ask = connect("study", hear, lose, drawEnd);
 
 function lose() {
   if (!state.study) return;

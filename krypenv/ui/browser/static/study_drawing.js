@@ -1,9 +1,9 @@
 // The page on which a game is studied, as it stands: the hands, the table, and what the moves were worth.
 
-import { byRank, face, lying } from "./cards.js";
+import { byRank, lying } from "./cards.js";
 import { showRules } from "./dialogs.js";
-import { button, grid, h, points, refocus, signed, t } from "./dom.js";
-import { lies, news } from "./felt.js";
+import { button, grid, h, meter, points, refocus, signed, t } from "./dom.js";
+import { lies, news, pileOf } from "./felt.js";
 import { challengePart, curve, luckPart } from "./study_charts.js";
 import { games, isHidden, mistakes, moveList, puzzle, summary, verdictOfTry } from "./study_summary.js";
 
@@ -59,12 +59,6 @@ export function drawStudy(state) {
   if (values && shown === state.at) values.scrollTop = scrolled[1] ?? 0;
   shown = state.at;
   refocus(active);
-}
-
-/** Draw why there is nothing to study. @param {string} reason */
-export function drawStudyEnd(reason) {
-  page.removeAttribute("aria-busy");
-  page.replaceChildren(h("main", { class: "ended" }, h("p", { role: "alert" }, reason)));
 }
 
 /** Have screen readers say something. @param {string} text */
@@ -205,12 +199,7 @@ function lie({ aside, builds, move, table }) {
       h(
         "span",
         { class: `build${move?.builds.includes(value) ? " glow" : ""}` },
-        h(
-          "span",
-          { class: "pile" },
-          cards.map((card) => h("span", { class: "card" }, face(card))),
-        ),
-        h("em", t("builds", { value })),
+        ...pileOf(cards, t("builds", { value })),
       ),
     ),
     table.map((card) => lying(card, isLeft(card) ? "" : "glow")),
@@ -295,8 +284,6 @@ function verdict(decision) {
 /** @param {State} state @param {Value} value @param {Decision} decision */
 function valueRow(state, value, decision) {
   const margins = decision.moves.map((each) => each.margin);
-  const [low, high] = [Math.min(...margins), Math.max(...margins)];
-  const share = high > low ? (value.margin - low) / (high - low) : 1;
   const half = value.half === null ? "" : ` ± ${value.half.toFixed(1)}`;
   return h(
     "tr",
@@ -317,11 +304,7 @@ function valueRow(state, value, decision) {
       value.played && h("em", ` ${t("study_played")}`),
     ),
     h("td", `${signed(value.margin, 1)}${half}`),
-    h(
-      "td",
-      { class: "meter", "aria-hidden": "true" },
-      h("meter", { min: 0, max: 1, value: (0.08 + 0.92 * share).toFixed(3) }),
-    ),
+    h("td", { class: "meter" }, meter(value.margin, margins)),
     h("td", `${Math.round(100 * value.sets_up)}%`),
   );
 }

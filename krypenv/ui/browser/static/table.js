@@ -3,8 +3,8 @@
 import { chosenBy, fitting, nothing, written } from "./choosing.js";
 import { connect } from "./connection.js";
 import { closeDialog, showLinks, showPile, showRules } from "./dialogs.js";
-import { setTexts, t } from "./dom.js";
-import { draw, drawEnd, drawMiddle } from "./drawing.js";
+import { drawEnd, setTexts, t } from "./dom.js";
+import { draw, drawMiddle } from "./drawing.js";
 import { hurry, shown } from "./flying.js";
 import { showValues } from "./hint.js";
 import { keep, kept } from "./kept.js";
