@@ -28,7 +28,7 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 PAIRS = "krypkasino players=4 teams=2"
 Draw = Callable[[Browser, dict[str, Any]], Iterator[Page]]
-COLOURS = 40  # of a picture of the pages
+COLOURS = 160  # of a picture of the pages
 FEW, MANY_MOVES = 3, 12
 
 
@@ -119,7 +119,11 @@ def main() -> None:
             for name, (state, size) in PAGES.items():
                 path = PICTURES / f"{name}.png"
                 draw(browser, STATES[state], path, size)
-                Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+                drawn = Image.open(path).convert("RGB")
+                few = drawn.quantize(
+                    COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+                )  # keeps the few reds
+                few.save(path, optimize=True)
             return
         given.all.mkdir(parents=True, exist_ok=True)
         for name, state in STATES.items():
