@@ -65,11 +65,16 @@ class _TerminateIllegal(_Direct, wrappers.TerminateIllegalWrapper):
 
 class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
     def step(self, action: Any) -> None:
-        """Carry out an action; whole numbers are checked here, because their space takes longer."""
-        if isinstance(action, (int, np.integer)) and 0 <= action < self.unwrapped.rules.num_actions:
-            self.env.step(action)
-        else:
+        """Raise AssertionError, with the sentence of `check_action`, for anything but the number of an action."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
             super().step(action)
+            return
+        try:
+            number = check_action(action, self.unwrapped.rules.num_actions)
+        except ValueError as error:
+            raise AssertionError(str(error)) from None
+        self.env.step(number)
 
 
 class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper):

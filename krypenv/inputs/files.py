@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,12 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def check_plain(path: Path) -> None:
-    """Raise OSError if a path exists and is not a plain file, but a folder or a pipe."""
-    if path.exists() and not path.is_file():
+    """Raise OSError for a path to something else than a plain file, such as a folder, a pipe or a circle of links."""
+    try:
+        is_plain = stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return
+    if not is_plain:
         raise OSError("not a plain file")
 
 

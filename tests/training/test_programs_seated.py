@@ -116,7 +116,7 @@ def test_it_sits_at_the_table_in_the_terminal_and_gives_hints(tmp_path, monkeypa
     words = "play", "--rules", "mini-low", "--seed", 1, "--against", program, "--hint", program
     done = krypenv(*words, typed="hint\n" + "1\n" * 40)
     assert done.exit_code == 0, done.output
-    assert "odd advises:" in done.stdout
+    assert "Odd advises:" in done.stdout
     assert "Odd played" in done.stdout
     game = Game.replay((tmp_path / "game.krk").read_text())
     assert game.is_over
