@@ -3,7 +3,7 @@
 Cards of one rank are *alike* if they have the same points, are both spades or neither where piles count, and are both
 set aside or neither. Only ranks decide what may be captured, so exchanging two such cards changes no later play. Of
 cards alike, the lowest kinds are taken. A table card whose identical copy matters (M2, R11) and is still to be played
-is like no other.
+has no equal.
 
 A card *dominates* another of its rank if it is at least as good to take in points and as a spade. Only undominated
 choices are listed. Proof: take any line of play after the worse card was taken. After the better one, play the same

@@ -38,7 +38,7 @@ FEW_LINES = {2: 576, 3: 8, 4: 16, 5: 32, 6: 64}
 # difference of two good moves has a standard deviation of about 6 over the worlds.
 RACE = 25.0
 
-# The same under rules beyond the main game's: there are more moves, and margins are a few points. Two players with 3
+# The same constants for rules beyond the main game's, with more moves and margins of a few points. Two players with 3
 # cards against 3 have 36 orders of play. Max^n has no cutoffs, so its depth is smaller. A mulle is worth as much as a
 # game's majorities, which doubles the spread of margins, and hands are larger there.
 OTHER_PLIES = 2

@@ -27,7 +27,7 @@ LONGEST = 600  # characters of a message about rules
 
 @dataclass(frozen=True)
 class Terms:
-    """How a seat is paid, and what it sees; the same keywords in every environment."""
+    """The rewards and the observations of a seat; these are keywords of every environment."""
 
     reward: str = "centred"  # "centred", "points" or "win", see `krypenv.rewards.returns_of`
     dense: bool = False  # pay rewards as points fall, instead of at the end of the episode
@@ -141,7 +141,7 @@ class Rendered:
     def show(self, game: Game | None, seat: int | None = None) -> Pixels | str | None:
         """Draw a game, as pixels, as text or in a window, by the render mode; without a mode, warn.
 
-        A given `seat` sits at the bottom, and "turn" opens its hand in place of that of the seat to act.
+        A given `seat` sits at the bottom. With "turn" its hand is open, in place of that of the seat to act.
         """
         if self._renderer is None or game is None:
             gymnasium.logger.warn("render() needs a render mode, as in render_mode='ansi'")

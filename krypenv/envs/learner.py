@@ -57,7 +57,7 @@ def write_endings(
     endings: Endings,
     scratch: np.ndarray,
 ) -> None:
-    """Write what the viewers see at the end of each game of some rows that an action ends.
+    """Write the final observations of games that an action ends, each as its viewer sees it.
 
     `record`, (B, M, RECORD) int8, has the plays of the deal, if observations have a history. The engine deals the next
     game in the step that ends one, so the last action is carried out on a copy of the row.
@@ -83,7 +83,7 @@ class LearnerGames:
 
     The learner acts in every row at once. `step` carries out its actions, plays the opponents' moves up to its next
     decision in every row, and deals the next episode where one ended. An episode is a session of `rules.games`
-    games. Rows are independent: a row's episodes follow from its seed if the choices of the opponents do.
+    games. Rows are independent: the same seed and the same choices give the same episodes in a row.
 
     With `seat="all"` each step acts for `seats`, (B,), and consecutive steps of a row belong to different seats. Then
     keep one stream of experience for each (row, seat): advantages over a whole row would mix seats.
@@ -312,7 +312,7 @@ class LearnerGames:
         return ask_opponent(opponent, observations, masks)
 
     def _step_engine(self, rows: IntArray, actions: npt.NDArray[Any]) -> None:
-        """Carry out actions in some rows; before, write the final observations of the games that they end."""
+        """Write the final observations of the games that these actions end, then carry out the actions."""
         engine = self.engine
         chosen = for_kernels(actions, np.int64)
         write_endings(

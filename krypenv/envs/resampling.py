@@ -17,10 +17,10 @@ _KINDS = np.arange(NUM_KINDS)
 def resampled(course: Course, seat: int, seed: int) -> Course:
     """Sample a course of a seat's information set: the other hands of the deal are drawn anew.
 
-    All consistent hands are equally likely (`determinize`). The same moves are made with them; a play that ended by
-    itself may need a `stop` with other hands, or the other way round. Hands that could not have made these moves are
-    rejected: a seat that built held a card of the build's value, even if nobody owns the build any more (B5). After
-    10,000 rejections the course itself is returned.
+    All consistent hands are equally likely (`determinize`). The same moves are made with them, by actions
+    that may differ: with other hands a play may need a `stop`, or end without one. Hands that could not have made these
+    moves are rejected: a seat that built held a card of the build's value, even if nobody owns the build any more (B5).
+    After 10,000 rejections the course itself is returned.
 
     Raises ValueError for an unknown seat, while chance deals, and at the end.
     """

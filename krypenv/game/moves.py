@@ -160,9 +160,9 @@ def list_some(game: Game, most: int) -> tuple[list[Move], bool]:
 def _walk(game: Game, place: int, actions: list[int] | None = None) -> Iterator[Play]:
     """Yield the plays that staged actions lead to from the state at a place, by default all legal ones.
 
-    Small plays come first. An optional capture has one sequence of actions (K2), a maximal one may have several: its
-    kinds are taken in ascending order here, since a lower kind that was not legal before is in all captures left as
-    often as in this one. So a play may come twice. Overwrites the states above the place.
+    Small plays come first. An optional capture has one sequence of actions (K2), a maximal one may have several. Its
+    kinds are taken in ascending order here: a lower kind that was not legal before is equally often in all captures
+    left. So a play may be listed twice. Overwrites the states above the place.
     """
     for action in reversed(actions_in(game.states[place])) if actions is None else actions:
         _step(game, place, action)

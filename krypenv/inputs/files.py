@@ -95,8 +95,8 @@ def read_json(path: Path) -> Any:
 def parse_json(data: bytes | str) -> Any:
     """Parse JSON in UTF-8 to plain values.
 
-    Raises ValueError, with a sentence that the name of what was read precedes, for anything but JSON (NaN and Infinity
-    are refused too), for values nested 200 deep, and for numbers that no float can hold.
+    Raises ValueError for anything but JSON (NaN and Infinity are refused too), for values nested 200 deep, and for
+    numbers that no float can hold. Its sentence lacks the subject, as in "is not JSON": callers put the name before it.
     """
     try:
         values = from_json(data.decode("utf-8-sig") if isinstance(data, bytes) else data, allow_inf_nan=False)

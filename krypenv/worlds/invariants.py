@@ -93,7 +93,7 @@ def fault_of_legality(compiled: np.record, game: np.record) -> int:
 
 @kernel
 def fault_before_legality(compiled: np.record, game: np.record, twin: np.ndarray, scratch: np.record) -> int:
-    """Find a fault as `fault_of_state`, but leave the legal actions unchecked. `twin` is scratch, (1,) of `GAME`."""
+    """Find a fault as `fault_of_state` does, but not in the legal actions. `twin` is scratch, (1,) of `GAME`."""
     fault = _fault_of_numbers(compiled, game)
     if fault == SOUND:
         fault = _fault_of_cards(compiled, game, twin[0])
@@ -203,7 +203,7 @@ def _fault_of_cards(compiled: np.record, game: np.record, twin: np.record) -> in
 
 @kernel
 def _fault_of_turn(compiled: np.record, game: np.record, twin: np.record) -> int:
-    """Check that the hands are as large as the plays of this deal have left them, and whose turn it is (R4, R5, H3).
+    """Check the turn, and that the sizes of the hands agree with the plays of this deal (R4, R5, H3).
 
     Overwrites `twin`.
     """

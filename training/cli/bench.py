@@ -129,7 +129,7 @@ def measure(sides: Sequence[Turn], seconds: float, reported: int = 0) -> dict[st
 def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float, float]:
     """Compute the median ratio of two rates, (n,) each, and its 95% interval, that of the sign test.
 
-    Its bounds are two of the sorted ratios, so a few pairs that other work on the machine disturbs do no harm.
+    Its bounds are two of the sorted ratios, so a few pairs disturbed by other work don't move them far.
 
     >>> ratio_of([2.0, 4.0, 6.0, 8.0, 2.2, 1.9], [1.0, 2.0, 3.0, 4.0, 1.0, 1.0])
     (2.0, 1.9, 2.2)

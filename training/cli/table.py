@@ -254,7 +254,7 @@ class _Files:
         return offers
 
     def keep(self, record: bytes, is_new: bool) -> None:
-        """Save the game; a new game gets its own file, now or when it can next be saved."""
+        """Save the game, a new one to a file of its own; what can't be saved now is saved with the next move."""
         self.path, self._unsaved = None if is_new else self.path, record
         self._write(record)
         self._unsaved = b""

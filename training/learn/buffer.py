@@ -44,8 +44,8 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
 
     Each seat has its own stream: a decision is followed by the same seat's next decision in the game, and its reward is
     the sum of the seat's rewards until then. Advantages are estimated along these streams, which never mix, as in
-    Schulman et al. 2016. The last decision of a seat that is not to act when the rollout ends has no successor yet and
-    is left out of training.
+    Schulman et al. 2016. When the rollout ends, the last decisions of the seats that are not to act have no
+    successor yet and are left out of training.
 
     Extra arrays: `hidden` (T, B, H) int8, the others' hands; `features`, those of each step; `seats` (T, B) ints, the
     seat that decided; `earned` (T, B, P) float32, the reward of each seat from that step to the next; `ends` (T, B)

@@ -90,7 +90,7 @@ class CardPolicy(MaskableActorCriticPolicy):
     def state_value(self, position: Position, scores: Scores) -> Tensor:
         """Compute the state values, (B,), by the critic, or by the network without one or without hidden hands.
 
-        `position.hidden` may lack the hands of players that its games don't have.
+        `position.hidden` may have fewer hands than the critic reads: the others are zeros.
         """
         if not (self._settings["hidden"] and position.hidden.numel()):
             return scores.values

@@ -184,7 +184,7 @@ class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
         return [*(name for name in self.opponents if name != PAST), *self.against, self.yardstick]
 
     def typed_by(self, person: TrainSettings) -> TrainSettings:
-        """Mark as trusted the agents of these settings, read from a file, that a person has named again.
+        """Trust those agents of these settings, read from a file, that a person has named again.
 
         Raises ValueError for a custom agent that is not named again: nothing that only a file names is imported.
         """

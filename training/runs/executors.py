@@ -64,7 +64,7 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
     """Yield a map of a function over items in `workers` new processes; results come as they are ready.
 
     If a worker dies, the items without a result go to new workers. Raises ChildProcessError if workers keep dying
-    without a result. Workers ignore Ctrl-C; this process terminates them then, as for any other exception.
+    without a result. Workers ignore Ctrl-C: this process terminates them, as it does for every exception.
     """
     pools = [ProcessPoolExecutor(workers, WORKERS, _begin_worker)]
 

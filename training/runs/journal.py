@@ -86,8 +86,8 @@ def read_journal(folder: Path, kind: str) -> Journal:
 def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
     """Open the journal of a folder to append to, new or resumed; return the file and its contents.
 
-    An incomplete last line is dropped, and the header's `about` updated. Another run may take over a journal without
-    results. The folder must be locked. Raises ValueError, and changes nothing, as `read_journal` and `check_same` do.
+    An incomplete last line is dropped, and the header's `about` updated. A journal without results may be another
+    run's. The folder must be locked. Raises ValueError, and changes nothing, as `read_journal` and `check_same` do.
     """
     path = folder / JOURNAL
     data = read_file(path) if path.exists() else b""

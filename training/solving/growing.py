@@ -265,7 +265,7 @@ class Size(NamedTuple):
 def size_of(trees: Trees) -> Size:
     """Count the histories and information sets of a game whose trees were grown with `keeps_all`.
 
-    A deal that several histories lead to is stored once, and counted once for each of these histories. Information sets
+    A deal reached by several histories is stored once, but counted for each of them. Information sets
     ignore the order in which the cards of a capture are named.
     """
     after = np.zeros((0, 4))

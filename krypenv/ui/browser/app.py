@@ -41,7 +41,7 @@ def app_of(
     origins: Collection[str] = (),
     report: Callable[[str], object] = id,
 ) -> Starlette:
-    """Return the application of a table.
+    """Make the web application that serves a table.
 
     Args:
         pages: the table; without one, the first page is the one that studies games.

@@ -52,8 +52,8 @@ class Pace:
     async def awaited(self, seat: int, thought: Awaitable[Thought], is_usual: bool = True) -> Thought:
         """Return what a seat's agent has thought of, after the pause and no sooner than is usual for this seat.
 
-        So the time does not tell a forced move from a choice. What is usual is the second longest time of late, as a
-        single decision may have waited for something else; one that is not usual does not count.
+        So the time gives no hint whether a move was forced. The usual time is the second longest remembered one, as a
+        single decision may have waited for something else; without `is_usual` this one is not remembered.
         """
         pause, begun = self._pause * PACES[self.name], time.monotonic()
         move = await thought

@@ -65,7 +65,7 @@ class Meter:
     def begin(self, engine: Engine, first: bool = False) -> None:
         """Begin with the games of a fresh engine, all of which are at their first deal.
 
-        Its luck counts only with `first`: over all seatings of a deal it sums to zero.
+        The luck of its cards counts only with `first`, since over all seatings of a deal it sums to zero.
         """
         self.parts = np.zeros((engine.num_games, self._sides, len(self._players)))
         self._number = _deals(engine)

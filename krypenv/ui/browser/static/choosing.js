@@ -56,7 +56,7 @@ export function fitting(view, chosen) {
 export const names = (view, { picked }) => laid(view).flatMap(([place, what]) => (picked.has(place) ? what : []));
 
 /**
- * Return where that lies which some moves could take.
+ * Return the places of all cards and builds that some moves take.
  * @param {View} view
  * @param {Move[] | null} moves
  */

@@ -82,7 +82,7 @@ function walk(event) {
 }
 
 /**
- * Return what is to be said to the person, and what may be done besides playing.
+ * Return the prompt to the person, with the buttons beside it.
  * @param {Table} table
  */
 export function bar(table) {

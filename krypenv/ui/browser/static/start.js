@@ -76,7 +76,7 @@ export function start({ type: _, texts, language, ...told }, ask) {
 }
 
 /**
- * Draw what is being waited for, with what can be done meanwhile.
+ * Draw the reason to wait, with links to the rules and the lessons.
  * @param {string} why
  */
 export function drawWait(why) {
