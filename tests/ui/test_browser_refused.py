@@ -129,7 +129,7 @@ def test_an_illegal_move_is_answered_by_why_and_a_strangers_move_by_whose_turn_i
         page(client, KEYS.seats[0]) as one,
     ):
         two.ask("play", move=two.told["view"]["hand"][0])
-        assert two.says() == "It is not your turn: player 1 is to play."
+        assert two.says() == "It is not your turn: player A is to play."
         third.ask("again")
         assert third.says() == "You only watch at this table."
         one.ask("undo")

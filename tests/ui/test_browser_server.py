@@ -41,7 +41,7 @@ def test_a_whole_game_is_saved_move_by_move_and_messages_have_the_shapes_that_th
     assert game.is_over
     assert players_in(game) == list(players)
     assert len(kept.games[0]) == len(game.moves)
-    names = ["player 1", *(["Random"] if len(players) == 2 else [f"Random {seat + 1}" for seat in (1, 2, 3)])]
+    names = ["player A", *(["Random"] if len(players) == 2 else [f"Random {letter}" for letter in "BCD"])]
     assert told == json.loads(json.dumps(view(game, Narrator(game.rules, names, 0))))
 
 

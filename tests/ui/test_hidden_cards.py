@@ -164,7 +164,7 @@ def test_cards_are_seen_wherever_they_stand():
 def test_no_page_gets_a_card_that_its_seat_must_not_know(rules):
     parsed, rng = Rules.parse(rules), random.Random(rules)
     game, seats = Game(parsed, seed=3), [None, *range(parsed.players)]
-    names = [f"player {seat + 1}" for seat in range(parsed.players)]
+    names = [f"player {letter}" for letter in "ABCDEF"[: parsed.players]]
     words = {seat: Narrator(parsed, names, seat) for seat in seats}
     stories = {seat: Story(words[seat]) for seat in seats}
     shown = {seat: set() for seat in seats}  # the kinds that it has seen
