@@ -167,7 +167,7 @@ def test_the_games_of_the_table_are_listed_with_result_and_luck_and_opened():
             told = one.told["compared"]
             one.ask("again")
             one.until(lambda told: told["game"] == len(results) + 1)
-        assert told.startswith("The same cards as in game 1: ")
+        assert told.startswith("The same cards as in game 1")
         assert two.refused().startswith("This game is not over")
         assert one.begin("mini-low", "person", "greedy")["game"] == 4
         two.send(do="open", game=1)

@@ -73,9 +73,9 @@ class Hosted:
         """Return what a seat may see, None for who only watches."""
         return view(self.game, self._words[seat], self._stories[seat])
 
-    def say(self, key: str, **parts: Any) -> str:
+    def say(self, key: str, count: int | None = None, **parts: Any) -> str:
         """Return a text of the page."""
-        return say(self.language, key, **parts)
+        return say(self.language, key, count, **parts)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -152,7 +152,10 @@ class Hosted:
             return ""
         points = margins_of(game)[seat] - margins_of(games[first])[seat]
         key = "better" if points > 0 else "worse" if points < 0 else "level"
-        return self.say(f"again.{key}", number=first, points=f"{abs(points):.1f}".removesuffix(".0"))
+        size = f"{abs(points):.1f}".removesuffix(".0")
+        return self.say(
+            f"again.{key}", number=first, points=self.say("points.count", 1 if size == "1" else 2, points=size)
+        )
 
     # ------------------------------------------------------------------ what people and agents do
 
