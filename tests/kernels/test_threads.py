@@ -1,20 +1,36 @@
-"""Parts of one call on several threads: all are called, errors come out, a forked process has threads of its own."""
+"""Threads: parts of one call, processors that are granted, and what several threads call at once."""
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from support.games import decisions_of
+from support.small_files import model, scratch
+from support.threads import many_at_once
 
-from krypenv import Engine, Rules
+from krypenv import Engine, Rules, agents, engine as engine_module
+from krypenv.agents import oracle, scripted
+from krypenv.agents.neural import learned
+from krypenv.agents.search import sampler
 from krypenv.runtime import threads
-from krypenv.runtime.threads import count_threads, cut, share
+from krypenv.runtime.threads import Lock, count_threads, cut, in_turn, never_at_once, share
+
+MAIN, BUILDING, SMALL = (Rules.preset(name) for name in ("krypkasino", "mulle-glimne", "mini-low"))
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+may_fork = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer Pythons warn of forks beside threads
+
+# ---------------------------------------------------------------------- parts of one call
 
 
 @pytest.mark.parametrize("parts", [1, 2, 5])
@@ -25,24 +41,9 @@ def test_every_part_is_called_once_and_on_a_thread_of_its_own(parts: int) -> Non
         together.wait()  # nobody gets past it before all are here
         called.append((part, of, threading.get_ident()))
 
-    for _ in range(3):
-        called.clear()
-        share(work, parts)
-        assert sorted(part for part, _, _ in called) == list(range(parts))
-        assert {of for _, of, _ in called} == {parts}
-        assert len({thread for _, _, thread in called}) == parts
-
-
-@pytest.mark.parametrize(("rows", "parts"), [(7, 1), (7, 3), (2, 5), (0, 2)])
-def test_the_parts_of_arrays_are_views_that_make_up_the_whole(rows: int, parts: int) -> None:
-    whole, pairs = np.arange(rows), np.zeros((rows, 2), np.int8)
-    cuts = [cut((whole, pairs), part, parts) for part in range(parts)]
-    assert np.concatenate([some for some, _ in cuts]).tolist() == whole.tolist()
-    for some, of_pairs in cuts:
-        assert len(some) == len(of_pairs)
-        assert len(some) in (rows // parts, rows // parts + 1)
-        of_pairs += 1
-    assert (pairs == 1).all()
+    share(work, parts)
+    assert sorted(call[:2] for call in called) == [(part, parts) for part in range(parts)]
+    assert len({thread for _, _, thread in called}) == parts
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 2])
@@ -61,22 +62,35 @@ def test_an_error_comes_out_when_all_parts_have_ended(wrong: int) -> None:
     assert sorted(ended) == sorted({0, 1, 2} - {wrong})
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer Pythons warn of forks beside threads
-def test_a_forked_process_has_threads_of_its_own() -> None:
+@pytest.mark.parametrize(("rows", "parts"), [(7, 1), (7, 3), (2, 5), (0, 2)])
+def test_the_parts_of_arrays_are_views_that_make_up_the_whole(rows: int, parts: int) -> None:
+    whole, pairs = np.arange(rows), np.zeros((rows, 2), np.int8)
+    cuts = [cut((whole, pairs), part, parts) for part in range(parts)]
+    assert np.concatenate([some for some, _ in cuts]).tolist() == whole.tolist()
+    for some, of_pairs in cuts:
+        assert len(some) == len(of_pairs)
+        assert len(some) in (rows // parts, rows // parts + 1)
+        of_pairs += 1
+    assert (pairs == 1).all()
+
+
+@forks
+@may_fork
+def test_a_forked_process_has_threads_of_its_own_and_finds_locks_free() -> None:
+    lock = Lock()
     share(lambda part, parts: None, 3)
-    child = os.fork()
-    if child == 0:
-        done: list[int] = []
-        signal.alarm(60)  # else it may wait for ever, for threads that it does not have
-        try:
-            share(lambda part, parts: done.append(part), 3)
-        finally:
-            os._exit(len(done))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
-
-
-# ---------------------------------------------------------------------- processors
+    with lock:
+        child = os.fork()
+        if child == 0:
+            done: list[int] = []
+            signal.alarm(60)  # else it may wait for ever, for threads that it does not have
+            try:
+                with lock:
+                    share(lambda part, parts: done.append(part), 3)
+            finally:
+                os._exit(len(done))
+        _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 3
 
 
 @pytest.mark.parametrize(
@@ -84,7 +98,6 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     [
         ({}, 6),
         ({"cpu.max": "max 100000\n"}, 6),
-        ({"cpu.max": "200000 100000\n"}, 2),
         ({"cpu.max": "max 100000\n", "job/cpu.max": "350000 100000\n", "job/step/cpu.max": "max 100000\n"}, 4),
         ({"job/cpu.max": "10000 100000\n"}, 1),
         ({"cpu.max": "500000 100000\n", "job/cpu.max": "200000 100000\n"}, 2),
@@ -104,17 +117,11 @@ def test_all_processors_are_those_that_are_granted(
     monkeypatch.setattr(threads, "OWN_CGROUP", tmp_path / "own")
     monkeypatch.setattr(os, "cpu_count", lambda: 24)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(6)), raising=False)
-    assert count_threads(0) == granted
+    assert count_threads(0) == Engine(SMALL, 8, threads=0).threads == granted
     assert count_threads(7) == 7
-    assert Engine(Rules.preset("mini-low"), 8, threads=0).threads == granted
-
-
-def test_a_system_without_affinities_grants_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "CGROUPS", tmp_path)
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    for told, granted in ((24, 24), (None, 1)):
-        monkeypatch.setattr(os, "cpu_count", lambda told=told: told)
-        assert count_threads(0) == granted
+    if not files:
+        monkeypatch.delattr(os, "sched_getaffinity")
+        assert count_threads(0) == 24
 
 
 def test_numba_keeps_to_a_quota() -> None:
@@ -125,3 +132,203 @@ def test_numba_keeps_to_a_quota() -> None:
     free = {name: value for name, value in os.environ.items() if name != "NUMBA_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", code], env=free, capture_output=True, text=True, check=True)
     assert done.stdout == "1\n"
+
+
+# ---------------------------------------------------------------------- agents: their calls take turns
+
+CHECKS = [(module, "check_decisions") for module in (scripted, sampler, learned, oracle)]
+AGENTS = {
+    **dict.fromkeys(("random", "greedy", "tactician", "oracle-hand", "oracle-deck", "champion(worlds=0)"), MAIN),
+    **{f"{name}(worlds=2)": MAIN for name in ("rollout", "ismcts", "search", "champion")},
+    "search(worlds=2, threads=2)": MAIN, "learned": SMALL, "guided": SMALL,
+}  # fmt: skip
+
+
+def made(spec: str, rules: Rules) -> Any:
+    """The agent that a string names; a bare `learned` or `guided` plays a small network."""
+    if spec in ("learned", "guided"):
+        model()
+        spec = f"{spec}(model={str(scratch() / 'model')!r})"
+    return agents.make(spec, rules, seed=3)
+
+
+def asking(agent: Any) -> Callable[[], np.ndarray]:
+    """A call of an agent, for eight games."""
+    engine = Engine(agent.rules, 8, seed=1)
+    for _ in range(12):
+        engine.step(engine.sample_actions())
+    if getattr(agent, "cheats", False):
+        return lambda: agent.act_on(engine.state, engine.action_mask)
+    return lambda: agent.act(engine.observation, engine.action_mask)
+
+
+@pytest.mark.parametrize(("spec", "rules"), [*AGENTS.items(), ("tactician", BUILDING)], ids=str)
+def test_calls_of_an_agent_take_turns_and_a_copy_has_a_turn_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, spec: str, rules: Rules
+) -> None:
+    agent = made(spec, rules)
+    ask, twins = asking(agent), [copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))]
+    ask()  # compiles
+    answers: list[np.ndarray] = []
+    other = threading.Thread(target=lambda: answers.append(ask()))
+    waited: list[bool] = []
+
+    def begin_another(check: Callable[..., Any]) -> Callable[..., Any]:
+        def checked(*given: Any) -> Any:
+            if not waited:
+                waited.append(True)
+                other.start()
+                other.join(0.2)  # far longer than such a call takes
+                waited.append(other.is_alive())
+                for twin in twins:
+                    assert asking(twin)().shape == (8,)
+            return check(*given)
+
+        return checked
+
+    with monkeypatch.context() as patch:
+        for module, name in CHECKS:
+            patch.setattr(module, name, begin_another(getattr(module, name)))
+        ask()
+        other.join()
+    assert waited == [True, True]
+    assert answers[0].shape == (8,)
+
+
+@pytest.mark.parametrize("spec", ["tactician", "search(worlds=2)", "champion(worlds=2)"])
+def test_threads_get_the_answers_that_calls_one_after_another_get(spec: str) -> None:
+    ours, twins = made(spec, MAIN), made(spec, MAIN)
+    batch = decisions_of(MAIN, 1, 8)
+    answers = many_at_once([lambda: ours.act(*batch).tolist()] * 4)
+    if not ours.remembers:  # else what it answers depends on which call came first
+        assert sorted(answers) == sorted(twins.act(*batch).tolist() for _ in range(4))
+    assert all(batch[1][np.arange(8), answer].all() for answer in answers)
+
+
+COLD = """
+import threading
+from krypenv import Engine, Rules, agents
+
+engine = Engine(Rules.preset("mini-low"), 64, seed=1)
+agent, answers = agents.make("tactician", engine.rules, seed=0), []
+calls = [threading.Thread(target=lambda: answers.append(agent.act(engine.observation, engine.action_mask)))
+         for _ in range(8)]
+for step in (threading.Thread.start, threading.Thread.join):
+    for call in calls:
+        step(call)
+assert len(answers) == 8
+assert all(engine.action_mask[range(64), answer].all() for answer in answers)
+"""
+
+
+@pytest.mark.slow
+def test_eight_threads_ask_an_agent_that_is_not_compiled(tmp_path: Path) -> None:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", COLD], env=environment, timeout=300, check=True)
+    assert any(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------------- engines: a call during another is refused
+
+CALLS: dict[str, Callable[[Engine], Any]] = {
+    "step": lambda engine: engine.step(engine.action_mask.argmax(axis=1)),
+    "sample_actions": lambda engine: engine.sample_actions(),
+    "restart": lambda engine: engine.restart([0], [1]),
+    "play_games": lambda engine: engine.play_games(3),
+    "set_state": lambda engine: engine.set_state(engine.state),
+    "select": lambda engine: engine.select([0]),
+    "__getstate__": lambda engine: copy.deepcopy(engine),
+}
+KERNELS = {"step": "step_rows", "sample_actions": "sample_rows", "restart": "seed_rows", "play_games": "play_games"}
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner"), [*((outer, "step") for outer in (*KERNELS, "set_state")), *(("step", inner) for inner in CALLS)]
+)
+def test_an_engine_that_is_called_twice_at_once_says_so(
+    monkeypatch: pytest.MonkeyPatch, outer: str, inner: str
+) -> None:
+    engine, twin = (Engine(MAIN, 4, seed=6) for _ in range(2))
+    raised: list[str] = []
+
+    def interrupted(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
+            if not raised:  # in the middle of the outer call
+                with pytest.raises(RuntimeError) as caught:
+                    CALLS[inner](engine)
+                raised.append(str(caught.value))
+            return kernel(*given)
+
+        return run
+
+    with monkeypatch.context() as patch:
+        for name in KERNELS.values():
+            patch.setattr(engine_module, name, interrupted(getattr(engine_module, name)))
+        CALLS[outer](engine)
+    CALLS[outer](twin)
+    assert raised == [
+        f"Engine.{inner} was called before another call of the same Engine had ended; give each thread one of its own, "
+        "or let the threads take turns with a lock"
+    ]
+    for each in (engine, twin):  # unharmed, and free again
+        each.step(each.sample_actions())
+    assert engine.observation.tobytes() == twin.observation.tobytes()
+    assert engine.state.tobytes() == twin.state.tobytes()
+
+
+WORKQUEUE = """
+import threading
+import numba
+from krypenv import Engine, Rules
+
+def play(engine):
+    for _ in range(60):
+        engine.step(engine.sample_actions())
+
+rules = Rules.preset("krypkasino")
+engines = [Engine(rules, 1024, seed=seed, threads=2) for seed in range(2)]
+players = [threading.Thread(target=play, args=(engine,)) for engine in engines]
+for step in (threading.Thread.start, threading.Thread.join):
+    for player in players:
+        step(player)
+assert numba.threading_layer() == "workqueue"
+for seed, engine in enumerate(engines):
+    alone = Engine(rules, 1024, seed=seed)
+    play(alone)
+    assert (engine.observation == alone.observation).all()
+"""
+
+
+def test_two_engines_share_threads_that_only_one_may_use() -> None:
+    environment = os.environ | {"NUMBA_THREADING_LAYER": "workqueue"}
+    done = subprocess.run(
+        [sys.executable, "-c", WORKQUEUE], env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+class Counter:
+    """Counts, one call at a time."""
+
+    def __init__(self) -> None:
+        self.lock, self.turn, self.count = Lock(), [None], 0
+
+    @in_turn
+    def add(self) -> int:
+        """Add one."""
+        self.count += 1
+        return self.count
+
+    @never_at_once
+    def call(self, what: Callable[[], Any]) -> Any:
+        return what()
+
+
+def test_an_error_frees_both_kinds_of_turns() -> None:
+    counter = Counter()
+    with pytest.raises(ZeroDivisionError):
+        counter.call(lambda: 1 / 0)
+    with pytest.raises(RuntimeError, match=r"^Counter\.call was called before"):
+        counter.call(lambda: counter.call(int))
+    assert counter.call(counter.add) == 1
+    assert Counter.add.__doc__ == "Add one."
