@@ -1,18 +1,49 @@
-"""Standings: margins as by brute force, intervals that cover known margins, ratings whose truth is known; as texts."""
+"""Standings: balanced seatings, margins and intervals as by brute force, ratings whose truth is known; as texts."""
 
 import dataclasses
 import itertools
 import json
 import math
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
 from support.arenas import games_of, select
 
 from krypenv.training import print_standings, standings
+from krypenv.training.evaluation.arena.lineups import matches
 from krypenv.training.evaluation.arena.standings import NEEDS_OPEN_SPIEL, NOT_ALL_MET
 from krypenv.training.evaluation.matches.margins import interval
+
+# ---------------------------------------------------------------------- who meets whom
+
+
+@pytest.mark.parametrize(("sides", "seatings"), [(2, 2), (3, 6), (4, 24), (5, 20), (6, 60)])
+def test_every_match_is_balanced_and_every_two_agents_meet_equally_often(sides, seatings):
+    """Each agent sits in every place and after every other one equally often. Up to four sides sit in every order."""
+    for agents in range(2, 8):
+        played = matches(agents, sides)
+        members = [tuple(sorted(each[0])) for each in played]
+        assert len(set(members)) == len(members)
+        meetings = Counter((one, other) for table in members for one in table for other in table if one < other)
+        assert len(meetings) == agents * (agents - 1) // 2
+        assert len(set(meetings.values())) == 1
+        for match in played:
+            count = Counter(match[0])
+            assert len(count) >= 2
+            assert len(count) < sides or len(set(match)) == len(match) == seatings
+            assert all(Counter(seating) == count for seating in match)
+            places = Counter((place, agent) for seating in match for place, agent in enumerate(seating))
+            for (_, agent), times in places.items():
+                assert times * sides == len(match) * count[agent]
+            behind = Counter(pair for seating in match for pair in itertools.pairwise((*seating, seating[0])))
+            for (before, after), times in behind.items():
+                others = count[after] - (before == after)
+                assert times * (sides - 1) == len(match) * count[before] * others
+
+
+# ---------------------------------------------------------------------- margins and their intervals
 
 
 def simulate(skills, sides, deals, rng):
@@ -42,9 +73,6 @@ def by_deal(rows):
     return {deal: np.mean([value for at, value in rows if at == deal]) for deal in deals}
 
 
-# ---------------------------------------------------------------------- margins and their intervals
-
-
 @pytest.mark.parametrize(("sides", "agents"), [(2, 3), (3, 4), (4, 2), (4, 5)])
 def test_margins_are_those_of_single_games_averaged_by_deal(sides, agents):
     rng = np.random.default_rng(sides + agents)
@@ -53,7 +81,8 @@ def test_margins_are_those_of_single_games_averaged_by_deal(sides, agents):
     scores, luck = rng.integers(0, 9, (60, sides)), rng.normal(0, 3, (60, sides))
     luck -= luck.mean(axis=1, keepdims=True)
     deal, forfeit = rng.integers(0, 12, 60), np.where(rng.random(60) < 0.2, seats[:, 0], -1)
-    result = standings(games_of(deal, seats, scores, luck=luck, forfeit=forfeit))
+    games = games_of(deal, seats, scores, luck=luck, forfeit=forfeit)
+    result = standings(games)
     for table, shown in ((result.payoffs, scores), (result.adjusted, scores + luck * (sides - 1) / sides)):
         found = {(i, j): [] for i, j in itertools.permutations(range(agents), 2)}
         field = {agent: {} for agent in range(agents)}
@@ -76,8 +105,21 @@ def test_margins_are_those_of_single_games_averaged_by_deal(sides, agents):
             assert standing.forfeits == (forfeit == agent).sum()
     ranking = [agent.adjusted[0] for agent in result.agents]
     assert ranking == sorted(ranking, reverse=True)
-    shuffled = standings(select(games_of(deal, seats, scores, luck=luck, forfeit=forfeit), rng.permutation(60)))
+    shuffled = standings(select(games, rng.permutation(60)))
     np.testing.assert_allclose(shuffled.payoffs.low, result.payoffs.low)
+    assert [agent.mu for agent in shuffled.agents] == pytest.approx([agent.mu for agent in result.agents])
+
+
+def test_over_the_field_an_interval_is_that_of_the_deals_where_all_tables_play_them():
+    """All games of a deal share its luck, so they are one sample."""
+    games = simulate(np.array([3.0, 0.0, -1.0, -8.0]), 3, 25, np.random.default_rng(1))
+    for standing in standings(games).agents:
+        own = games.agents == games.names.index(standing.agent)
+        playing = own.any(axis=1)
+        scores, own = games.scores[playing], own[playing]
+        leads = (scores * ~own).sum(axis=1) / 2 - (scores * own).sum(axis=1)
+        samples = [leads[games.deal[playing] == deal].mean() for deal in range(25)]
+        assert (standing.margin, standing.low, standing.high) == pytest.approx(interval(samples))
 
 
 def test_figures_of_two_agents_done_by_hand():
@@ -88,27 +130,7 @@ def test_figures_of_two_agents_done_by_hand():
     assert (best.agent, best.win_rate, best.tie_rate) == ("A", 0.5, 0.25)
 
 
-@pytest.mark.parametrize("sides", [2, 4])
-def test_intervals_cover_known_margins_in_95_of_100_arenas(sides):
-    skills = np.array([6.0, 3.0, 0.0, -1.0, -8.0])[: sides + 1]
-    truth = skills[:, None] - skills
-    field_truth = (len(skills) * skills - skills.sum()) / (len(skills) - 1)
-    pairs = np.triu_indices(len(skills), 1)
-    rng = np.random.default_rng(1)
-    covered, field_covered = [], []
-    for _ in range(100):
-        result = standings(simulate(skills, sides, deals=25, rng=rng))
-        table = result.payoffs
-        covered.append(((table.low <= truth) & (truth <= table.high))[pairs])
-        order = [table.names.index(agent.agent) for agent in result.agents]
-        field_covered.append(
-            [agent.low <= field_truth[at] <= agent.high for at, agent in zip(order, result.agents, strict=True)]
-        )
-    assert 0.92 <= np.mean(covered) <= 0.98
-    assert 0.92 <= np.mean(field_covered) <= 0.98
-
-
-# ---------------------------------------------------------------------- ratings
+# ---------------------------------------------------------------------- ratings, and texts
 
 
 def test_one_deal_has_no_bounds_and_moves_new_ratings_as_openskill_documents():
@@ -127,13 +149,9 @@ def test_alpha_rank_shares_a_cycle_and_takes_undecided_pairs_for_even():
     assert [agent.alpha_rank for agent in level.agents] == pytest.approx([0.5, 0.5])
 
 
-# ---------------------------------------------------------------------- as texts
-
-
 def test_figures_that_are_not_there_are_left_out_with_a_note(monkeypatch, capsys):
     games = duels({(0, 1): 5, (1, 2): 5})
     result = standings(dataclasses.replace(games, names=(*"ABCD",), milliseconds=np.full(4, math.nan)))
-    assert np.isnan(result.payoffs.margin[0, 2])
     assert {agent.alpha_rank for agent in result.agents} == {None}
     assert result.notes == (NOT_ALL_MET,)
     figures = json.loads(json.dumps(result.to_json(), allow_nan=False))
