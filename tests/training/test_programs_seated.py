@@ -3,63 +3,42 @@
 import gc
 import hashlib
 import re
+from functools import partial
 
 import pytest
-from support.arenas import same_games
+from support.arenas import arena, same_games
 from support.commands import krypenv
 from support.programs import FEWEST_POINTS, has_ended, odd, of_command, running
 
 from krypenv import Game, Rules, agents
 from krypenv.envs.learner import LearnerGames
-from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.playing import identity_of
 from krypenv.training.evaluation.score.protocol import TABLES
 from krypenv.training.learn.settings import TrainSettings
 from krypenv.ui.browser.thinking import Thinker
 
 RULES = Rules.preset("mini-low")
+play = partial(arena, rules=RULES)
 
 
-@pytest.fixture
-def evil(tmp_path, monkeypatch):
-    """A directory to work in, and the string of a program that would leave a file there."""
-    monkeypatch.chdir(tmp_path)
-    yield f"process(command='touch {tmp_path}/started')"
-    assert not (tmp_path / "started").exists()
-
-
-# ---------------------------------------------------------------------- the arena, and other places
+# ---------------------------------------------------------------------- where agents play
 
 
 def test_an_arena_takes_programs_in_any_number_of_processes(tmp_path):
     sources = (of_command(FEWEST_POINTS), odd(tmp_path, "plays"), "greedy")
-    one, two = (
-        run_arena(
-            ArenaSettings(
-                agents=sources, rules=RULES, out=tmp_path / f"{workers}", deals=4, chunk=2, workers=workers, luck="off"
-            )
-        )
-        for workers in (1, 2)
-    )
+    one, two = (play(tmp_path / f"{count}", *sources, deals=4, chunk=2, workers=count) for count in (1, 2))
     assert same_games(one, two)
     assert one.names == sources
     assert set(one.forfeit) == {-1}
     assert has_ended(tmp_path)
-    extended = run_arena(ArenaSettings(agents=sources, rules=RULES, out=tmp_path / "1", deals=6, chunk=2, luck="off"))
-    assert len(extended.deal) == 6 * 2 * 3
 
 
 def test_one_that_dies_forfeits_what_it_plays_until_the_next_chunk_and_no_other_game(tmp_path):
     """Each chunk has a program of its own; at its fifth question it ends, in the middle of the chunk's four games."""
-    sources = odd(tmp_path, "dies", 5), "greedy", "random"
-    games = run_arena(ArenaSettings(agents=sources, rules=RULES, out=tmp_path / "arena", deals=4, chunk=2, luck="off"))
+    games = play(tmp_path / "arena", odd(tmp_path, "dies", 5), "greedy", "random", deals=4, chunk=2)
     with_it = (games.agents == 0).any(axis=1)
     assert (games.forfeit[with_it] == 0).all()
     assert (games.forfeit[~with_it] == -1).all()
-    without = run_arena(
-        ArenaSettings(agents=sources[1:], rules=RULES, out=tmp_path / "without", deals=4, chunk=2, luck="off")
-    )
-    assert len(without.scores) == (~with_it).sum()
     reason = re.compile(r"odd\.py dies 5'\) raised ProgramFailed: .* ended with exit code 1; its standard .*: oh dear ")
     assert all(map(reason.search, games.forfeits))
     assert has_ended(tmp_path)
@@ -70,15 +49,12 @@ def test_one_that_names_an_illegal_move_forfeits_that_game_alone(tmp_path):
     path.write_text(FEWEST_POINTS.read_text().replace('message["id"],', 'message["id"], "cards": len(message["hand"]),')
                     .replace("best(message", '"KSxKS" if message["deal"] == 3 and message["seat"] else best(message')
                     )  # fmt: skip
-    sources = of_command(path), "greedy"
-    games = run_arena(ArenaSettings(agents=sources, rules=RULES, out=tmp_path / "arena", deals=3, chunk=3, luck="off"))
-    is_first = games.agents[:, 0] == 0
-    assert (games.forfeit == [-1 if first else 0 for first in is_first]).all()
+    games = play(tmp_path / "arena", of_command(path), "greedy", deals=3, chunk=3)
+    assert (games.forfeit == [-1 if first else 0 for first in games.agents[:, 0] == 0]).all()
 
 
 @pytest.mark.parametrize(
-    ("how", "sentence"),
-    [("exits", "ended with exit code 3"), ("sorry", "won't play: I need a key"), ("dies 2", "exit code 1")],
+    ("how", "sentence"), [("sorry", "won't play: I need a key"), ("dies 2", "ended with exit code 1")]
 )
 def test_commands_end_with_one_sentence(how, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -95,26 +71,23 @@ def test_an_opponent_of_an_environment_may_be_one():
 
 
 def test_a_score_knows_the_files_of_the_command(tmp_path):
-    table = TABLES["two"]
-    identity = identity_of(agents.typed(of_command(FEWEST_POINTS)), [table])
-    assert hashlib.sha256(FEWEST_POINTS.read_bytes()).hexdigest() in identity.files_sha256
+    def identity(name):
+        return identity_of(agents.typed(name), [TABLES["two"]])
+
     path = tmp_path / "odd.py"
-    one = identity_of(agents.typed(odd(tmp_path, "plays")), [table])
+    one = identity(odd(tmp_path, "plays"))
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in one.files_sha256
     path.write_text(path.read_text() + "\n# changed")
-    other = identity_of(agents.typed(of_command(path, "plays")), [table])
+    other = identity(of_command(path, "plays"))
     assert one.name == other.name
     assert one.files_sha256 != other.files_sha256
-    assert identity_of(agents.typed(of_command(FEWEST_POINTS, seconds=9)), [table]).name.endswith("seconds=9)")
-
-
-# ---------------------------------------------------------------------- at the tables
+    assert identity(of_command(FEWEST_POINTS, seconds=9)).name.endswith("seconds=9)")
 
 
 def test_it_sits_at_the_table_in_the_terminal_and_gives_hints(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    program = odd(tmp_path, "plays")
-    words = "play", "--rules", "mini-low", "--seed", 1, "--against", program, "--hint", program
-    done = krypenv(*words, typed="hint\n" + "1\n" * 40)
+    program, words = odd(tmp_path, "plays"), ("play", "--rules", "mini-low", "--seed", 1, "--against")
+    done = krypenv(*words, program, "--hint", program, typed="hint\n" + "1\n" * 40)
     assert done.exit_code == 0, done.output
     assert "Odd advises:" in done.stdout
     assert "Odd played" in done.stdout
@@ -123,13 +96,12 @@ def test_it_sits_at_the_table_in_the_terminal_and_gives_hints(tmp_path, monkeypa
     assert game.tags["Seat1"] == program
     gc.collect()  # the table; the command's own process would end
     assert has_ended(tmp_path)
-    done = krypenv(*words[:-4], "--against", odd(tmp_path, "dies", 2), typed="1\n" * 40)
+    done = krypenv(*words, odd(tmp_path, "dies", 2), typed="1\n" * 40)
     assert done.exit_code == 2
     assert done.stderr == "krypenv: Odd can't go on; why is in game-2.krk.log, with cards that you can't see\n"
-    assert "oh dear" not in done.stdout
-    assert (tmp_path / "game-2.krk.log").stat().st_mode & 0o077 == 0
-    told = (tmp_path / "game-2.krk.log").read_text()
-    assert "ended with exit code 1; its standard error ends: oh dear\n" in told
+    log = tmp_path / "game-2.krk.log"
+    assert log.stat().st_mode & 0o077 == 0
+    assert "ended with exit code 1; its standard error ends: oh dear\n" in log.read_text()
     assert len(Game.replay((tmp_path / "game-2.krk").read_text()).moves) > 1
 
 
@@ -151,26 +123,21 @@ async def test_it_sits_at_the_table_in_the_browser(tmp_path):
 # ---------------------------------------------------------------------- in files
 
 
-def test_a_string_from_a_file_starts_nothing(evil):
+def test_no_file_starts_a_program(tmp_path, monkeypatch):
+    """Neither the string of an agent in one, nor a record, nor the settings of a run."""
+    monkeypatch.chdir(tmp_path)
+    evil, said = f"process(command='touch {tmp_path}/started')", "nothing that a file names is imported or started"
     for spec in (evil, evil.replace("process", " process "), "process", f"process(seconds=3, {evil[8:]}"):
-        with pytest.raises(
-            ValueError, match="is named in a file, and nothing that a file names is imported or started"
-        ):
+        with pytest.raises(ValueError, match=f"is named in a file, and {said}"):
             agents.make_known(spec, RULES)
-
-
-def test_a_record_starts_nothing(evil, tmp_path):
     game = Game(RULES, seed=1)
     game.tags |= {"Seat0": "person", "Seat1": evil}
     (tmp_path / "game.krk").write_text(game.record())
     done = krypenv("play", "--load", "game.krk", typed="1\n" * 40)
     assert done.exit_code == 2
-    assert "nothing that a file names is imported or started" in done.stderr
-
-
-def test_the_settings_of_a_run_start_nothing(evil):
+    assert said in done.stderr
     kept = TrainSettings.from_file({**TrainSettings().model_dump(mode="json"), "opponents": ["greedy", evil]})
     with pytest.raises(ValueError, match='krypenv train --resume runs/x --opponents "process'):
         kept.typed_by(TrainSettings(resume="runs/x"))
-    again = kept.typed_by(TrainSettings(resume="runs/x", opponents=(evil,)))
-    assert again == kept
+    assert kept.typed_by(TrainSettings(resume="runs/x", opponents=(evil,))) == kept
+    assert not (tmp_path / "started").exists()
