@@ -67,16 +67,13 @@ def test_an_agent_that_is_changed_has_another_digest(tmp_path: Path, monkeypatch
     one = identity_of("champion", tables)
     for key, value in (("weights_sha256", ["0" * 64]), ("version", "0.0.1"), ("files_sha256", ["0" * 64])):
         assert one.model_copy(update={key: value}).digest != one.digest
+    path = tmp_path / "own.py"
     monkeypatch.syspath_prepend(tmp_path)
-    text = "class Own:\n    name = 'own'\n    def __init__(self, rules, seed=0): self.rules = rules\n"
-    text += "    def act(self, observations, action_masks): return action_masks.argmax(axis=1)\n"
-    own = []
-    for number, more in enumerate(("", "# another line\n")):
-        (tmp_path / f"own_{number}.py").write_text(text + more)
-        identity = identity_of(agents.typed(f"own_{number}:Own"), tables)
-        own.append(identity.files_sha256)
-        assert own[-1] == [hashlib.sha256((text + more).encode()).hexdigest()]
-    assert own[0] != own[1]
+    path.write_text("from support.arenas import Lowest\n\n\nclass Own(Lowest):\n    pass\n")
+    for more in ("", "# another line\n"):
+        path.write_text(path.read_text() + more)
+        identity = identity_of(agents.typed("own:Own"), tables)
+        assert identity.files_sha256 == [hashlib.sha256(path.read_bytes()).hexdigest()]
 
 
 # ---------------------------------------------------------------------- the board
