@@ -1,196 +1,232 @@
-"""What positions are worth: alpha-beta and max^n beside play that tries everything, and last deals played exactly."""
+"""What searches find positions worth: what exhaustive play of the game finds, and fair shares of what is to come."""
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.games import RULES
-from support.reference import Reference
-from support.solving import Solver, as_kinds, futures, margin, minimax, played_on, twins, value_of, values_of
+from support.games import full_deck, small_first
+from support.solving import Depth, after_moves, is_near, margins
 
-from krypenv import Game, Rules, agents
-from krypenv.agents.search.solver import MAX_N, PARANOID
+from krypenv import Game, Move, Rules, agents
+from krypenv.agents.moves.record import as_move
+from krypenv.agents.search.horizon import expect_margins
+from krypenv.cards import TAKE, card_name, parse_card
+from krypenv.state import allocate
 
-# ---------------------------------------------------------------------- alpha-beta and max^n
-
-
-def equilibria(reference: Reference) -> set[tuple[float, ...]]:
-    """The margins of all sides if each raises its own, for every way to break ties, by trying everything.
-
-    Play may end as it does after some move if no other move is better for the mover however ties are broken below it.
-    """
-    sides = reference.rules.num_teams
-    mover = reference.turn % sides
-    below = [
-        {tuple(margin(twin, side) for side in range(sides))} if is_end else equilibria(twin)
-        for twin, is_end in futures(reference)
-    ]
-    worst = [min(margins[mover] for margins in found) for found in below]
-    return {
-        margins
-        for at, found in enumerate(below)
-        for margins in found
-        if all(margins[mover] >= least for other, least in enumerate(worst) if other != at)
-    }
-
-
-def late_positions(rules: Rules, cards: int, count: int) -> Iterator[tuple[Game, Reference]]:
-    """Positions of many games with some choice and so many cards in all hands together, at most."""
-    for seed in range(count):
-        found = [
-            (game.copy(), reference.copy())
-            for game, reference in twins(rules, seed)
-            if 3 < sum(map(len, reference.hands)) <= cards and reference.pending is None
-        ]
-        yield found[seed * 5 % len(found)]
-
-
-SOLVED = {  # rules -> most cards in hands
-    "mini-low players=2": 6,
-    "mini-double players=2": 6,
-    "mini-double players=2 first_deal=((3,8),) later_deal=((3,4),)": 6,
-    "mini-high players=2": 4,
-    "krypkasino players=2 first_deal=six_table last_capture_points=1 set_aside=spades": 6,
-    "howto players=2 forced_sweep=False": 5,
-    "mini-double players=4 teams=2": 6,
-    "krypkasino players=6 teams=2": 6,
-    "mini-low players=3": 6,
-    "howto players=3": 6,
-    "krypkasino players=6 teams=3": 6,
-}
-solved_rules = pytest.mark.parametrize(("text", "cards"), SOLVED.items(), ids=SOLVED)
-
-
-@solved_rules
-def test_alpha_beta_equals_brute_force(text: str, cards: int) -> None:
-    solver = Solver(Rules.parse(text))
-    for game, reference in late_positions(Rules.parse(text), cards, 12):
-        for side in range(reference.rules.num_teams):
-            assert solver.value(game, side) == pytest.approx(minimax(reference, side), abs=1e-9)
-
-
-@solved_rules
-def test_a_line_that_is_cut_is_played_on_by_what_costs_least(text: str, cards: int) -> None:
-    """The value lies between those of the ways to break the ties of that play, which mostly agree."""
-    solver, unique = Solver(Rules.parse(text)), 0
-    for game, reference in late_positions(Rules.parse(text), cards, 8):
-        for side, plies in itertools.product(range(reference.rules.num_teams), (1, 2, 3)):
-            low, high = (
-                minimax(reference, side, plies, lambda twin, pick=pick, side=side: pick(played_on(twin, side)))
-                for pick in (min, max)
-            )
-            assert low - 1e-9 <= solver.value(game, side, plies=plies) <= high + 1e-9
-            unique += low == high
-    assert unique > 10
-
-
-@solved_rules
-def test_max_n_equals_brute_force(text: str, cards: int) -> None:
-    solver, sides = Solver(Rules.parse(text)), Rules.parse(text).num_teams
-    for game, reference in late_positions(Rules.parse(text), cards, 8):
-        values = [solver.value(game, side, MAX_N) for side in range(sides)]
-        assert any(values == pytest.approx(margins, abs=1e-9) for margins in equilibria(reference))
-        if sides == 2:
-            assert values[0] == solver.value(game, 0)
-
-
-def test_a_used_work_space_changes_nothing() -> None:
-    """The memory of positions and of tables, full of other worlds, gives what an empty one gives."""
-    rules = RULES["krypkasino players=2"]
-    used = Solver(rules, "sweep")
-    for game, reference in itertools.islice(twins(rules, 3), 90):
-        if reference.pending is None and sum(map(len, reference.hands)) <= 7:
-            for side, method in itertools.product(range(2), (PARANOID, MAX_N)):
-                assert used.value(game, side, method) == Solver(rules, "sweep").value(game, side, method)
-
-
-# ---------------------------------------------------------------------- last deals, in which two players know all
-
-DEALS = "first_deal=((2,{}),) later_deal=((2,0),) short_last_deal=True"
-OPTIONAL = [  # last deals with captures that are optional, or not all of which are listed
-    f"{text} {DEALS.format(table)}"
-    for table, text in (
-        (4, "kasino-sweden players=2 ranks=(1,2,4,10)"),
-        (4, "kasino-sweden players=2 ranks=(1,2,4,10) goal=low"),
-        (4, "kasino-sweden players=2 ranks=(1,2,5,10,12) set_aside=spades"),
-        (4, "overspader players=2 ranks=(1,2,3,10) spades_above=1"),
-        (4, "overspader players=2 ranks=(1,2,3,10) spades_above=1 goal=low last_capture_points=0"),
-        (4, "kasino-finland players=2 ranks=(1,2,4,10)"),
-        (4, "kasino-finland players=2 ranks=(1,2,4,10) last_deal_sweeps=True sweep_limit=3"),
-        (2, "kasino-finland players=2 ranks=(1,2,4,10) games=0 threshold=7 last_deal_sweeps=True"),
-        (2, "kasino-finland players=2 ranks=(1,2,4,10) goal=low last_deal_sweeps=True"),
-        (4, "mulle players=2 ranks=(1,2,10) suits=(2,3)"),
-        (4, "mulle players=2 ranks=(1,2,10) suits=(2,3) goal=low"),
-        (4, "mulle players=2 ranks=(2,4,10) suits=(1,3) double_sweep=identical mulle_points=0"),
-        (4, "kasino-sweden players=2 ranks=(1,2,4,10) forced_sweep=True sweep_payer=seat_before"),
-        (2, "kasino-sweden players=4 teams=2 ranks=(1,2,4,10)"),
-    )
-]
-MAXIMAL = {  # rules -> most cards in both hands
+SHORT = "later_deal=((2,0),) short_last_deal=True"
+DEALS = {  # rules -> most cards in all hands together
     "mini-low players=2": 4,
-    "mini-double players=2 first_deal=((2,2),(2,2))": 4,
+    "mini-hidden players=2": 4,
     "mini-high players=2": 4,
-    "krypkasino players=2": 6,
-    "howto players=2": 6,
-}
+    "mini-high players=3": 4,
+    "mini-double players=3 first_deal=((2,2),) later_deal=((2,0),)": 6,
+    "mini-double players=4 teams=2": 6,
+    "krypkasino players=2": 5,
+    "krypkasino players=2 goal=high last_capture_points=1 set_aside=spades": 4,
+    "krypkasino players=6 teams=2 first_deal=((2,8),) later_deal=((2,0),)": 8,
+    "krypkasino players=6 teams=3 first_deal=((2,8),) later_deal=((2,0),)": 8,
+    "howto players=2 forced_sweep=False": 4,
+    "howto players=3": 5,
+    **{
+        f"{text} first_deal=((2,{table}),) {SHORT}": 4
+        for table, text in (
+            (4, "kasino-sweden players=2 ranks=(1,2,4,10)"),
+            (4, "kasino-sweden players=2 ranks=(1,2,5,10,12) set_aside=spades goal=low"),
+            (2, "kasino-sweden players=4 teams=2 ranks=(1,2,4,10)"),
+            (4, "kasino-sweden players=2 ranks=(1,2,4,10) forced_sweep=True sweep_payer=seat_before"),
+            (4, "overspader players=2 ranks=(1,2,3,10) spades_above=1"),
+            (4, "overspader players=2 ranks=(1,2,3,10) spades_above=1 goal=low last_capture_points=0"),
+            (4, "kasino-finland players=2 ranks=(1,2,4,10) last_deal_sweeps=True sweep_limit=3"),
+            (2, "kasino-finland players=2 ranks=(1,2,4,10) games=0 threshold=7 last_deal_sweeps=True"),
+            (4, "mulle players=2 ranks=(1,2,10) suits=(2,3)"),
+            (4, "mulle players=2 ranks=(2,4,10) suits=(1,3) double_sweep=identical mulle_points=0 goal=low"),
+            (2, "mulle-glimne players=2 ranks=(1,2,3,4,5) suits=(1,3)"),
+            (2, "kasino-finland players=2 ranks=(1,2,3,5) building=True"),
+        )
+    },
+}  # fmt: skip
 
 
-def last_deals(text: str) -> Iterator[tuple[Game, Reference]]:
-    """Positions of the last deal with some choice, few cards in all hands, and a table that is not large."""
-    styles = [""] if text in MAXIMAL else ["random", "choose"]
-    for seed in range(40 if text in MAXIMAL else 8):
-        for game, reference in twins(Rules.parse(text), seed, styles[seed % len(styles)]):
-            table = 1 < len(reference.table) <= 7 or text in MAXIMAL
-            if not reference.stock and table and sum(map(len, reference.hands)) <= MAXIMAL.get(text, 4):
-                yield game, reference
+def positions(rules: Rules, seeds: int, held: range, deals: str = "last") -> Iterator[Game]:
+    """Positions with a choice, so many cards in all hands, and a table that is not large, of some deals or of the last.
 
-
-@pytest.mark.parametrize("text", OPTIONAL)
-def test_no_real_move_is_better_than_those_listed(text: str) -> None:
-    """Alpha-beta over the moves listed comes to what all real moves come to, and so does each of its first moves.
-
-    What is left out is no better than a move listed of the same card that takes the same ranks.
+    Small cards come first or last. Where captures are optional much is left on the table.
     """
-    solver, left_out, varied = Solver(Rules.parse(text)), 0, 0
-    for game, reference in last_deals(text):
-        if len(reference.legal_moves()) < 2:
-            continue
-        side, real = reference.turn % reference.rules.num_teams, values_of(reference)
-        assert solver.value(game, side) == pytest.approx(max(real.values()), abs=1e-9)
-        best: dict[tuple[int, tuple[int, ...]], float] = {}
-        listed = [move.kinds()[:2] for move in solver.moves(game)]
-        for card, takes in listed:
-            ranks = card, tuple(sorted(kind % 13 for kind in takes))
-            best[ranks] = max(best.get(ranks, -np.inf), real[card, takes])
-        for card, takes in real:
-            assert real[card, takes] <= best[card, tuple(sorted(kind % 13 for kind in takes))] + 1e-9
-        left_out += len(real) - len(listed)
-        varied += len(set(real.values())) > 1
-    assert varied > 5
-    assert left_out > 0 or "suits" in text or "forced" in text
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        game = Game(rules, deck=map(card_name, small_first(rules, rng)[:: -1 if seed % 2 else 1]))
+        while not game.is_over:
+            cards = sum(len(game.hand(seat)) for seat in range(rules.players))
+            is_small = cards in held and (len(game.table) < 8 or rules.capture == "maximal")
+            if is_small and (game.stock_size == 0) == (deals == "last") and len(game.legal_moves()) > 1:
+                yield game
+            actions = game.legal_actions()
+            game.act(actions[-1] if rules.capture == "optional" and rng.random() < 0.6 else int(rng.choice(actions)))
 
 
-@pytest.mark.parametrize("text", [*MAXIMAL, *(text for text in OPTIONAL if Rules.parse(text).players == 2)])
-def test_the_last_deal_of_two_is_played_exactly(text: str) -> None:
-    """Who has counted knows the other hand: every move is worth what exhaustive play of the true game gives."""
-    rules, solved, choices = Rules.parse(text), 0, 0
-    search = agents.make("search(worlds=3)", rules, 1)
-    for game, reference in last_deals(text):
-        seen, mask = game.observation(), game.action_mask()
-        if mask.sum() < 2:
-            continue
-        moves, margins, *_ = search.examine(seen, mask)
-        assert len(margins) == 1
-        real, found = values_of(reference), dict(zip(as_kinds(moves), margins[0], strict=True))
-        assert found == pytest.approx({move: real[move] for move in found}, abs=1e-9)
-        assert rules.capture == "optional" or len(found) == len(real)
-        twin = reference.copy()
-        twin.act(int(search.act(seen[None], mask[None])[0]))
-        assert value_of(twin, reference.turn) == pytest.approx(max(real.values()), abs=1e-9)
-        solved += 1
-        choices += len(set(real.values())) > 1
-    assert solved > 5
-    assert choices > (20 if text in MAXIMAL else 0)
+def examined(spec: str, game: Game) -> dict[Move, float]:
+    """The margin of each move that an agent which sees all hands looks at."""
+    state = allocate(1)
+    state[0] = game.state
+    found = oracle(spec, str(game.rules)).examine_on(state)
+    builds = sum(1 << value for value, *_ in game.builds)
+    return {as_move(row, builds): value for row, value in zip(found.moves, found.margins[0], strict=True)}
+
+
+ORACLES: dict[tuple[str, str], agents.Agent] = {}
+
+
+def oracle(spec: str, text: str) -> agents.Agent:
+    """An agent of these rules, which remembers the positions that it has searched before."""
+    return ORACLES.setdefault((spec, text), agents.make(spec, text))
+
+
+# ---------------------------------------------------------------------- best play
+
+
+@pytest.mark.parametrize(("text", "cards"), DEALS.items(), ids=DEALS)
+def test_a_last_deal_is_worth_what_exhaustive_play_of_it_gives(text: str, cards: int) -> None:
+    """Alpha-beta for two sides, max^n for more; what is left out is no better than a move listed of its ranks."""
+    varied, rules = 0, Rules.parse(text)
+    for game in positions(rules, 6, range(2, cards + 1)):
+        side = game.turn % rules.num_teams
+        found, real = examined("oracle-hand", game), after_moves(game, Depth(game.deal_number))
+        best: dict[object, float] = {}
+        for move, value in found.items():
+            assert is_near(value, [each[side] for each in real[move]]), (game.position(), move)
+            best[ranks_of(move)] = max(best.get(ranks_of(move), -np.inf), value)
+        assert rules.capture == "optional" or found.keys() == real.keys()
+        highest = max(min(each[side] for each in outcome) for outcome in real.values())
+        assert max(found.values()) >= highest - 1e-9
+        if rules.num_teams == 2 and not rules.building:
+            for move, [outcome] in real.items():
+                assert outcome[side] <= best[ranks_of(move)] + 1e-9
+        varied += len(set(found.values())) > 1
+    assert varied > 0
+
+
+def ranks_of(move: Move) -> object:
+    """A move without the suits that it takes."""
+    return move.card, sorted(card[0] for card in move.takes).__repr__(), move.build, move.builds
+
+
+@pytest.mark.parametrize("plies", [1, 2, 3])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mini-double players=2 first_deal=((5,12),) later_deal=((5,0),)",
+        "mini-double players=3 first_deal=((3,5),) later_deal=((3,0),)",
+        "mini-double players=4 teams=2 first_deal=((3,8),) later_deal=((3,0),)",
+    ],
+)
+def test_a_line_that_is_cut_is_played_on_by_what_costs_least(text: str, plies: int) -> None:
+    rules, unique = Rules.parse(text), 0
+    cards = max(map(sum, (hands for hands, _ in rules.deal_sizes())))
+    for game in itertools.islice(positions(rules, 9, range(cards - 1, cards + 1)), 6):
+        side, real = game.turn % rules.num_teams, after_moves(game, Depth(game.deal_number, plies))
+        for move, value in examined(f"oracle-hand(plies={plies})", game).items():
+            wanted = {each[side] for each in real[move]}
+            assert is_near(value, wanted), (game.position(), move)
+            unique += len(wanted) == 1
+    assert unique > 0
+
+
+@pytest.mark.parametrize("deals", [1, 2, 99])
+@pytest.mark.parametrize("text", ["mini-low players=2", "mini-low players=3", "mini-high players=2"])  # fmt: skip
+def test_a_known_deck_is_played_on_by_what_costs_least(text: str, deals: int) -> None:
+    rules, decided = Rules.parse(text), 0
+    for game in positions(rules, 4, range(2, 4), "others"):
+        side, deal = game.turn % rules.num_teams, game.deal_number
+        state = np.array([game.state]).view(np.recarray)
+        action = oracle(f"oracle-deck(deals={deals})", text).act_on(state, game.action_mask()[None])[0]
+        real = after_moves(game, Depth(deal, last=deal + deals))
+        chosen = [outcome for move, outcome in real.items() if action in first_actions(game, move)]
+        worst = max(min(each[side] for each in outcome) for outcome in real.values())
+        assert max(each[side] for outcome in chosen for each in outcome) >= worst - 1e-9
+        decided += len(chosen) < len(real)
+    assert decided > 0
+
+
+def first_actions(game: Game, move: Move) -> set[int]:
+    """The actions that may come next on the way to a move."""
+    if game.pending is None:
+        return {parse_card(move.card)}
+    return {TAKE + parse_card(card) for card in Counter(move.takes) - Counter(game.taken)}
+
+
+# ---------------------------------------------------------------------- after the deal
+
+
+@pytest.mark.parametrize(
+    ("text", "gains"),
+    [
+        ("mini-low players=2", [-10, 10]),
+        ("mini-low players=3", [-7.5, 0, 7.5]),
+        ("mini-double players=4 teams=2", [-10, 10]),
+        ("mini-high players=2 sweep_points=3", [-6, 6]),
+    ],
+)
+def test_r9_r14_the_next_sweep_is_expected_by_its_share_of_the_hands_that_the_leader_may_get(
+    text: str, gains: list[float]
+) -> None:
+    """Its points go to one side, and as many are taken from another."""
+    rules, likely = Rules.parse(text), 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        game = Game(rules, deck=map(card_name, small_first(rules, rng)))
+        while not game.is_over:
+            before, deal = game.copy(), game.deal_number
+            game.push(game.legal_moves()[int(rng.integers(len(game.legal_moves())))])
+            if game.is_over or game.deal_number == deal:
+                continue
+            piles = [card for seat in range(rules.players) for card in game.captured(seat)]
+            shown = Counter(map(parse_card, [*game.table, *game.set_aside, *piles]))
+            hidden = list((Counter(full_deck(rules)) - shown).elements())
+            sweeping = {rank - 1 for rank in game.sweep_ranks()}
+            hands = list(itertools.combinations(hidden, len(game.hand(game.turn))))
+            share = sum(any(kind % 13 in sweeping for kind in hand) for hand in hands) / len(hands)
+            sides = [(game.turn + place) % rules.num_teams for place in range(len(gains))]
+            state = np.repeat(np.array([game.state]), len(sides)).view(np.recarray)
+            found = expect_margins(rules, state, sides)
+            assert found == pytest.approx(share * np.array(gains))
+            likely += 0 < share < 1
+            if len(before.legal_moves()) == 1:
+                side = before.turn % rules.num_teams
+                [value] = examined("oracle-hand", before).values()
+                assert value == pytest.approx(margins(game)[side] + found[sides.index(side)])
+    assert likely > 3
+
+
+def expected(rules: str, spades: list[int], cards: list[int], side: int = 0) -> float:
+    """What a side can expect of majorities with these piles before the last deal."""
+    state = allocate(1)
+    state.deal_number = 2
+    state.spades_won[0, : len(spades)], state.cards_won[0, : len(cards)] = spades, cards
+    return float(expect_margins(Rules.parse(rules), state, [side])[0])
+
+
+def test_k5_a_majority_that_is_decided_counts_fully_or_not_at_all() -> None:
+    sweden = "kasino-sweden players=2"
+    assert expected(sweden, [7, 2], [20, 20]) == pytest.approx(2)  # most spades, two points; cards are open and even
+    assert expected(sweden, [7, 2], [20, 20], 1) == pytest.approx(-2)
+    assert expected(sweden, [6, 7], [27, 20]) == pytest.approx(-2 + 1)
+    assert expected(sweden, [6, 7], [26, 26]) == pytest.approx(-2)  # a tie: nobody
+    assert expected(f"{sweden} goal=low", [6, 7], [27, 20]) == pytest.approx(2 - 1)
+    assert expected("overspader players=2", [9, 4], [26, 26]) == pytest.approx(3)  # O1
+    assert expected("kasino-finland players=3", [7, 3, 3], [20, 10, 10]) == pytest.approx(
+        2 + expected("kasino-finland players=3 most_spades_points=0", [7, 3, 3], [20, 10, 10])
+    )
+
+
+@pytest.mark.parametrize(
+    ("rules", "most"), [("kasino-sweden players=2", 3), ("kasino-finland players=2", 3), ("mulle players=2", 1)]
+)
+def test_who_is_ahead_expects_more_and_never_more_than_there_is(rules: str, most: int) -> None:
+    values = [expected(rules, [3 + lead, 3], [10 + 2 * lead, 10]) for lead in range(5)]
+    assert values[0] == pytest.approx(0)
+    assert values == sorted(set(values))
+    assert values[-1] < most
