@@ -10,7 +10,7 @@ from krypenv.envs.learner import LEARNER, LearnerGames
 from krypenv.observation import LAYOUT
 from krypenv.rewards import KINDS, illegal_reward, returns_of
 
-every_rules = pytest.mark.parametrize("fields", FIELDS.values(), ids=FIELDS)
+every_rules = pytest.mark.parametrize("rules", [rules_of(fields) for fields in FIELDS.values()], ids=FIELDS)
 
 
 def pick_any(masks, rng):
@@ -29,31 +29,29 @@ def play(batch, steps, rng):
 # ---------------------------------------------------------------------- rewards
 
 
-@pytest.mark.parametrize("reward", KINDS)
-def test_returns_of_scores(reward):
-    alone, teams = Rules.preset(players=4), Rules.preset(players=4, teams=2)
+@pytest.mark.parametrize(
+    ("reward", "alone", "in_teams"),
+    [
+        ("centred", [0.5, 7.5, 7.5, -15.5], [8, -8, 8, -8]),
+        ("points", [-10, -3, -3, -26], [-13, -29, -13, -29]),
+        ("win", [0, 0.5, 0.5, 0], [1, 0, 1, 0]),
+    ],
+)
+def test_a_return_is_what_the_scores_of_a_seat_s_side_are_worth(reward, alone, in_teams):
     scores = [10, 3, 3, 26]
-    assert (
-        returns_of(alone, scores, reward).tolist()
-        == {
-            "centred": [0.5, 7.5, 7.5, -15.5],
-            "points": [-10, -3, -3, -26],
-            "win": [0, 0.5, 0.5, 0],
-        }[reward]
-    )
-    assert returns_of(teams, [scores], reward).tolist() == [
-        {"centred": [8, -8, 8, -8], "points": [-13, -29, -13, -29], "win": [1, 0, 1, 0]}[reward]
-    ]
+    assert returns_of(Rules.preset(players=4), scores, reward).tolist() == alone
+    assert returns_of(Rules.preset(players=4, teams=2), [scores], reward).tolist() == [in_teams]
+    high = returns_of(Rules.preset(players=4, goal="high"), scores, reward).tolist()
+    assert high == ([0, 0, 0, 1] if reward == "win" else [-each for each in alone])
 
 
 @every_rules
 @pytest.mark.parametrize("reward", KINDS)
-def test_dense_rewards_pay_the_same_total(fields, reward):
-    rules = rules_of(fields)
+def test_dense_rewards_pay_as_points_fall_and_come_to_the_same(rules, reward):
     batches = [LearnerGames(rules, 6, "random", reward=reward, dense=dense, seed=3) for dense in (False, True)]
-    totals, lone = np.zeros((2, 6, rules.players)), np.zeros((2, 6))
+    totals, lone, early = np.zeros((2, 6, rules.players)), np.zeros((2, 6)), 0
     finished, rng = 0, np.random.default_rng(3)
-    while finished < 12:
+    while finished < 6:
         actions = pick_any(batches[0].action_mask, rng)
         for at, batch in enumerate(batches):
             acting = batch.seats.copy()
@@ -61,40 +59,18 @@ def test_dense_rewards_pay_the_same_total(fields, reward):
             totals[at] += batch.rewards
             lone[at] += batch.reward
             np.testing.assert_array_equal(batch.reward, batch.rewards[range(6), acting])
-        done = batches[0].done
+        done, engine = batches[0].done, batches[0].engine
         np.testing.assert_array_equal(done, batches[1].done)
-        np.testing.assert_allclose(totals[0, done], totals[1, done], atol=1e-9)
-        np.testing.assert_allclose(lone[0, done], lone[1, done], atol=1e-9)
-        engine = batches[0].engine
         expected = returns_of(rules, engine.final_scores[done], reward, engine.final_tie_breaks[done])
-        np.testing.assert_allclose(totals[0, done], expected, atol=1e-9)
+        for at in range(2):
+            np.testing.assert_allclose(totals[at, done], expected, atol=1e-9)
+        np.testing.assert_allclose(lone[0, done], lone[1, done], atol=1e-9)
         assert (lone[0, done] > illegal_reward(rules, reward, False)).all()
         assert not batches[0].rewards[~done].any()
+        early += batches[1].rewards[~done].any()
         totals[:, done], lone[:, done] = 0, 0
         finished += done.sum()
-
-
-@every_rules
-def test_centred_rewards_sum_to_nothing_and_points_to_all_there_are(fields):
-    """In Krypkasino what a sweep brings one seat is taken off another; in the relatives high scores pay."""
-    rules = rules_of(fields)
-    for reward in ("centred", "points"):
-        batch = LearnerGames(rules, 8, "all", reward=reward, seed=1)
-        for _ in play(batch, 400, np.random.default_rng(0)):
-            sums = batch.rewards[batch.done].sum(axis=1)
-            members = rules.players // rules.num_teams
-            if reward == "centred":
-                np.testing.assert_allclose(sums, 0, atol=1e-9)
-            elif rules.most_cards_points:  # what there is to share depends on ties
-                totals = batch.engine.final_scores[batch.done].sum(axis=1)
-                np.testing.assert_allclose(sums, (members if rules.goal == "high" else -members) * totals)
-            elif rules.initial_match_bonus == 0 and rules.goal == "low":
-                assert (sums == -members * rules.games * rules.total_points).all()
-            elif rules.goal == "high":
-                assert (sums >= 0).all()
-                assert sums.max(initial=0) > 0 or len(sums) == 0
-                totals = batch.engine.final_scores[batch.done].sum(axis=1)
-                np.testing.assert_allclose(sums, members * totals)
+    assert early > 0
 
 
 # ---------------------------------------------------------------------- who plays what
@@ -102,11 +78,10 @@ def test_centred_rewards_sum_to_nothing_and_points_to_all_there_are(fields):
 
 @every_rules
 @pytest.mark.parametrize("seat", [1, "random", "all"])
-def test_the_learner_plays_its_seat(fields, seat):
-    rules = rules_of(fields)
-    batch = LearnerGames(rules, 16, seat, seed=5)
-    rows, finished, seats = np.arange(16), 0, set()
-    for acting in play(batch, 500 if rules.threshold else 250, np.random.default_rng(1)):
+def test_the_learner_plays_its_seat(rules, seat):
+    batch = LearnerGames(rules, 8, seat, seed=5)
+    rows, finished, seats = np.arange(8), 0, set()
+    for acting in play(batch, 400 if rules.threshold or seat == "all" else 150, np.random.default_rng(1)):
         seats.update(acting.tolist())
         state = batch.engine.state
         np.testing.assert_array_equal(batch.observation[:, LAYOUT["hand"]], state.hands[rows, batch.seats])
@@ -115,47 +90,36 @@ def test_the_learner_plays_its_seat(fields, seat):
             assert ((batch.players == LEARNER).sum(axis=1) == 1).all()
             np.testing.assert_array_equal(batch.seats[~batch.done], acting[~batch.done])
         finished += batch.done.sum()
-    assert finished > 10
+    assert finished > 0
     assert seats == ({1} if seat == 1 else set(range(rules.players)))
 
 
-def test_who_plays_a_seat_does_not_depend_on_the_learner_s():
-    batch = LearnerGames(Rules.preset("mini-low", players=3), 4000, "random", [Recorder(), (Recorder(), 1)])
+def test_opponents_are_drawn_by_weight_whatever_the_learner_s_seat():
+    batch = LearnerGames(Rules.preset("mini-low", players=3), 4000, "random", [(Recorder(), 3), Recorder()])
     for seat in range(3):
         rows = batch.players[batch.players[:, seat] == LEARNER]
         assert 1200 < len(rows) < 1470
         for other in {0, 1, 2} - {seat}:
-            assert 0.45 < (rows[:, other] == 0).mean() < 0.55
+            assert 0.7 < (rows[:, other] == 0).mean() < 0.8
 
 
-def test_opponents_are_drawn_by_weight_and_see_their_own_seat():
-    often, seldom, never = Recorder(), Recorder(1), Recorder()
-    batch = LearnerGames(Rules.preset(players=3), 64, 0, [(often, 3), (seldom, 1), (never, 0), ("random", 1)])
-    for _ in play(batch, 150, np.random.default_rng(2)):
+def test_opponents_see_their_own_seat_and_those_without_weight_never_play():
+    one, other, never = Recorder(), Recorder(1), Recorder()
+    batch = LearnerGames(Rules.preset(players=3), 16, 0, [one, other, (never, 0), ("random", 1)])
+    for _ in play(batch, 60, np.random.default_rng(2)):
         pass
-    often_rows, seldom_rows = (sum(len(observations) for observations, _ in who.seen) for who in (often, seldom))
-    assert 2 < often_rows / seldom_rows < 4
     assert not never.seen
-    for observations, masks in often.seen + seldom.seen:
+    assert one.seen
+    for observations, masks in one.seen + other.seen:
         assert (observations[:, LAYOUT["turn"].start] == 1).all()  # place 0 is the seat that sees
         plays = masks[:, :52].astype(bool)
         assert (observations[:, LAYOUT["hand"]][plays] > 0).all()
 
 
-MINE, MODEL = Recorder(), str(MODELS / "two")
-
-
-@pytest.mark.parametrize(
-    ("opponents", "pool"),
-    [
-        ("tactician", [("tactician", 1)]),
-        ([("search(worlds=2)", 2), (MINE, 1), "random"], [("search(worlds=2)", 2), (MINE, 1), ("random", 1)]),
-        (MODEL, [(MODEL, 1)]),
-    ],
-    ids=["name", "pairs", "model"],
-)
-def test_opponents_are_named_or_objects_and_follow_from_the_seed(opponents, pool):
-    one, other = (LearnerGames(Rules.preset(), 3, "random", opponents, seed=5) for _ in range(2))
+def test_opponents_are_named_or_objects_and_follow_from_the_seed():
+    mine, model = Recorder(), str(MODELS / "two")
+    pool = [("search(worlds=2)", 2), (mine, 1), (model, 1)]
+    one, other = (LearnerGames(Rules.preset(), 3, "random", pool, seed=5) for _ in range(2))
     assert [(getattr(agent, "name", agent), weight) for agent, weight in one.pool] == pool
     for _ in range(15):
         np.testing.assert_array_equal(one.observation, other.observation)

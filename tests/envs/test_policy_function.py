@@ -1,6 +1,5 @@
 """A function as an agent: it plays the best legal action of what that returns, or says what is wrong with it."""
 
-import copy
 import pickle
 
 import numpy as np
@@ -24,93 +23,6 @@ def first_play(observations, masks):
     return np.arange(masks.shape[1], 0, -1) - np.zeros(masks.shape)
 
 
-def decisions(rules=RULES, games=32, steps=5, **blocks):
-    """Games in their course, with what their seats see."""
-    engine = Engine(rules, games, seed=3, **blocks)
-    for _ in range(steps):
-        engine.step(engine.sample_actions())
-    return engine
-
-
-# ---------------------------------------------------------------------- what it plays
-
-
-@pytest.mark.parametrize(
-    "returned",
-    [
-        first_legal,
-        lambda seen, masks: torch.from_numpy(masks.argmax(axis=1)),
-        lambda seen, masks: first_legal(seen, masks).astype(np.uint8),
-        first_play,
-        lambda seen, masks: first_play(seen, masks).astype(np.int64) - 1000,
-        lambda seen, masks: torch.from_numpy(first_play(seen, masks)).bfloat16().requires_grad_(),
-        lambda seen, masks: np.where(masks, first_play(seen, masks), np.nan),
-        lambda seen, masks: np.where(masks, first_play(seen, masks), np.inf),
-        lambda seen, masks: first_play(seen, masks).tolist(),
-    ],
-)
-def test_actions_and_values_of_any_kind_give_the_best_legal_action(returned):
-    engine = decisions()
-    actions = PolicyFunction(returned, RULES).act(engine.observation, engine.action_mask)
-    assert actions.dtype == np.int64
-    np.testing.assert_array_equal(actions, engine.action_mask.argmax(axis=1))
-
-
-@pytest.mark.parametrize("blocks", [{}, {"features": True}, {"history": True}, {"features": True, "history": True}])
-@pytest.mark.parametrize("preset", ["mini-low", "kasino-finland", "mulle-glimne"])
-def test_the_function_sees_the_observation_and_the_features_if_it_asks_for_them(preset, blocks):
-    rules = Rules.preset(preset)
-    engine, expected = decisions(rules, **blocks), decisions(rules, features=True).observation
-    for features in (False, True):
-        seen = []
-        agent = PolicyFunction(
-            lambda observations, masks, seen=seen: seen.append(observations) or first_legal(observations, masks),
-            rules,
-            features=features,
-        )
-        agent.act(engine.observation, engine.action_mask)
-        np.testing.assert_array_equal(seen[0], expected[:, : width_of(rules, features)])
-        assert seen[0].dtype == np.int8
-
-
-def test_what_the_function_changes_is_its_own():
-    def spoil(observations, masks):
-        chosen = masks.argmax(axis=1)
-        observations[:], masks[:] = 0, 1
-        return chosen
-
-    for features in (False, True):
-        engine = decisions()
-        before = engine.observation.copy(), engine.action_mask.copy()
-        PolicyFunction(spoil, RULES, features=features).act(engine.observation, engine.action_mask)
-        np.testing.assert_array_equal(engine.observation, before[0])
-        np.testing.assert_array_equal(engine.action_mask, before[1])
-
-
-def test_it_plays_matches_and_is_an_opponent():
-    agent = PolicyFunction(first_legal, RULES, name="first")
-    against_itself = PolicyFunction(first_play, RULES, name="same")
-    results = evaluate(agent, [against_itself, "random"], RULES, deals=4)
-    assert [(each.agent, each.opponent, each.games) for each in results] == [
-        ("first", "same", 8),
-        ("first", "random", 8),
-    ]
-    assert results[0].margin == 0  # both play the same cards from every side
-    games = LearnerGames(RULES, 4, opponents=agent)
-    games.step(games.action_mask.argmax(axis=1))
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
-def test_a_copy_plays_the_same(copied):
-    agent, engine = PolicyFunction(first_play, RULES, "mine"), decisions()
-    twin = copied(agent)
-    assert (twin.name, twin.rules) == ("mine", RULES)
-    np.testing.assert_array_equal(*(each.act(engine.observation, engine.action_mask) for each in (agent, twin)))
-
-
-# ---------------------------------------------------------------------- what is wrong with a policy
-
-
 def returning(wrong, row=2):
     """A policy that writes something wrong for the first legal action of one decision."""
 
@@ -122,43 +34,92 @@ def returning(wrong, row=2):
     return policy
 
 
+def decisions(rules=RULES, **blocks):
+    """32 games in their course, with what their seats see."""
+    engine = Engine(rules, 32, seed=3, **blocks)
+    for _ in range(5):
+        engine.step(engine.sample_actions())
+    return engine
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        first_legal,
+        lambda seen, masks: torch.from_numpy(masks.argmax(axis=1)),
+        lambda seen, masks: first_legal(seen, masks).astype(np.uint8),
+        first_play,
+        lambda seen, masks: first_play(seen, masks).astype(np.int64) - 1000,
+        lambda seen, masks: torch.from_numpy(first_play(seen, masks)).bfloat16().requires_grad_(),
+        lambda seen, masks: np.where(masks, first_play(seen, masks), np.inf),
+        lambda seen, masks: first_play(seen, masks).tolist(),
+    ],
+)
+def test_actions_and_values_of_any_kind_give_the_best_legal_action(returned):
+    engine = decisions()
+    actions = PolicyFunction(returned, RULES).act(engine.observation, engine.action_mask)
+    assert actions.dtype == np.int64
+    np.testing.assert_array_equal(actions, engine.action_mask.argmax(axis=1))
+
+
+@pytest.mark.parametrize("features", [False, True])
+@pytest.mark.parametrize("blocks", [{}, {"features": True}, {"history": True}, {"features": True, "history": True}])
+def test_the_function_sees_its_own_copy_of_the_observation_and_of_the_features_if_it_asks(blocks, features):
+    rules = Rules.preset("mulle-glimne")
+    engine, expected = decisions(rules, **blocks), decisions(rules, features=True).observation
+    before, seen = (engine.observation.copy(), engine.action_mask.copy()), []
+
+    def spoil(observations, masks):
+        seen.append(observations.copy())
+        chosen = masks.argmax(axis=1)
+        observations[:], masks[:] = 0, 1
+        return chosen
+
+    PolicyFunction(spoil, rules, features=features).act(engine.observation, engine.action_mask)
+    assert seen[0].dtype == np.int8
+    np.testing.assert_array_equal(seen[0], expected[:, : width_of(rules, features)])
+    np.testing.assert_array_equal(engine.observation, before[0])
+    np.testing.assert_array_equal(engine.action_mask, before[1])
+
+
+def test_it_plays_matches_and_is_an_opponent_and_so_is_its_copy():
+    agent = PolicyFunction(first_legal, RULES, name="first")
+    twin = pickle.loads(pickle.dumps(PolicyFunction(first_play, RULES, name="same")))
+    assert twin.rules == RULES
+    results = evaluate(agent, [twin, "random"], RULES, deals=4)
+    names = [(each.agent, each.opponent, each.games) for each in results]
+    assert names == [("first", "same", 8), ("first", "random", 8)]
+    assert results[0].margin == 0  # both play the same cards from every side
+    games = LearnerGames(RULES, 4, opponents=agent)
+    games.step(games.action_mask.argmax(axis=1))
+
+
+# ---------------------------------------------------------------------- what is wrong with a policy
+
 SHAPE = r"of shape {} for 32 decisions, and not actions, whole numbers \(32,\), or logits or values, \(32, 105\)"
 
 
 @pytest.mark.parametrize(
     ("policy", "reason"),
     [
-        (lambda seen, masks: masks[:, 1:], SHAPE.format(r"\(32, 104\)")),
-        (lambda seen, masks: masks[1:], SHAPE.format(r"\(31, 105\)")),
-        (lambda seen, masks: masks[:, :1], SHAPE.format(r"\(32, 1\)")),
-        (lambda seen, masks: first_legal(seen, masks)[1:], SHAPE.format(r"\(31,\)")),
+        (lambda seen, masks: masks[:, 1:], "returned .*" + SHAPE.format(r"\(32, 104\)")),
+        (lambda seen, masks: first_legal(seen, masks)[1:], "returned .*" + SHAPE.format(r"\(31,\)")),
         (lambda seen, masks: first_legal(seen, masks).astype(float), "returned float64 " + SHAPE.format(r"\(32,\)")),
         (lambda seen, masks: masks == 1, "returned bool " + SHAPE.format(r"\(32, 105\)")),
-        (lambda seen, masks: None, "returned object " + SHAPE.format(r"\(\)")),
         (lambda seen, masks: [[1], [2, 3]], "returned object " + SHAPE.format(r"\(\)")),
         (returning(np.nan), r"returned nan for \w+ \w+ in decision 2, and the logit or value of a legal action is a"),
-        (returning(np.inf), "returned inf for "),
         (returning(-np.inf), "returned -inf for "),
     ],
 )
 def test_a_wrong_result_is_told_in_one_sentence(policy, reason):
     engine, agent = decisions(), PolicyFunction(policy, RULES)
-    with pytest.raises(ValueError, match=f"^the policy {reason}|^the policy returned .*{reason}") as refused:
+    with pytest.raises(ValueError, match=rf"^the policy {reason}[^\n]*$"):
         agent.act(engine.observation, engine.action_mask)
-    assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("policy", "reason"),
-    [
-        (returning(np.nan, row=0), "raised ValueError: the policy returned nan for play"),
-        (lambda seen, masks: np.full(len(masks), 104), "chose stop, which is illegal; legal is play"),
-        (lambda seen, masks: np.full(len(masks), 105, np.uint64), "chose action 105, which is illegal; legal is play"),
-    ],
-)
-def test_a_match_names_the_policy_that_is_wrong(policy, reason):
-    with pytest.raises(ValueError, match=f"mine {reason}"):
-        duplicate_match(PolicyFunction(policy, RULES, "mine"), "greedy", RULES, deals=1)
+def test_a_match_names_the_policy_that_is_wrong():
+    with pytest.raises(ValueError, match="mine raised ValueError: the policy returned nan for play"):
+        duplicate_match(PolicyFunction(returning(np.nan, row=0), RULES, "mine"), "greedy", RULES, deals=1)
 
 
 def test_what_can_be_no_policy_is_refused():
@@ -166,5 +127,3 @@ def test_what_can_be_no_policy_is_refused():
         PolicyFunction("greedy", RULES)
     with pytest.raises(ValueError, match="the name of a policy is a string, not 3"):
         PolicyFunction(first_legal, RULES, 3)
-    with pytest.raises(ValueError, match="Rules"):
-        PolicyFunction(first_legal, 3)

@@ -10,7 +10,6 @@ import numpy as np
 from krypenv import Engine, Game, Rules
 from krypenv.agents.neural.network import MAIN, Arrays, Inputs, Shape, specs_of
 from krypenv.cards import ACE
-from krypenv.families.variants import Family, family_of
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import begin_game
@@ -71,13 +70,6 @@ FIELDS = {  # of rules
 def rules_of(fields: dict[str, Any]) -> Rules:
     """Return the rules of `FIELDS`, or of others."""
     return Rules.preset(fields.get("variant", "krypkasino"), **{k: v for k, v in fields.items() if k != "variant"})
-
-
-def env_fields(fields: dict[str, Any]) -> tuple[Family, dict[str, Any]]:
-    """Return the family of `FIELDS`, whose variants are presets, and the fields as its environments take them."""
-    family = family_of(rules_of(fields).name)
-    names = {preset: variant for variant, preset in family.variants.items()}
-    return family, {key: names[value] if key == "variant" else value for key, value in fields.items()}
 
 
 class Recorder:
