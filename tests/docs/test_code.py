@@ -20,19 +20,17 @@ def test_code_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("text", "error"),
+    "text",
     [
-        ('```python\nprint("one")\n```\n\n```text\ntwo\n```\n', AssertionError),
-        ("```python\nprint(unknown)\n```\n", NameError),
-        ("```bash\nkrypenv evaluate greedy --nothing\n```\n", AssertionError),
-        ("```bash\nkrypenv train --nothing\n```\n", AssertionError),
-        ("```bash\nmake nothing\n```\n", AssertionError),
+        '```python\nprint("one")\n```\n\n```text\ntwo\n```\n',
+        "```python\nprint(unknown)\n```\n",
+        "```bash\nkrypenv evaluate greedy --nothing\n```\n",
+        "```bash\nkrypenv train --nothing\n```\n",
+        "```bash\nmake nothing\n```\n",
     ],
 )
-def test_a_wrong_page_is_found(text: str, error: type[Exception], tmp_path: Path) -> None:
+def test_a_wrong_page_is_found(text: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(text)
-    with pytest.raises(error):
+    with pytest.raises((AssertionError, NameError)):
         run_page(page)
-    page.write_text(f"<!-- not run -->\n{text}".replace("two", "one"))
-    run_page(page)

@@ -20,11 +20,7 @@ MODULES = {
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_of_docstrings(name):
+def test_examples_of_docstrings_print_what_they_say(name):
     """Examples use the public names without importing them."""
     module = importlib.import_module(name if name.startswith("krypenv") else f"krypenv.{name}")
-    runner, found = doctest.DocTestRunner(verbose=False), doctest.DocTestFinder(exclude_empty=True)
-    tests = found.find(module, module.__name__, globs=NAMES | vars(module))
-    assert any(test.examples for test in tests)
-    for test in tests:
-        assert runner.run(test).failed == 0, test.name
+    assert doctest.testmod(module, extraglobs=NAMES).failed == 0

@@ -65,14 +65,9 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, tupl
     return folder, json.loads(run.stdout)
 
 
-@pytest.mark.parametrize("name", WORK)
-def test_a_command_needs_no_torch(bare: tuple[Path, dict[str, tuple[int, str]]], name: str) -> None:
-    code, output = bare[1][name]
-    assert code == 0, output
-
-
-def test_what_they_write_is_there(bare: tuple[Path, dict[str, tuple[int, str]]]) -> None:
-    folder, _ = bare
+def test_all_but_training_needs_no_torch(bare: tuple[Path, dict[str, tuple[int, str]]]) -> None:
+    folder, done = bare
+    assert {name: done[name] for name in WORK if done[name][0]} == {}
     assert {path.name for path in folder.iterdir()} == {
         ".begun.krk.lock", "arena", "arena.json", "begun.krk", "exploit.json", "game.gif", "game.json",
         "game.krk", "game.png", "show.png",

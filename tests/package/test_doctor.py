@@ -26,11 +26,6 @@ def python(*words, **variables):
     )
 
 
-def playing(monkeypatch, code):
-    """Let the self-test run other code."""
-    monkeypatch.setattr(doctor, "PLAY", code)
-
-
 def install(folder, name, version, source="", needs=()):
     """Install a package of one module, with what it needs, into a folder."""
     info = folder / f"{name}-{version}.dist-info"
@@ -44,44 +39,36 @@ def install(folder, name, version, source="", needs=()):
         (folder / f"{name}.py").write_text(source)
 
 
-def test_every_package_is_told_with_what_is_wrong(tmp_path, monkeypatch):
-    needs = [
-        "good>=1", "old>=2.5; extra == 'train'", "good<1; extra == 'ray'", "lost>=3; extra == 'rllib'",
-        "good; extra == 'all'", "krypenv[train]; extra == 'all'",
-    ]  # fmt: skip
-    install(tmp_path, "krypenv", "9", needs=needs)
-    install(tmp_path, "good", "1.0")
-    install(tmp_path, "old", "2.4.9")
-    monkeypatch.syspath_prepend(tmp_path)
-    playing(monkeypatch, "print('hello'); print('{}')")
-    report = doctor.examine()
-    assert report["versions"]["good"] == "1.0"
-    assert report["extras"] == {
-        "[all]": "good 1.0",
-        "[ray]": "good 1.0, but <1 is needed",
-        "[rllib]": "lost missing; >=3 is needed",
-        "[train]": "old 2.4.9, but >=2.5 is needed",
-    }
-    assert report["wrong"] == [], "extras are not needed"
-    assert list(doctor.report_lines(report))[-1] == "krypenv works."
-
-
 @pytest.mark.parametrize(
     ("name", "play", "sentence"),
     [
+        ("good", "print('hello'); print('{}')", ""),
         ("another", "print('{}')", "good is missing; >=1 is needed"),
         ("good", "import good", "the self-test failed: ZeroDivisionError: division by zero"),
         ("good", "import os; os._exit(9)", "the self-test failed: the process ended with exit code 9"),
     ],
 )
-def test_a_core_package_or_a_game_that_fails_is_wrong(tmp_path, monkeypatch, name, play, sentence):
-    install(tmp_path, "krypenv", "9", needs=["good>=1"])
+def test_a_core_package_or_a_game_that_fails_is_wrong_and_an_extra_is_told(tmp_path, monkeypatch, name, play, sentence):
+    needs = [
+        "good>=1", "old>=2.5; extra == 'train'", f"{name}<1; extra == 'ray'", "lost>=3; extra == 'rllib'",
+        f"{name}; extra == 'all'", "krypenv[train]; extra == 'all'",
+    ]  # fmt: skip
+    install(tmp_path, "krypenv", "9", needs=needs)
     install(tmp_path, name, "1.0", "1 / 0")
+    install(tmp_path, "old", "2.4.9")
     monkeypatch.syspath_prepend(tmp_path)
-    playing(monkeypatch, play)
+    monkeypatch.setattr(doctor, "PLAY", play)
     report = doctor.examine()
-    assert report["wrong"] == [sentence]
-    assert list(doctor.report_lines(report))[-2:] == ["krypenv does not work as it should:", f"- {sentence}"]
+    assert report["versions"]["good"] == ("1.0" if name == "good" else "missing; >=1 is needed")
+    assert report["extras"] == {
+        "[all]": f"{name} 1.0",
+        "[ray]": f"{name} 1.0, but <1 is needed",
+        "[rllib]": "lost missing; >=3 is needed",
+        "[train]": "old 2.4.9, but >=2.5 is needed",
+    }
+    assert report["wrong"] == ([sentence] if sentence else [])
+    end = ["krypenv does not work as it should:", f"- {sentence}"] if sentence else ["", "krypenv works."]
+    assert list(doctor.report_lines(report))[-2:] == end
 
 
 def test_a_krypenv_that_is_not_installed_is_told_to_be(tmp_path):
@@ -107,7 +94,7 @@ def test_a_core_that_can_not_be_imported(tmp_path):
     assert "Traceback" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("command", [[], ["doctor", "x"], ["doctor"]])
+@pytest.mark.parametrize("command", [[], ["doctor"]])
 def test_the_doctor_works_where_the_command_can_not_be_loaded(command):
     done = python(
         "-c",
@@ -134,12 +121,12 @@ def test_a_checkout_without_links_is_told_how_to_mend_it(tmp_path, monkeypatch, 
         (package / "agents").mkdir()
     monkeypatch.setattr(doctor, "FOLDER", package)
     monkeypatch.setattr(doctor, "_packages", lambda: {"": {}})
-    playing(monkeypatch, "print('{}')")
+    monkeypatch.setattr(doctor, "PLAY", "print('{}')")
     report = doctor.examine()
     assert report["installation"]["training"] == "a link"
-    assert len(report["wrong"]) == 1
-    assert report["wrong"][0].startswith(f"krypenv/agents is {kind}, and should be a link")
-    assert report["wrong"][0].endswith("git config core.symlinks true; git checkout -- krypenv/agents")
+    [wrong] = report["wrong"]
+    assert wrong.startswith(f"krypenv/agents is {kind}, and should be a link")
+    assert wrong.endswith("git config core.symlinks true; git checkout -- krypenv/agents")
 
 
 def test_the_versions_of_numba_are_those_that_kernels_were_tried_with():
@@ -151,18 +138,14 @@ def test_the_versions_of_numba_are_those_that_kernels_were_tried_with():
 
 def test_this_installation_works(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "0")
-    monkeypatch.setenv("KRYPENV_PLAIN_NUMBA", "0")
     file = tmp_path / "doctor.json"
     done = CliRunner().invoke(app, ["doctor", "--json", str(file)])
     assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[-1] == "krypenv works."
     report = json.loads(file.read_text())
     assert report["wrong"] == []
     assert report["installation"]["folder"] == str(ROOT / "krypenv")
     assert report["variables"]["NUMBA_BOUNDSCHECK"] == "0"
-    assert re.fullmatch(r"\d+\.\d\d s", report["self-test"]["first step"])
     place = os.environ.get("NUMBA_CACHE_DIR") or f"{ROOT / 'krypenv' / 'kernels' / '__pycache__'}"
-    cache = report["self-test"]["cache"]
-    assert cache.startswith(place)
-    assert cache.endswith(", writable")
-    assert "way" not in report["self-test"]
-    assert done.stdout.splitlines()[-1] == "krypenv works."
+    assert re.fullmatch(rf"{re.escape(place)}.*, writable", report["self-test"]["cache"])
+    assert re.fullmatch(r"\d+\.\d\d s", report["self-test"]["first step"])

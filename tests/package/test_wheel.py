@@ -18,8 +18,8 @@ PACKAGE_DIRS = {"krypenv": "krypenv", "agents": "krypenv/agents", "training": "k
 
 PLAY_A_GAME = """
 import krypenv
-from krypenv import Engine, Rules, agents
-engine = Engine(Rules.preset("krypkasino", players=2), num_games=1, seed=0)
+from krypenv import Engine, agents
+engine = Engine("krypkasino", num_games=1, seed=0)
 while not engine.finished.any():
     engine.step(engine.sample_actions())
 assert engine.final_scores.sum() == 42
@@ -97,12 +97,9 @@ def test_a_script_beside_a_clone_finds_the_package(tmp_path):
     assert printed.split() == [str(tree / "krypenv/agents/__init__.py")]
 
 
-def test_wheel_plays_outside_the_checkout(target, tmp_path):
+def test_wheel_plays_outside_the_checkout_and_has_the_command(target, tmp_path):
     printed = run(sys.executable, "-c", PLAY_A_GAME, cwd=tmp_path, PYTHONPATH=str(target))
     assert printed.split() == [str(target / "krypenv/__init__.py"), str(target / "krypenv/agents/__init__.py")]
-
-
-def test_wheel_has_the_command(target, tmp_path):
     printed = run(sys.executable, str(target / "bin/krypenv"), "--help", cwd=tmp_path, PYTHONPATH=str(target))
     assert all(command in printed for command in ("train", "evaluate", "bench", "show"))
 
