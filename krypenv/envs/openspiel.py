@@ -37,7 +37,7 @@ except ImportError as error:
 
 from krypenv.envs.openspiel_observer import Observer, write_plays
 
-BOTS = ("ismcts", "mcts")
+BOTS = ("ismcts", "mcts", "random")
 MOST_SIMULATIONS = 10_000_000
 NAME = "krypenv"
 PARAMETERS: dict[str, Any] = {
@@ -248,7 +248,7 @@ class Bot:
     Args:
         rules: the rules.
         seed: where its random choices come from.
-        bot: "ismcts" (information set MCTS, which samples many worlds) or "mcts" (in one sampled world).
+        bot: "ismcts" (information set MCTS, which samples many worlds), "mcts" (in one sampled world), or "random".
         simulations: games that a search plays out for a decision.
         explore: weight of the exploration term, in points.
     """
@@ -265,11 +265,11 @@ class Bot:
         self._random = np.random.RandomState(seed % 2**32)
         simulations = check_whole("simulations", simulations, 1, MOST_SIMULATIONS)
         evaluator = mcts.RandomRolloutEvaluator(1, self._random)
-        self._bot: Any
+        self._bot: Any = None  # without a search
         if bot == "ismcts":
             self._bot = ismcts.ISMCTSBot(self.game, evaluator, explore, simulations, random_state=self._random)
             self._bot.set_resampler(lambda state, seat: self._world(state.course.observation(seat)))
-        else:
+        elif bot == "mcts":
             self._bot = mcts.MCTSBot(self.game, explore, simulations, evaluator, random_state=self._random)
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
@@ -281,6 +281,8 @@ class Bot:
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
             return int(legal[0])
+        if self._bot is None:
+            return int(self._random.choice(legal))
         return int(self._bot.step(self._world(observation)))
 
     def _world(self, observation: npt.NDArray[np.int8]) -> KrypState:

@@ -248,7 +248,7 @@ def test_an_agent_there_sees_what_it_asks_for(text, blocks):
     assert game.is_over
 
 
-@pytest.mark.parametrize("bot", ["ismcts", "mcts"])
+@pytest.mark.parametrize("bot", openspiel.BOTS)
 def test_bots_play_here_as_agents(bot):
     rules = Rules.preset("mini-low")
     name = f"krypenv.envs.openspiel:Bot(bot='{bot}', simulations=4)"
@@ -317,7 +317,7 @@ def test_openspiel_hears_the_sentence_too_and_numbers_of_numpy_are_actions():
     with pytest.raises(ValueError, match="action 139 is illegal; chance may deal AC"):
         state.child(139)
     assert state.child(np.uint64(5)).course.path == state.course.after(np.int8(5)).path == (5,)
-    with pytest.raises(ValueError, match="bot is 'ismcts' or 'mcts', not 'alpha'"):
+    with pytest.raises(ValueError, match="bot is 'ismcts' or 'mcts' or 'random', not 'alpha'"):
         openspiel.Bot(TINY, 0, bot="alpha")
 
 
