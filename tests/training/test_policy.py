@@ -16,12 +16,12 @@ from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.network import ILLEGAL, Shape
 from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.envs.base import observation_space
-from krypenv.envs.learner import LearnerGames
 from krypenv.observation import SIZE
 from krypenv.training.learn.buffer import Decisions
 from krypenv.training.learn.network import CardNetwork, Choices, NetworkAgent
 from krypenv.training.learn.policy import CardPolicy
 from krypenv.training.learn.ppo import SelfPlayPPO
+from krypenv.training.learn.settings import TrainSettings
 
 torch.set_num_threads(1)
 TABLES = [Rules.preset(), Rules.preset(players=3), Rules.preset("howto", players=2), Rules.preset(players=6, teams=3)]
@@ -46,6 +46,12 @@ def hidden_hands(engine: Engine) -> np.ndarray:
 def decisions_of(engine: Engine) -> Decisions:
     features = gather_action_features(engine.rules, engine.observation, engine.action_mask)
     return Decisions(engine.observation.copy(), features, hidden_hands(engine), engine.seat.copy())
+
+
+def learner(**coefs: float) -> SelfPlayPPO:
+    """A small learner, whose update is one minibatch."""
+    sizes = {"envs": 16, "steps": 8, "batch": 128, "epochs": 1, "context": 16, "card": 8, "embedding": 4}
+    return SelfPlayPPO(TrainSettings(**sizes, **coefs, device="cpu", seed=1))
 
 
 def make_policy(rules: Rules, critic: bool = True) -> CardPolicy:
@@ -147,10 +153,7 @@ def test_the_loss_of_an_update_is_the_one_that_is_written() -> None:
 
     logged = {}
     for name, coefs in {"plain": (0.0, 0.0), "entropy": (0.5, 0.0), "divergence": (0.0, 2.0)}.items():
-        model = SelfPlayPPO(
-            [LearnerGames(TABLES[0], 16, "all", seed=3)], Shape(16, 8, 4), True, 1e-3, coefs[1],
-            ent_coef=coefs[0], n_steps=8, batch_size=128, n_epochs=1, device="cpu", seed=1,
-        )  # fmt: skip
+        model = learner(ent_coef=coefs[0], kl_coef=coefs[1])
         with torch.no_grad():
             for parameter in model.ema.parameters():
                 parameter.mul_(0.5)
@@ -211,8 +214,7 @@ def test_gradients_of_the_critic_do_not_reach_the_own_value() -> None:
 
 @pytest.mark.parametrize("ema_decay", [0.0, 0.9, 1.0])
 def test_the_ema_policy_follows_as_told(ema_decay: float) -> None:
-    games = [LearnerGames(TABLES[0], 2, "all")]
-    model = SelfPlayPPO(games, Shape(16, 8, 4), True, 1e-3, ema_decay=ema_decay, n_steps=2, device="cpu")
+    model = learner(ema_decay=ema_decay)
     start = copy.deepcopy(model.ema.state_dict())
     with torch.no_grad():
         for parameter in model.network.parameters():

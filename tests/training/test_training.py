@@ -21,6 +21,7 @@ from krypenv.envs.learner import LEARNER
 from krypenv.training import TrainSettings, duplicate_match, train
 from krypenv.training.evaluation.matches.duplicate import MatchResult
 from krypenv.training.learn.network import tensors_of
+from krypenv.training.learn.ppo import games_of
 from krypenv.training.learn.report import CurvePoint, write_curve
 from krypenv.training.learn.run import TrainingRun, open_training
 from krypenv.training.learn.settings import KRYPKASINO, RELATIVES
@@ -141,8 +142,8 @@ def test_against_opponents_a_whole_side_learns_and_past_selves_are_drawn_alike(t
         ("update 1", 0.5), ("update 2", 0.5), ("greedy", 1),
     ]  # fmt: skip
     assert len(begin(tmp_path / "alone", opponents=()).model.parts) == 1
-    few = TrainSettings(envs=8, opponents=("greedy",), opponent_share=0.01)
-    assert [(part.num_games, part.is_against) for part in few.parts] == [(7, False), (1, True)]
+    few = games_of(TrainSettings(envs=8, opponents=("greedy",), opponent_share=0.01))
+    assert [(games.num_games, games.seat) for games in few] == [(7, "all"), (1, "random")]
 
 
 def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ from torch import Tensor
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
 from krypenv.agents.neural.inference import REWARD_SCALE
-from krypenv.agents.neural.network import Shape
 from krypenv.cards import NUM_KINDS
 from krypenv.envs.learner import LEARNER, LearnerGames
 from krypenv.training.learn.buffer import Decisions, SeatRolloutBuffer
 from krypenv.training.learn.network import CardNetwork, Choices
 from krypenv.training.learn.policy import CardPolicy
+from krypenv.training.learn.settings import TrainSettings
 
 OWN_VALUE_COEF = 0.5  # weight of the network's own value head in the loss
 LAST_RATE = 0.05  # share of the learning rate at the end
@@ -36,48 +36,54 @@ class SideGames(LearnerGames):
         self.players[rows] = np.where(own, LEARNER, self.players[rows])
 
 
+def seed_of(seed: int, update: int, use: int) -> int:
+    """Derive a seed for one use in one update of a run."""
+    return int(np.random.SeedSequence([seed, update, use]).generate_state(1)[0])
+
+
+def games_of(settings: TrainSettings) -> list[LearnerGames]:
+    """Make the games of a training, of one kind or more: self-play, games against opponents, and games of `also`."""
+    main, *others = settings.all_rules()
+    share = settings.opponent_share if settings.opponents else 0.0
+    against = max(1, round(settings.envs * share)) if share else 0  # at least one game
+    kinds = [(LearnerGames, main, settings.envs - against, "all"), (SideGames, main, against, "random")]
+    kinds += [(LearnerGames, rules, settings.envs, "all") for rules in others]
+    return [
+        kind(rules, count, seat, reward=settings.reward, dense=settings.dense, seed=seed_of(settings.seed, 0, number))
+        for number, (kind, rules, count, seat) in enumerate(each for each in kinds if each[2])
+    ]
+
+
 class SelfPlayPPO(MaskablePPO):
     """MaskablePPO over games of several kinds: in some every seat learns, in others one side against opponents.
 
     Time steps count decisions of the learner. Call `collect_rollouts` and `train` in turn; `set_done` sets the
-    schedules.
-
-    Args:
-        parts: the games, at least one kind; they may have different rules, which one network can play.
-        shape: the sizes of the network.
-        critic: whether the value function of the training sees the hidden hands.
-        learning_rate: of Adam at the start; it falls linearly to a twentieth.
-        kl_coef: weight of KL(policy || EMA policy) in the loss.
-        ema_decay: decay of the EMA policy in each update.
-        settings: further settings of MaskablePPO.
+    schedules. Raises ValueError if the settings ask for a device that is not there.
     """
 
     rollout_buffer: SeatRolloutBuffer
     policy: CardPolicy
 
-    def __init__(
-        self,
-        parts: list[LearnerGames],
-        shape: Shape,
-        critic: bool,
-        learning_rate: float,
-        kl_coef: float = 0.0,
-        ema_decay: float = 0.98,
-        **settings: Any,
-    ) -> None:
-        self.parts, self.kl_coef, self.ema_decay = parts, kl_coef, ema_decay
-        rules, seats = parts[0].rules, max(part.rules.players for part in parts)
-        self.num_hidden = (seats - 1) * NUM_KINDS if critic else 0
+    def __init__(self, settings: TrainSettings) -> None:
+        self.parts = games_of(settings)
+        self.kl_coef, self.ema_decay = settings.kl_coef, settings.ema_decay
+        rules, seats = self.parts[0].rules, max(part.rules.players for part in self.parts)
+        self.num_hidden = (seats - 1) * NUM_KINDS if settings.critic else 0
         super().__init__(
             CardPolicy, KrypkasinoVecEnv(rules, 1), rollout_buffer_class=SeatRolloutBuffer,
             rollout_buffer_kwargs={"seats": seats, "hidden": self.num_hidden},
             policy_kwargs={
-                "rules": rules, "hidden": self.num_hidden, "shape": shape,
+                "rules": rules, "hidden": self.num_hidden, "shape": settings.shape,
                 "optimizer_kwargs": {"eps": 1e-5, "fused": True},
             },
-            learning_rate=lambda left: learning_rate * max(left, LAST_RATE), _init_setup_model=False, **settings,
+            learning_rate=lambda left: settings.learning_rate * max(left, LAST_RATE), n_steps=settings.steps,
+            batch_size=settings.batch, n_epochs=settings.epochs, gamma=settings.gamma, gae_lambda=settings.gae_lambda,
+            clip_range=settings.clip, ent_coef=settings.ent_coef, vf_coef=settings.vf_coef, seed=settings.seed,
+            device=settings.device, _init_setup_model=False,
         )  # fmt: skip
-        self.n_envs = sum(part.num_games for part in parts)  # rows of the buffer
+        if settings.device not in ("auto", self.device.type):  # Stable-Baselines3 falls back to the CPU
+            raise ValueError(f"device is {settings.device}, and torch finds no CUDA here; give cpu, or auto for either")
+        self.n_envs = sum(part.num_games for part in self.parts)  # rows of the buffer
         self._setup_model()
         self.ema = copy.deepcopy(self.network).requires_grad_(False).eval()
         self.games_played = 0

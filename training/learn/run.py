@@ -2,17 +2,13 @@
 
 From the command line to a model:
 
-1. `training/cli/commands.py` imports `cli/measuring.py`. The options are the fields of `TrainSettings` (`settings`),
-   of which `training/settings/bridge.py` makes a command line.
-2. `train` opens the folder as a `TrainingRun`, new or from a checkpoint. `compile_kernels` compiles what the run needs
-   before the first update.
-3. In each update, `SelfPlayPPO.collect_rollouts` (`ppo`) plays `LearnerGames` (`krypenv/envs/learner.py`) and fills a
-   buffer, and its `train` learns from it. Between updates, at intervals, the network is measured for the curve, and the
-   checkpoint is written. TensorBoard logs every update.
+1. `training/cli/commands.py` calls `train` with the options, which are the fields of `TrainSettings` (`settings`).
+2. `open_training` opens the folder as a `TrainingRun`, new or from its `Checkpoint`, which holds all that decides how
+   the run continues. Before the first update a small run compiles the kernels (`compile_kernels`).
+3. In each update the learner (`ppo`) plays `LearnerGames` (`krypenv/envs/learner.py`) and learns from them. Between
+   updates, whose time alone counts, the network is measured for the curve, and the checkpoint is written.
 4. `finish` evaluates the network and writes it in the format of `agents/neural/model_file.py`: from then on it plays
    without torch.
-
-All that decides how a run continues is in its `Checkpoint`. Only updates count as time of training.
 """
 
 from __future__ import annotations
@@ -39,13 +35,12 @@ from torch.utils.tensorboard import SummaryWriter
 from krypenv import __version__, agents
 from krypenv.agents.neural.model_file import load_model, rules_in, save_model
 from krypenv.agents.neural.network import Arrays, inputs_of
-from krypenv.envs.learner import LearnerGames
 from krypenv.envs.opponents import Opponent
 from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.inputs.files import naming
 from krypenv.training.evaluation.matches.duplicate import MatchResult, duplicate_match, evaluate, print_matches
 from krypenv.training.learn.network import CardNetwork, NetworkAgent, arrays_of, tensors_of, torch_threads_kept
-from krypenv.training.learn.ppo import SelfPlayPPO, SideGames
+from krypenv.training.learn.ppo import SelfPlayPPO, seed_of
 from krypenv.training.learn.report import CurvePoint, write_curve, write_model_card
 from krypenv.training.learn.settings import PAST, TrainSettings
 from krypenv.training.runs.journal import commit
@@ -85,32 +80,13 @@ class TrainingRun:
         self.updates = 0
         self.curve: list[CurvePoint] = []
         self.past_selves: dict[str, CardNetwork] = {}
-        self.model = self._make_model()
+        self.model = SelfPlayPPO(settings)
         if checkpoint:
             self._load(checkpoint)
         else:
             if settings.init_from:
                 self._load_weights(Path(settings.init_from))
             self._seat_opponents()
-
-    def _make_model(self) -> SelfPlayPPO:
-        """Make a fresh learner with its games."""
-        settings, games = self.settings, []
-        for number, part in enumerate(settings.parts):
-            kind, seat = (SideGames, "random") if part.is_against else (LearnerGames, "all")
-            seed = seed_of(settings.seed, 0, number)
-            games.append(
-                kind(part.rules, part.num_games, seat, reward=settings.reward, dense=settings.dense, seed=seed)
-            )
-        model = SelfPlayPPO(
-            games, settings.shape, settings.critic, settings.learning_rate, settings.kl_coef, settings.ema_decay,
-            ent_coef=settings.ent_coef, n_steps=settings.steps, batch_size=settings.batch, n_epochs=settings.epochs,
-            gamma=settings.gamma, gae_lambda=settings.gae_lambda, clip_range=settings.clip, vf_coef=settings.vf_coef,
-            seed=settings.seed, device=settings.device,
-        )  # fmt: skip
-        if settings.device not in ("auto", model.device.type):  # Stable-Baselines3 falls back to the CPU
-            raise ValueError(f"device is {settings.device}, and torch finds no CUDA here; give cpu, or auto for either")
-        return model
 
     def _load_weights(self, folder: Path) -> None:
         """Start from the network of a model; raises ValueError if its inputs or sizes differ."""
@@ -129,9 +105,8 @@ class TrainingRun:
     @property
     def done(self) -> float:
         """The fraction of the training that is done, 0 to 1."""
-        if self.settings.minutes:
-            return min(self.seconds / (60 * self.settings.minutes), 1.0)
-        return min(self.model.num_timesteps / self.settings.frames, 1.0)
+        minutes, frames = self.settings.minutes, self.settings.frames
+        return min(self.seconds / (60 * minutes) if minutes else self.model.num_timesteps / frames, 1.0)
 
     def train(self, console: Console) -> None:
         """Compile the kernels of the run, then train to its end; raises ValueError if the learner diverges."""
@@ -228,12 +203,12 @@ class TrainingRun:
     def save(self) -> None:
         """Write the checkpoint."""
         model = self.model
-        states = {"networks": self._networks().state_dict()}
-        for number, state in model.policy.optimizer.state_dict()["state"].items():
-            states[f"optimizer.{number}"] = state
-        arrays = {f"{part}.{name}": array for part, state in states.items() for name, array in arrays_of(state).items()}
+        parts = {"networks": arrays_of(self._networks().state_dict())}
+        for number, moments in model.policy.optimizer.state_dict()["state"].items():
+            parts[f"optimizer.{number}"] = arrays_of(moments)
         for number, games in enumerate(model.parts):
-            arrays |= {f"games.{number}.{name}": array for name, array in games.save().items()}
+            parts[f"games.{number}"] = games.save()
+        arrays = {f"{part}.{name}": array for part, its in parts.items() for name, array in its.items()}
         state = {
             "seconds": self.seconds, "updates": self.updates, "games": model.games_played,
             "past_selves": list(self.past_selves), "curve": [asdict(point) for point in self.curve],
@@ -295,11 +270,6 @@ class _TensorBoard(TensorBoardOutputFormat):
         self.writer, self._is_closed = SummaryWriter(folder, purge_step=first), False
 
 
-def seed_of(seed: int, update: int, use: int) -> int:
-    """Derive a seed for one use in one update of a run."""
-    return int(np.random.SeedSequence([seed, update, use]).generate_state(1)[0])
-
-
 def _part_of(arrays: Arrays, prefix: str) -> Arrays:
     """Select the arrays whose names begin with a prefix, which is removed."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
@@ -328,22 +298,12 @@ def open_training(settings: TrainSettings) -> Iterator[TrainingRun]:
     Raises ValueError if the folder does not fit, or another run is writing to it.
     """
     folder = Path(settings.resume or settings.out or f"runs/{datetime.now():%Y-%m-%d-%H%M%S}")
-    checkpoint = None
-    if settings.resume:
-        checkpoint = read_checkpoint(folder)
-        settings = checkpoint.settings.typed_by(settings)
-    else:
-        _check_empty(folder)
-    run = TrainingRun(settings, folder, checkpoint)
-    with writing_to(folder):
-        if not checkpoint:
-            _check_empty(folder)  # another run may have written to it in the meantime
-        yield run
-
-
-def _check_empty(folder: Path) -> None:
-    if not is_empty(folder):
+    checkpoint = read_checkpoint(folder) if settings.resume else None
+    run = TrainingRun(checkpoint.settings.typed_by(settings) if checkpoint else settings, folder, checkpoint)
+    if not checkpoint and not is_empty(folder):
         raise ValueError(f"{folder} is not empty; resume that run with --resume {folder}, or choose another --out")
+    with writing_to(folder):
+        yield run
 
 
 @torch_threads_kept()

@@ -99,14 +99,6 @@ class Records(Settings):
     yardstick: AgentName = option("search(worlds=30)", "agent against which the learning curve is measured")
 
 
-class GamesPart(NamedTuple):
-    """Games of a training with the same rules and the same learning seats."""
-
-    rules: Rules
-    num_games: int
-    is_against: bool  # whether one side learns, and opponents play the others; else every seat learns
-
-
 class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
     """All settings of a training; raises ValueError with one sentence for invalid ones.
 
@@ -153,15 +145,6 @@ class TrainSettings(Records, NetworkSettings, Ppo, Opponents, GameSettings):
             )
         self.all_rules()
         return self
-
-    @property
-    def parts(self) -> list[GamesPart]:
-        """The kinds of games: self-play in every seat, games against opponents, and self-play by other rules."""
-        main, *others = self.all_rules()
-        share = self.opponent_share if self.opponents else 0.0
-        against = max(1, round(self.envs * share)) if share else 0  # at least one game
-        parts = [GamesPart(main, self.envs - against, False), GamesPart(main, against, True)]
-        return [part for part in parts if part.num_games] + [GamesPart(variant, self.envs, False) for variant in others]
 
     @property
     def decisions(self) -> int:
