@@ -1,6 +1,7 @@
 """The benchmark: its lines, the patterns that choose among them, and another commit measured in turn."""
 
 import json
+import re
 import subprocess
 from functools import partial
 
@@ -14,12 +15,12 @@ from krypenv.training.cli.bench_lines import LINES, PEERS
 from krypenv.training.learn import run
 
 
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("name", [*LINES, *PEERS])
 def test_every_line_makes_steps_or_lacks_a_peer(name, monkeypatch):
     tiny = TrainSettings(envs=4, steps=8, batch=16, epochs=1, card=8, embedding=8)
     monkeypatch.setattr(run, "TrainingRun", lambda _, folder, made=run.TrainingRun: made(tiny, folder))
     try:
-        line = LINES[name]()
+        line = PEERS[name].line() if name in PEERS else LINES[name]()
         steps = next(line), next(line)
     except ImportError:
         assert name in PEERS
@@ -99,6 +100,37 @@ def test_lines_alone_and_one_that_is_not_there(other):
     assert f"{lines['engine']['per_cpu_second']:,.0f}" in printed
     assert f"{lines['engine']['per_second']:,.0f}" in printed
     assert "AEC env(): ImportError: cannot import name 'krypkasino_v0'" in printed
+    assert re.search(r"AEC env\(\) +│ +– │", printed)
+
+
+UNO = """
+class make:
+    def __init__(self, *options):
+        self.steps = 0
+
+    def reset(self):
+        self.steps = 0
+        return {"legal_actions": {7: None}}, 0
+
+    def is_over(self):
+        return self.steps == 5
+
+    def step(self, action):
+        assert action == 7
+        self.steps += 1
+        return {"legal_actions": {7: None}}, 0
+"""
+
+
+def test_a_peer_takes_turns_with_the_engine_and_a_missing_one_says_how_to_install_it(other):
+    (other / "rlcard.py").write_text(UNO)
+    (other / "jax.py").write_text("raise ImportError('not here')")
+    lines, printed = report_of("--peers", "--only", "RLCard*", "--only", "pgx*")
+    uno = lines["RLCard uno"]
+    assert uno["against"] == "engine"
+    assert uno["per_cpu_second"] > 5
+    assert re.search(rf"RLCard uno │ +engine │ +{uno['ratio']:,.3f} │", printed)
+    assert "pgx sparrow_mahjong: ImportError: not here; pip install pgx==2.6.0 installs it" in printed
 
 
 def test_a_commit_beside_this_version(other):

@@ -4,17 +4,13 @@ import re
 
 import pytest
 
-from krypenv.training.cli.bench import table_of
+from krypenv.training.cli.bench import RATES
 from krypenv.training.cli.exploit import COLUMNS as EXPLOIT_COLUMNS
 from krypenv.training.evaluation.analysis.comments import PLAY_COLUMNS
 from krypenv.training.evaluation.matches.duplicate import LUCK_COLUMNS, MATCH_COLUMNS
 from krypenv.training.evaluation.score.board import COLUMNS as SCORE_COLUMNS
 from krypenv.training.runs.tables import print_table
 
-BENCH = table_of([
-    {"what": "engine, several threads, features block", "per_cpu_second": 1234567890.0, "per_second": 1234567890.0,
-     "first_use": 1234.5, "ratio": 1234.5, "interval": [1234.5, 1234.5]},
-])  # fmt: skip
 ROWS = {  # the widest figures of each command's table
     "evaluate": ((*MATCH_COLUMNS[:4], *LUCK_COLUMNS, "win", "tie"),
                  ("champion(worlds=100)", "tactician(shed=True)", "+137.90", "+121.49 to +154.31", "+135.55",
@@ -24,7 +20,8 @@ ROWS = {  # the widest figures of each command's table
                               "-123.45", "-143.45 to -103.45")),
     "analyze": (PLAY_COLUMNS, ("104", "champion", "10♦ takes 8♥ 2♣ and builds", "??", "12.34", "9♥ stays",
                                "+12.34 ± 12.3", "-123.4 ± 12.3")),
-    "bench": (BENCH[0], BENCH[1][0]),
+    "bench": (("what", *RATES.values(), "first use"),
+              ("engine, several threads, features block", "1,234,567,890", "1,234,567,890", "1234.50 s")),
     "exploit": ((*EXPLOIT_COLUMNS, *LUCK_COLUMNS),
                 ("policy-aware search with tactician(shed=True)", "2,015,232 decisions", "12345", "+123.49",
                  "+119.51 to +127.47", "+123.62", "+120.39 to +126.86", "x 121.6")),

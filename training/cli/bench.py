@@ -34,14 +34,7 @@ from krypenv.training.settings.groups import LENGTH, MEASURED, json_output
 
 TURNS, FEWEST = 40, 12  # of a measurement: the usual number, and the least where turns last longer than planned
 CHECKOUT = Path(krypenv.__file__).resolve().parents[1]
-COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a line of the report may have, and how it is printed
-    "what": ("what", str),
-    "per_cpu_second": ("steps/CPU s", "{:,.0f}".format),  # of all threads together, the median of the turns
-    "per_second": ("steps/s", "{:,.0f}".format),  # by the clock
-    "first_use": ("first use", "{:.2f} s".format),  # with the kernels that it compiles or loads
-    "ratio": ("ratio", "{:.3f}".format),  # of two rates, the median of the pairs of turns
-    "interval": (INTERVAL, lambda ends: "{:.3f} to {:.3f}".format(*ends)),
-}
+RATES = {"per_cpu_second": "steps/CPU s", "per_second": "steps/s"}  # of all threads together, and by the clock
 Turn = Callable[[float], dict[str, Any]]  # of a line, for some seconds; see `bench_lines.serve`
 
 
@@ -66,14 +59,24 @@ def bench_command(settings: BenchSettings) -> None:
         lines = bench(settings, status.update)
     if settings.json_file:
         write_json(settings.json_file, {"machine": machine(), "beside": settings.beside, "lines": lines})
-    print_table(*table_of(lines))
+    rates: list[list[str]] = []
+    ratios: list[list[str]] = []
+    errors: list[str] = []
     for line in lines:
         if "error" in line:
-            typer.echo(f"{line['what']}: {line['error']}")
-    if settings.beside is not None:
-        typer.echo(f"ratio: steps of this version in the time of one step of {settings.beside}")
-    if settings.peers:
-        typer.echo("ratio of another library: steps of krypenv, engine or AEC env(), in the time of one of its steps")
+            rates.append([line["what"], "–", "–", "–"])
+            errors.append(f"{line['what']}: {line['error']}")
+            continue
+        rates.append([line["what"], *(f"{line[name]:,.0f}" for name in RATES), f"{line['first_use']:.2f} s"])
+        if "ratio" in line:
+            low, high = line["interval"]
+            ratios.append([line["what"], line["against"], f"{line['ratio']:.3f}", f"{low:.3f} to {high:.3f}"])
+    print_table(("what", *RATES.values(), "first use"), rates)
+    for error in errors:
+        typer.echo(error)
+    if ratios:
+        print_table(("what", "against", "ratio", INTERVAL), ratios)
+        typer.echo("ratio: steps of krypenv, in this version, in the time of one step of the other")
 
 
 def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -82,7 +85,7 @@ def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict
     Raises ValueError for a pattern that fits no line and for an unknown commit, and ChildProcessError if a process
     dies.
     """
-    names = [name for name in LINES if settings.peers or name not in PEERS]
+    names = [*LINES, *PEERS] if settings.peers else [*LINES]
     for pattern in settings.only:
         if not fnmatch.filter(names, pattern):
             raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
@@ -94,17 +97,22 @@ def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict
         for name in names:
             if any(fnmatch.fnmatch(name, pattern) for pattern in settings.only or ["*"]):
                 progress(name)
-                sides = [partial(here, name)]
-                if name in PEERS:
-                    sides = [partial(here, PEERS[name]), *sides]
+                line: dict[str, Any] = {"what": name}
+                turn = partial(here, name)
+                if peer := PEERS.get(name):
+                    line |= {"against": peer.ours, **measure([partial(here, peer.ours), turn], settings.seconds, 1)}
+                    if "error" in line:
+                        line["error"] += f"; {peer.install} installs it"
                 elif settings.beside is not None:
-                    sides += [partial(there, name)]
-                report.append({"what": name, **measure(sides, settings.seconds, int(name in PEERS))})
+                    line |= {"against": settings.beside, **measure([turn, partial(there, name)], settings.seconds)}
+                else:
+                    line |= measure([turn], settings.seconds)
+                report.append(line)
     return report
 
 
 def measure(sides: Sequence[Turn], seconds: float, reported: int = 0) -> dict[str, Any]:
-    """Measure a line, or two in turn; report the median rates of one of them, and the ratio of the first to the second.
+    """Measure a line, or two in turn; return the median rates of one, and the ratio of the first to the second.
 
     If a line can't be measured, return the reason as `error` instead.
     """
@@ -137,13 +145,6 @@ def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float,
     ratios = np.asarray(rates, float) / np.asarray(others, float)
     interval = stats.quantile_test(ratios, p=0.5).confidence_interval(0.95)
     return float(np.median(ratios)), float(interval.low), float(interval.high)
-
-
-def table_of(lines: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Format the headings and the rows of a table of lines; a column that no line has is left out."""
-    keys = [key for key in COLUMNS if any(key in line for line in lines)]
-    rows = [[COLUMNS[key][1](line[key]) if key in line else "" for key in keys] for line in lines]
-    return [COLUMNS[key][0] for key in keys], rows
 
 
 @contextlib.contextmanager

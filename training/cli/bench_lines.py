@@ -12,15 +12,14 @@ import os
 import random
 import sys
 import time
-import typing
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 Line = Iterator[int]
 
-GAMES = 4096  # of a batch of the engine
+GAMES = 4096  # of a batch
 RELATIVES = ("kasino-sweden", "overspader", "kasino-finland", "laistokasino", "mulle", "mulle-glimne")  # presets
 AGENTS = {"greedy": 1024, "tactician": 1024, "search": 8, "rollout": 8, "ismcts": 8, "learned": 64, "champion": 2}
 BATCHES = 8  # of positions, from the first cards of a game to the last, that an agent decides in turn
@@ -30,10 +29,9 @@ def _training() -> Line:
     """Train as `krypenv train` does: a rollout and an update."""
     from stable_baselines3.common.logger import Logger
 
-    from krypenv.training import train
+    from krypenv.training import TrainSettings, train
 
-    settings = typing.get_type_hints(train)["settings"]
-    model = sys.modules[train.__module__].TrainingRun(settings(), Path()).model  # versions have it in several places
+    model = sys.modules[train.__module__].TrainingRun(TrainSettings(), Path()).model
     model.set_logger(Logger(None, []))
     while True:
         before = model.num_timesteps
@@ -42,24 +40,17 @@ def _training() -> Line:
         yield int(model.num_timesteps - before)
 
 
-def _engine(preset: str = "krypkasino", **options: Any) -> Line:
-    """Step the engine with random actions, which a second call samples."""
+def _engine(preset: str = "krypkasino", plies: int = 0, **options: Any) -> Line:
+    """Step the engine with random actions, which a second call samples, or play many plies in a single kernel."""
     from krypenv import Engine, Rules
 
     engine = Engine(Rules.preset(preset, players=2), GAMES, **options)
     while True:
-        engine.step(engine.sample_actions())
-        yield GAMES
-
-
-def _kernel() -> Line:
-    """Play random actions in a single kernel."""
-    from krypenv import Engine, Rules
-
-    engine = Engine(Rules.preset("krypkasino"), GAMES)
-    while True:
-        engine.play_games(100)
-        yield 100 * GAMES
+        if plies:
+            engine.play_games(plies)
+        else:
+            engine.step(engine.sample_actions())
+        yield max(plies, 1) * GAMES
 
 
 def _pettingzoo(is_ours: bool) -> Line:
@@ -105,8 +96,19 @@ def _decisions(name: str, rows: int) -> Line:
         yield rows * BATCHES
 
 
-def _hearts(observed: bool) -> Line:
-    """Play games of OpenSpiel's hearts. Only players' decisions count as steps, not the chance nodes that deal."""
+# ---------------------------------------------------------------------- other libraries, with random legal actions
+
+
+class Peer(NamedTuple):
+    """A line of another library."""
+
+    line: Callable[[], Line]
+    ours: str  # the line of krypenv that is measured in turn with it
+    install: str = 'pip install -c constraints.txt -e ".[peers]"'
+
+
+def _hearts(is_observed: bool) -> Line:
+    """Play OpenSpiel's hearts. Only players' decisions count as steps, not the chance nodes that deal."""
     import pyspiel
 
     game, rng = pyspiel.load_game("hearts"), random.Random(0)
@@ -115,9 +117,56 @@ def _hearts(observed: bool) -> Line:
         while actions := state.legal_actions():
             if not state.is_chance_node():
                 steps += 1
-                if observed:
+                if is_observed:
                     state.information_state_tensor()
             state.apply_action(rng.choice(actions))
+        yield steps
+
+
+def _uno() -> Line:
+    """Play RLCard's uno, whose states hold the observation and the legal actions."""
+    import rlcard
+
+    env, rng = rlcard.make("uno", {"seed": 0}), random.Random(0)
+    while True:
+        state, steps = env.reset()[0], 0
+        while not env.is_over():
+            state, steps = env.step(rng.choice(list(state["legal_actions"])))[0], steps + 1
+        yield steps
+
+
+def _mahjong() -> Line:
+    """Step a batch of pgx's sparrow_mahjong in one compiled function, which restarts games as they end."""
+    import jax
+    import pgx
+    from pgx.experimental import auto_reset
+
+    env = pgx.make("sparrow_mahjong")
+    step, key = jax.vmap(auto_reset(env.step, env.init)), jax.random.PRNGKey(0)
+
+    @jax.jit
+    def advance(states: Any, key: Any) -> Any:
+        key, choice, chance = jax.random.split(key, 3)
+        actions = jax.random.categorical(choice, jax.numpy.log(states.legal_action_mask))
+        return step(states, actions, jax.random.split(chance, GAMES)), key
+
+    states = jax.jit(jax.vmap(env.init))(jax.random.split(key, GAMES))
+    while True:
+        states, key = jax.block_until_ready(advance(states, key))
+        yield GAMES
+
+
+def _hanabi() -> Line:
+    """Play the Hanabi Learning Environment for two, through its `rl_env`."""
+    from hanabi_learning_environment import rl_env
+
+    env, rng = rl_env.make("Hanabi-Full", 2), random.Random(0)
+    while True:
+        seen, is_over, steps = env.reset(), False, 0
+        while not is_over:
+            player = seen["player_observations"][seen["current_player"]]
+            seen, _, is_over, _ = env.step(rng.choice(player["legal_moves_as_int"]))
+            steps += 1
         yield steps
 
 
@@ -127,17 +176,19 @@ LINES: dict[str, Callable[[], Line]] = {
     "engine, features block": partial(_engine, features=True),
     **{f"engine, {preset}": partial(_engine, preset) for preset in RELATIVES},
     "engine, several threads": partial(_engine, threads=2),
-    "whole games in a kernel": _kernel,
+    "whole games in a kernel": partial(_engine, plies=100),
     "AEC env()": partial(_pettingzoo, True),
     **{f"{name}, decisions": partial(_decisions, name, rows) for name, rows in AGENTS.items()},
-    "OpenSpiel hearts, moves": partial(_hearts, False),
-    "OpenSpiel hearts, observed": partial(_hearts, True),
-    "PettingZoo connect_four": partial(_pettingzoo, False),
 }
-PEERS = {  # lines of other libraries, with the line of ours that is measured in turn with each
-    "OpenSpiel hearts, moves": "engine",
-    "OpenSpiel hearts, observed": "engine",
-    "PettingZoo connect_four": "AEC env()",
+PEERS = {
+    "OpenSpiel hearts, moves": Peer(partial(_hearts, False), "engine"),
+    "OpenSpiel hearts, observed": Peer(partial(_hearts, True), "engine"),
+    "PettingZoo connect_four": Peer(partial(_pettingzoo, False), "AEC env()"),
+    "RLCard uno": Peer(_uno, "engine", "pip install rlcard==1.2.0"),
+    "pgx sparrow_mahjong": Peer(_mahjong, "engine", "pip install pgx==2.6.0"),
+    "Hanabi Learning Environment": Peer(
+        _hanabi, "engine", "CMAKE_POLICY_VERSION_MINIMUM=3.5 pip install hanabi-learning-environment==0.0.4"
+    ),
 }
 
 
@@ -150,20 +201,17 @@ def serve(folder: str) -> None:
     sys.path[0] = folder
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # keeps the prints of libraries out of the answers
+    starts = {**LINES, **{name: peer.line for name, peer in PEERS.items()}}
     running: dict[str, Line] = {}
     for request in sys.stdin:
         seconds, _, name = request.strip().partition(" ")
-        clock, cpu = time.perf_counter(), time.process_time()
+        clock, cpu, steps = time.perf_counter(), time.process_time(), 0
+        answer: dict[str, Any]
         try:
-            line = running[name] = running.get(name) or LINES[name]()
-            steps = next(line)
-            while time.process_time() - cpu < float(seconds):
+            line = running[name] = running.get(name) or starts[name]()
+            while not steps or time.process_time() - cpu < float(seconds):
                 steps += next(line)
-            answer: dict[str, Any] = {
-                "steps": steps,
-                "cpu": time.process_time() - cpu,
-                "clock": time.perf_counter() - clock,
-            }
+            answer = {"steps": steps, "cpu": time.process_time() - cpu, "clock": time.perf_counter() - clock}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
