@@ -36,11 +36,6 @@ class Executor:
     ray: bool = False  # on a Ray cluster instead
     address: str | None = None  # of the cluster; None for the one that Ray finds, else a new one on this machine
 
-    def check(self) -> None:
-        """Raise ValueError without Ray or a cluster, if it is to be used."""
-        if self.ray:
-            check_cluster(self.address)
-
     def open(self) -> AbstractContextManager[Map]:
         """Yield a map of a function over items. Results come as they are ready; a dead worker's items are retried.
 
@@ -66,6 +61,8 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
     If a worker dies, the items without a result go to new workers. Raises ChildProcessError if workers keep dying
     without a result. Workers ignore Ctrl-C: this process terminates them, as it does for every exception.
     """
+    from cloudpickle import dumps  # with the code that the main module or a notebook defines
+
     pools = [ProcessPoolExecutor(workers, WORKERS, _begin_worker)]
 
     def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -73,7 +70,7 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
         while left:
             try:
                 with _interrupts_held_back():  # the new processes inherit this and keep it
-                    places = {pools[-1].submit(_do, _Sent(function, item)): place for place, item in left.items()}
+                    places = {pools[-1].submit(_do, dumps((function, item))): place for place, item in left.items()}
                 for future in as_completed(places):
                     result = future.result()
                     del left[places[future]]
@@ -98,20 +95,8 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
             pool.shutdown(cancel_futures=True)
 
 
-class _Sent:
-    """A function and its argument, pickled with the code that the main module or a notebook defines."""
-
-    def __init__(self, function: Callable[[Any], Any], item: Any) -> None:
-        self.parts = function, item
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        import cloudpickle
-
-        return pickle.loads, (cloudpickle.dumps(self.parts),)  # unpickled as a pair
-
-
-def _do(sent: Any) -> Any:
-    function, item = sent
+def _do(sent: bytes) -> Any:
+    function, item = pickle.loads(sent)
     return function(item)
 
 
@@ -137,8 +122,7 @@ def _begin_worker() -> None:
 
 def _end_with_parent() -> None:
     """End this process when its parent ends, even if the parent was killed."""
-    parent = multiprocessing.parent_process()
-    if parent:
+    if parent := multiprocessing.parent_process():
         parent.join()
         os._exit(1)
 
@@ -165,9 +149,13 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # use the cluster's Python, and upload nothing
-    ray = check_cluster(address)
+    try:
+        import ray
+    except ImportError:
+        raise ValueError(f"work on Ray needs ray, which is not installed; {to_install('ray')}") from None
     is_ours = not ray.is_initialized()
     if is_ours:
+        _check_answer(address or os.environ.get("RAY_ADDRESS", ""))
         ray.init(address, include_dashboard=False, logging_level=logging.ERROR)
     task, folder = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone), os.getcwd()
 
@@ -190,23 +178,14 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
             ray.shutdown()
 
 
-def check_cluster(address: str | None = None) -> Any:
-    """Import Ray; raises ValueError if it is not installed, or no cluster answers at the address.
-
-    Ray itself would try for many minutes to reach a missing cluster.
-    """
-    try:
-        import ray
-    except ImportError:
-        raise ValueError(f"work on Ray needs ray, which is not installed; {to_install('ray')}") from None
-    place = address or os.environ.get("RAY_ADDRESS", "")
-    host, _, port = place.removeprefix("ray://").rpartition(":")
-    if port.isdecimal() and not ray.is_initialized():
+def _check_answer(address: str) -> None:
+    """Raise ValueError if no cluster answers at an address with a port; Ray would try for many minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdecimal():
         try:
             socket.create_connection((host, int(port)), timeout=10).close()
         except OSError as error:
-            raise ValueError(f"no Ray cluster answers at {place}: {error.strerror or error}") from None
-    return ray
+            raise ValueError(f"no Ray cluster answers at {address}: {error.strerror or error}") from None
 
 
 def _alone(function: Callable[[Any], Any], item: Any, folder: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Iterator
 
@@ -56,12 +57,5 @@ def bar_of(title: str) -> Iterator[Callable[[int, int], None]]:
 @contextlib.contextmanager
 def compiling(console: Console) -> Iterator[None]:
     """Print a notice if the block compiles kernels that are not cached."""
-    notices: list[str] = []
-
-    def notify() -> None:
-        if not notices:
-            notices.append(COMPILING)
-            console.print(COMPILING)
-
-    with compilations(notify):
+    with compilations(functools.cache(lambda: console.print(COMPILING))):  # once
         yield

@@ -10,9 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -44,8 +42,7 @@ class Run:
     results: dict[str, Any]  # of the finished tasks, by key
     about: dict[str, Any]  # facts for readers, as in the journal's header
     file: FileIO
-    executor: Executor
-    stack: ExitStack
+    map: Map  # of the executor
 
     def has(self, task: Task) -> bool:
         """Tell whether a task is finished."""
@@ -54,7 +51,7 @@ class Run:
     def do(self, tasks: Sequence[Task]) -> Iterator[Task]:
         """Execute the unfinished tasks; yield each task after its result is on the disk, in any order."""
         left = {task.key: task for task in tasks if not self.has(task)}
-        for key, result in self._map(_do, left.values()) if left else ():
+        for key, result in self.map(_do, left.values()) if left else ():
             if left[key].file:
                 write_whole(self.folder / left[key].file, result)
                 result = hashlib.sha256(result).hexdigest()
@@ -72,11 +69,6 @@ class Run:
             progress(done, total)
         return {task.key: self.results[task.key] for task in tasks}
 
-    @cached_property
-    def _map(self) -> Map:
-        """The executor's map, opened for the first task."""
-        return self.stack.enter_context(self.executor.open())
-
 
 @contextlib.contextmanager
 def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterator[Run]:
@@ -85,10 +77,10 @@ def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterato
     Raises ValueError with one sentence, and changes nothing, if the folder holds another run, was changed, or another
     process is writing to it; and before it makes the folder, if the executor can't run the tasks.
     """
-    executor.check()
-    with writing_to(folder), ExitStack() as stack:
+    with executor.open() as work, writing_to(folder):
         file, journal = open_journal(folder, header)
-        yield Run(folder, journal.results, journal.header.about, stack.enter_context(file), executor, stack)
+        with file:
+            yield Run(folder, journal.results, journal.header.about, file, work)
 
 
 def _do(task: Task) -> tuple[str, Any]:
@@ -101,8 +93,6 @@ def _do(task: Task) -> tuple[str, Any]:
 @contextlib.contextmanager
 def writing_to(folder: Path, file: str = "") -> Iterator[None]:
     """Lock a folder against other writers, of any process or thread, for the block; create it if necessary.
-
-    A function that writes several files to a folder, or appends to one, does so in such a block.
 
     With `file` only that file of the folder is locked. The operating system holds the lock and releases it when the
     process ends, even if killed. The file `.lock`, or `.FILE.lock`, stays, without a meaning. Raises ValueError at once
