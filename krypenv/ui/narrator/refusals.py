@@ -188,6 +188,6 @@ def _bare(words: Words, value: int) -> str:
     ranks = {kind % 13 + 1 for kind in kinds}
     if len(ranks) == 1 and len(kinds) > 1:
         [rank] = ranks
-        key = f"rank.{RANK_NAMES[rank - 1]}"
-        return words.say(key) if words.has(key) else words.rank(rank)
+        letter = RANK_NAMES[rank - 1]
+        return words.rank(rank) if letter.isdigit() else words.say(f"rank.{letter}")
     return words.say("rank.worth", value=value)
