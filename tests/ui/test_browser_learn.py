@@ -21,13 +21,6 @@ def learning(client, key=""):
         yield one
 
 
-@pytest.fixture
-def one():
-    """The page of somebody who learns beside a table."""
-    with serving(hosted) as client, learning(client) as one:
-        yield one
-
-
 def go(one, lesson):
     """Go to a lesson, and return what it shows."""
     one.send(do="lesson", lesson=lesson)
@@ -61,21 +54,18 @@ def test_every_lesson_is_solved_by_its_moves_and_answers_wrong_ones(language):
             assert go(one, number)["solved"] is False, "it may be played once more"
 
 
-def test_an_illegal_move_is_answered_by_why(one):
-    go(one, 7)
-    one.ask("play", move="9D")
-    assert one.read()["say"] == "You must sweep: play 8♣."
-    one.ask("play", move="KC")
-    assert "not in your hand" in one.read()["say"]
-    assert one.told["lesson"]["solved"] is False
-
-
-def test_a_lesson_is_no_table(one):
-    for what in ("hint", "again", "next"):
-        one.ask(what)
-        assert one.says() == "That is not part of a lesson."
-    one.ask("pace", pace="fast")
-    assert one.read()["pace"] == "fast"
+def test_a_lesson_says_why_a_move_is_illegal_and_is_no_table():
+    with serving(hosted) as client, learning(client) as one:
+        go(one, 7)
+        for move, why in (("9D", "You must sweep: play 8♣."), ("KC", "K♣ is not in your hand. You hold 8♣ 9♦.")):
+            one.ask("play", move=move)
+            assert one.read()["say"] == why
+        assert one.told["lesson"]["solved"] is False
+        for what in ("hint", "again", "next"):
+            one.ask(what)
+            assert one.says() == "That is not part of a lesson."
+        one.ask("pace", pace="fast")
+        assert one.read()["pace"] == "fast"
 
 
 def test_the_guided_deal_has_a_sentence_before_each_decision(monkeypatch):
@@ -83,36 +73,30 @@ def test_the_guided_deal_has_a_sentence_before_each_decision(monkeypatch):
     with serving(hosted) as client, learning(client) as one:
         one.send(do="lesson", lesson=99)
         one.read(lambda told: told["lesson"]["number"] == 12)
-        assert sorted(one.told["view"]["hand"]) == sorted(guided.guided_game().hand(0))
-        decisions = 0
-        while one.told["view"]["deal"]["number"] == 1:
+        hand = guided.guided_game().hand(0)
+        assert sorted(one.told["view"]["hand"]) == sorted(hand)
+        for _ in hand:
             one.my_turn()
-            if one.told["view"]["deal"]["number"] > 1:
-                break
             told = one.until(lambda told: "thinking" not in told["lesson"]["said"])
-            decisions += 1
             assert "Best: " in told["lesson"]["said"] or "There is one move" in told["lesson"]["said"]
             one.play()
-        assert decisions == len(guided.guided_game().hand(0))
-        told = one.my_turn()["lesson"]
-        assert told["solved"]
-        assert told["task"].startswith("That was your first deal.")
-        assert told["said"] == ""
+        told = one.my_turn()
+        assert told["view"]["deal"]["number"] == 2
+        assert (told["lesson"]["solved"], told["lesson"]["said"]) == (True, "")
+        assert told["lesson"]["task"].startswith("That was your first deal.")
         one.play()
         one.my_turn()
 
 
 def test_each_page_has_a_table_of_its_own_and_the_table_is_left_alone():
-    with serving(hosted) as client, page(client) as at_table, learning(client) as one, learning(client) as two:
-        before = at_table.my_turn()["view"]
-        go(one, 3)
-        assert answer(one, "AHx5C9D")["solved"]
-        assert two.told["lesson"]["number"] == 0
-        assert go(two, 3)["solved"] is False
-        assert at_table.told["view"] == before
     with serving(hosted) as client, page(client) as at_table:
-        with learning(client) as one:
-            go(one, 10)
+        with learning(client) as one, learning(client) as two:
+            before = at_table.my_turn()["view"]
+            go(one, 3)
+            assert answer(one, "AHx5C9D")["solved"]
+            assert two.told["lesson"]["number"] == 0
+            assert go(two, 3)["solved"] is False
+            assert at_table.told["view"] == before
         at_table.play()
         at_table.my_turn()
-        assert at_table.told["moves"] == 2, "the agents think on when a learner has gone"
+        assert at_table.told["moves"] == 2, "the agents think on when learners have gone"

@@ -1,4 +1,4 @@
-"""What a table refuses: messages that are malformed or stale, strangers, other sites; and its addresses and keys."""
+"""Whom a table lets in: malformed messages, strangers, other sites and too many guests; and its addresses and keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from support.browsers import table_at
 from support.studies import ANALYST
-from support.tables import ADDRESS, KEYS, WAIT, WEB, Here, Page, Waiting, hosted, opens, page, serving, within
+from support.tables import ADDRESS, KEYS, WAIT, WEB, Here, Page, hosted, opens, page, serving, within
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -101,46 +101,6 @@ def test_who_has_no_link_gets_no_page_and_other_sites_neither(path):
         for origin in ("http://evil.example", "http://127.0.0.1:1", "null", "", "http://["):
             with pytest.raises(WebSocketDisconnect), at(client, path, origin=origin):
                 pass
-
-
-def test_two_clicks_at_once_and_a_stale_page_change_nothing():
-    with serving(hosted) as client, page(client) as one:
-        told = one.my_turn()
-        move = told["view"]["moves"][0]["move"]
-        one.ask("play", move=move)
-        one.ask("play", move=move)
-        assert one.says() == "The table has moved on; this is how it stands now."
-        before = one.my_turn()
-        one.ask("undo")
-        one.until(lambda told: told["moves"] == 0)
-        one.play()
-        one.my_turn()
-        for missed in (told, before):
-            one.send(do="undo", edit=missed["edit"])
-            assert "moved on" in one.says()
-            assert one.told["moves"] == 2
-
-
-def test_an_illegal_move_is_answered_by_why_and_a_strangers_move_by_whose_turn_it_is():
-    with (
-        serving(lambda: hosted(players=TWO)) as client,
-        page(client, KEYS.seats[1]) as two,
-        page(client, KEYS.watch) as third,
-        page(client, KEYS.seats[0]) as one,
-    ):
-        two.ask("play", move=two.told["view"]["hand"][0])
-        assert two.says() == "It is not your turn: player A is to play."
-        third.ask("again")
-        assert third.says() == "You only watch at this table."
-        one.ask("undo")
-        assert one.says() == "Moves are not taken back between people."
-        one.ask("again")
-        assert one.says().startswith("Play this game to its end first")
-        one.ask("play", move="KC")
-        assert "is not in your hand" in one.says()
-        one.ask("play", move="king")
-        assert "is no move" in one.says()
-        assert one.told["moves"] == 0
 
 
 def test_other_addresses_are_refused():
@@ -260,31 +220,6 @@ def test_connections_that_never_ask_for_anything_keep_nobody_out(monkeypatch, ca
     assert capfd.readouterr().err == ""
 
 
-def test_a_page_gets_one_hint_at_a_time():
-    thinker = Waiting()
-    with serving(hosted, thinker=thinker) as client, page(client) as one:
-        one.my_turn()
-        for _ in range(20):
-            one.ask("hint")
-        one.ask("play", move="king")
-        one.read(lambda told: "say" in told)
-        thinker.may_go = True
-        assert one.read(lambda told: "hint" in told)["hint"]["rows"]
-    assert thinker.most == 1
-
-
-def test_a_hint_that_is_asked_for_right_before_a_move_is_not_of_the_next_hand():
-    thinker = Waiting()
-    with serving(lambda: hosted(players=TWO), thinker=thinker) as client, page(client, KEYS.seats[0]) as one:
-        one.ask("hint")
-        one.play()
-        thinker.go()
-        one.ask("undo")
-        while "say" not in one.read():
-            assert "hint" not in one.told
-        assert "hint" not in one.told
-
-
 # ---------------------------------------------------------------------- addresses and keys
 
 
@@ -323,8 +258,14 @@ def test_keys_that_others_may_know_or_that_are_none_are_refused(tmp_path, monkey
 
 
 def test_a_page_without_a_key_gets_the_seat_of_who_plays_alone_and_no_other():
-    with serving(lambda: hosted(players=TWO)) as client, page(client) as one:
-        assert "leads to no seat" in one.told["say"]
-    assert KEYS.seat("", [1]) == 1
-    assert KEYS.opens("")
-    assert not KEYS._replace(is_open=False).opens("")
+    closed = KEYS._replace(is_open=False)
+    assert (KEYS.seat("", [1]), KEYS.seat("", [])) == (1, None)
+    for keys, people in ((KEYS, [0, 1]), (closed, [1])):
+        with pytest.raises(LookupError):
+            keys.seat("", people)
+    assert (KEYS.opens(""), KEYS.opens("guess"), closed.opens(""), closed.opens(KEYS.watch)) == (
+        True,
+        False,
+        False,
+        True,
+    )

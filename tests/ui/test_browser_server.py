@@ -1,25 +1,27 @@
-"""The server of a table: games of one or two people, undo, hints, failing agents, what is saved, and its texts."""
+"""The server of a table: whole games, pages that come and go, hints, stand-ins, pace, and agents that fail."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
-from support.decisions import CHOICE
 from support.fuzzing import check_sentence
 from support.tables import KEYS, Failing, Kept, Waiting, hosted, page, serving
 
-from krypenv import Game, Move, Rules
+from krypenv import Game, Rules
 from krypenv.agents import typed
+from krypenv.ui.browser import pace as pace_room
 from krypenv.ui.browser.app import STATIC
-from krypenv.ui.browser.hosted import Hosted
+from krypenv.ui.browser.pace import Pace
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.seats import PERSON, players_in
-from krypenv.ui.table import Table
+from krypenv.ui.table import hint_of
 from krypenv.ui.view import view
 
 TWO = (PERSON, PERSON)
@@ -67,82 +69,161 @@ def check_shape(given, name):
     assert needed <= set(given) <= {each.strip("[]") for each in properties}
 
 
-def test_a_page_that_comes_back_has_its_seat_and_its_view():
+def test_two_clicks_at_once_make_one_move_and_a_stale_page_changes_nothing():
+    with serving(hosted) as client, page(client) as one:
+        told = one.my_turn()
+        for _ in range(2):
+            one.ask("play", move=told["view"]["moves"][0]["move"])
+        assert one.says() == "The table has moved on; this is how it stands now."
+        one.my_turn()
+        one.send(do="undo", edit=told["edit"])
+        assert "moved on" in one.says()
+        assert one.told["moves"] == 2
+
+
+def test_agents_play_while_somebody_watches_in_steps_and_on():
+    kept = Kept()
+    load = lambda: hosted("mini-low", ("greedy", "random"), kept)  # noqa: E731
+    with serving(load) as client, page(client) as one:
+        assert (one.told["view"]["seat"], one.told["view"]["hand"], one.told["leads"]) == (None, [], True)
+        one.ask("pause", on=True)
+        one.until(lambda told: told["paused"])
+        one.begin("mini-low", "greedy", "random")
+        for count in range(1, 4):
+            one.ask("step")
+            one.until(lambda told, count=count: told["game"] == 2 and told["moves"] == count)
+        one.ask("pace", pace="fast")
+        assert one.until(lambda told: told["pace"] == "fast")["moves"] == 3, "one step, one move"
+        one.ask("pause", on=False)
+        one.until(lambda told: told["view"]["over"])
+    game = Game.replay(kept.games[-1][-1])
+    assert game.is_over
+    assert players_in(game) == ["greedy", "random"]
+
+
+# ---------------------------------------------------------------------- who comes and goes
+
+
+def test_an_agent_plays_for_a_person_who_is_gone_until_the_person_comes_back():
     with serving(lambda: hosted(players=TWO)) as client, page(client, KEYS.seats[0]) as one:
-        one.play()
         with page(client, KEYS.seats[1]) as two:
             first = two.told["view"]
             one.until(lambda told: told["here"] == [0, 1])
+            one.ask("stand_in", seat=1)
+            assert one.says() == "This person is here."
         one.until(lambda told: told["here"] == [0])
         with page(client, KEYS.seats[1]) as two:
             assert two.told["view"] == first
             assert two.told["texts"]["hand"] == "Your hand"
-
-
-def test_undo_takes_back_the_last_move_and_the_answers_to_it():
-    with serving(hosted) as client, page(client) as one:
-        first = one.my_turn()
-        one.ask("undo")
-        assert one.says() == "There is nothing to take back: you have made no move in this game."
+        one.until(lambda told: told["here"] == [0])
         one.play()
-        one.my_turn()
-        assert one.told["moves"] == 2
-        one.ask("undo")
-        assert one.until(lambda told: told["moves"] == 0)["view"] == first["view"]
-
-
-def test_next_new_and_the_same_cards_again():
-    kept = Kept()
-    with serving(lambda: hosted("mini-low games=2", keep=kept)) as client, page(client) as one:
-        first = one.my_turn()
-        one.ask("next")
-        assert one.says() == "There is no next game now."
-        one.play()
-        one.my_turn()
-        one.ask("again")
-        again = one.until(lambda told: told["game"] == 2)
-        assert again["view"]["hand"] == first["view"]["hand"]
-        while not one.my_turn()["view"]["over"]:
+        assert (one.told["view"]["turn"], one.told["thinking"]) == (1, None)
+        one.ask("stand_in", seat=1)
+        one.until(lambda told: told["moves"] == 2)
+        assert one.told["stand_ins"] == [1]
+        with page(client, KEYS.seats[1]) as two:
+            two.until(lambda told: told["stand_ins"] == [])
+            one.until(lambda told: told["stand_ins"] == [])
             one.play()
-        one.ask("next")
-        assert one.until(lambda told: told["game"] == 3)["view"]["session"] == {"number": 2, "of": 2}
-        one.my_turn()
-        assert one.begin("mini-low", PERSON, "greedy")["game"] == 4
-        assert one.told["view"]["session"] == {"number": 1, "of": 1}
-    assert len(kept.games) == 3, "the next game of a session stays in its file"
-    assert all(Game.replay(records[-1]) for records in kept.games)
+            two.until(lambda told: told["moves"] == 3)
+            assert two.told["thinking"] is None
+            two.play()
+            assert two.told["moves"] == 4
 
 
-def test_hints_are_for_the_one_whose_turn_it_is():
-    with (
-        serving(lambda: hosted(players=TWO)) as client,
-        page(client, KEYS.seats[0]) as one,
-        page(client, KEYS.seats[1]) as two,
-    ):
-        one.ask("hint")
-        hint = one.read(lambda told: "hint" in told)["hint"]
-        assert hint["said"].startswith("Greedy advises: ")
-        (row,) = hint["rows"]  # greedy values no moves
-        assert row["move"] in [each["move"] for each in one.told["view"]["moves"]]
-        assert row["margin"] is None
-        two.ask("hint")
-        assert two.says() == "Hints are for your own turn."
+def test_a_person_who_comes_back_while_the_agent_thinks_plays_oneself():
+    thinker, kept = Waiting(), Kept()
+    load = lambda: hosted(players=TWO, keep=kept)  # noqa: E731
+    with serving(load, thinker=thinker) as client, page(client, KEYS.seats[0]) as one:
+        one.play()
+        one.ask("stand_in", seat=1)
+        one.until(lambda told: told["thinking"] == 1)
+        with page(client, KEYS.seats[1]) as two:
+            two.until(lambda told: told["thinking"] is None)
+            first, *_, last = two.told["view"]["moves"]
+            thinker.go()
+            two.play()
+    assert first != last
+    assert str(Game.replay(kept.games[-1][-1]).moves[1]) == first["move"], "the agent would have played the last one"
+
+
+def test_the_pace_is_for_people_and_a_pause_for_who_watches_agents():
+    with serving(lambda: hosted(players=TWO)) as client, page(client, KEYS.seats[0]) as one:
+        one.ask("pause", on=True)
+        assert one.says() == "Agents wait for nobody while people play; choose another pace."
+        with page(client, KEYS.watch) as third:
+            third.ask("pace", pace="fast")
+            assert third.says() == "You only watch at this table."
+
+
+@pytest.mark.anyio
+async def test_the_pace_is_a_pause_between_moves_and_a_forced_move_comes_no_sooner_than_a_choice(monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+
+    async def sleep(seconds):
+        clock.now += max(0.0, seconds)
+
+    async def lasts(work):
+        begun = clock.now
+        await work
+        return round(clock.now - begun, 6)
+
+    monkeypatch.setattr(pace_room, "asyncio", SimpleNamespace(sleep=sleep, Event=asyncio.Event))
+    monkeypatch.setattr(pace_room, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    pace = Pace(0.2)
+    for name, pause in (("slow", 0.5), ("normal", 0.2), ("fast", 0.05)):
+        pace.set(name)
+        assert await lasts(pace.rest()) == pause
+    assert [await lasts(pace.awaited(1, sleep(seconds))) for seconds in (0.4, 0.3, 0.0, 0.0)] == [0.4, 0.3, 0.3, 0.3]
+    assert await lasts(pace.awaited(0, sleep(0.0))) == 0.05, "each seat has its own"
+
+
+# ---------------------------------------------------------------------- hints
 
 
 def test_a_hint_has_the_best_three_moves_as_the_terminal_has_them():
-    game = Game.from_position(CHOICE)  # nothing is hidden, so the search is exact
-    with serving(lambda: Hosted(game, (PERSON, "greedy"), "search", Kept())) as client, page(client) as one:
+    adviser = "search(worlds=4)"
+    with serving(lambda: hosted("krypkasino", adviser=adviser)) as client, page(client) as one:
         told = one.my_turn()
         one.ask("hint")
         hint = one.read(lambda told: "hint" in told)["hint"]
     check_shape(hint, "Hint")
-    values = Table(Game.from_position(CHOICE), 0, ["greedy"]).hint("search")
-    assert len(hint["rows"]) == 3
-    for row, value in zip(hint["rows"], values.values, strict=False):
-        assert (row["move"], row["margin"], row["half"]) == (value.move, value.margin.mean, value.margin.half)
-        assert row["sweeps"] == value.sets_up
-        assert row["text"] == Narrator(game.rules, seat=0).choice(game, Move.parse(row["move"]))[0]
+    values = hint_of(hosted("krypkasino").game, adviser).values[:3]
+    assert len(values) == 3
+    assert [(row["move"], row["margin"], row["half"], row["sweeps"]) for row in hint["rows"]] == [
+        (each.move, each.margin.mean, each.margin.half, each.sets_up) for each in values
+    ]
     assert {row["move"] for row in hint["rows"]} <= {each["move"] for each in told["view"]["moves"]}
+
+
+def test_a_page_gets_one_hint_at_a_time():
+    thinker = Waiting()
+    with serving(hosted, thinker=thinker) as client, page(client) as one:
+        one.my_turn()
+        for _ in range(20):
+            one.ask("hint")
+        one.ask("play", move="king")
+        one.read(lambda told: "say" in told)
+        thinker.may_go = True
+        hint = one.read(lambda told: "hint" in told)["hint"]
+    assert hint["said"].startswith("Greedy advises: ")
+    assert [row["margin"] for row in hint["rows"]] == [None], "greedy values no moves"
+    assert thinker.most == 1
+
+
+def test_a_hint_that_is_asked_for_right_before_a_move_is_not_of_the_next_hand():
+    thinker = Waiting()
+    with serving(lambda: hosted(players=TWO), thinker=thinker) as client, page(client, KEYS.seats[0]) as one:
+        one.ask("hint")
+        one.play()
+        thinker.go()
+        one.ask("undo")
+        while "say" not in one.read():
+            assert "hint" not in one.told
+        assert "hint" not in one.told
+
+
+# ---------------------------------------------------------------------- when something goes wrong
 
 
 @pytest.mark.anyio
@@ -164,9 +245,6 @@ async def test_agents_decide_and_advise_in_a_process_of_their_own():
         assert {each.move for each in (await thinker.advise("search(worlds=2)", game)).moves} <= legal
     finally:
         thinker.close()
-
-
-# ---------------------------------------------------------------------- when something goes wrong
 
 
 def test_an_agent_that_fails_is_told_in_a_sentence_and_may_try_again():
@@ -193,8 +271,6 @@ def test_pages_are_answered_while_an_agent_thinks_and_its_answer_for_what_was_ta
         assert one.until(lambda told: told["moves"] == 1)["thinking"] == 1
         with page(client, KEYS.watch) as third:
             assert third.told["moves"] == 1
-        one.ask("play", move=first["move"])
-        assert one.says() == "It is not your turn: Greedy is to play."
         one.ask("undo")
         one.until(lambda told: told["moves"] == 0)
         one.ask("play", move=last["move"])
@@ -222,11 +298,14 @@ def test_what_can_not_be_played_with_ends_the_table(table, reason):
     assert [reason in each for each in reasons] == [True]
 
 
+# ---------------------------------------------------------------------- what else is served
+
+
 def test_the_rules_of_any_game_are_told_to_every_page_and_odd_ones_refused():
     with serving(hosted) as client:
-        for of, language in (("mini-low", "en"), ("mini-low", "sv")):
-            told = client.get("/rules", params={"of": of, "language": language}).json()
-            words = Narrator(Rules.parse(of), language=language)
+        for language in ("en", "sv"):
+            told = client.get("/rules", params={"of": "mini-low", "language": language}).json()
+            words = Narrator(Rules.parse("mini-low"), language=language)
             assert told == {"title": words.table_title, "parts": [list(part) for part in words.in_full()]}
         for of in ("poker", "mini-low players=99", "x" * 999):
             answer = client.get("/rules", params={"of": of})
@@ -237,8 +316,7 @@ def test_the_rules_of_any_game_are_told_to_every_page_and_odd_ones_refused():
 def test_the_server_loads_no_engine_before_it_serves():
     code = "import sys, krypenv.training.cli.table as t, krypenv.ui.browser.app, krypenv.ui.browser.serving\n"
     code += "it = t.TableSettings(); it.seated(it.game_rules()); print(*sys.modules)"
-    loaded = set(
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
     assert "uvicorn" in loaded
     assert not {"numba", "scipy", "krypenv.agents", "krypenv.kernels.play", "krypenv.game.game"} & loaded

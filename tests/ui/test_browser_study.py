@@ -1,4 +1,4 @@
-"""The server of pages that study games: what is opened and what stays closed, values, luck, and the challenge."""
+"""The server of pages that study games: steps, values and luck, the challenge, and processes that end with a page."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from multiprocessing import active_children
 import pytest
 from starlette.testclient import TestClient
 from support.commands import krypenv
-from support.studies import ANALYST, played, studying, visit
+from support.studies import ANALYST, LAST, played, studying, visit
 from support.tables import ADDRESS, KEYS, Here, Kept, hosted, page, serving
 
 from krypenv import Game, Rules
-from krypenv.agents.own import Typed
 from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
 from krypenv.ui.browser.hosted import Hosted
@@ -22,16 +21,12 @@ from krypenv.ui.browser.thinking import Thinker
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.seats import PERSON
 from krypenv.ui.study.challenge import play_again
-from krypenv.ui.study.steps import LARGEST, at_step, margins_of, record_for_pages
+from krypenv.ui.study.steps import any_move, at_step, margins_of
 
-CLOSED = "This game is not over, so its hands stay closed. Play it to its end first."
-BUILDS = "mini-mulle"
-
-
-# ---------------------------------------------------------------------- what is opened
+# ---------------------------------------------------------------------- games
 
 
-@pytest.mark.parametrize("rules", ["mini-low", "mini-double players=4 teams=2", BUILDS])
+@pytest.mark.parametrize("rules", ["mini-low", "mini-double players=4 teams=2", "mini-mulle"])
 def test_each_step_has_the_cards_of_the_game(rules):
     game = played(rules, players=(PERSON, *["greedy"] * (Rules.parse(rules).players - 1)))
     game.comments[2] = "that was bold"
@@ -58,103 +53,12 @@ def test_each_step_has_the_cards_of_the_game(rules):
     assert Game.replay(study["record"]).scores() == game.scores()
 
 
-def test_a_record_needs_no_table_and_no_names():
-    game = played(players=())
-    with studying() as client, visit(client) as one:
-        hello = one.read("hello")
-        assert (hello["language"], hello["table"]) == ("en", False)
-        assert one.refused() == "Paste a record or a position here, or open its file."
-        study = one.open(game.record())
-    assert study["seat"] is None
-    assert study["names"] == ["Seat 0", "Seat 1"]
-    assert not study["challenge"]
-
-
-READ = "The file can't be read: "
-WRONG = [
-    ("", f"{READ}line 1: there is no entry 'rules'"),
-    ("torn [Rules", f"{READ}line 1: 'torn [Rules' is no entry; an entry is 'key: value'"),
-    ("[torn", f"{READ}line 1: "),
-    ('[Rules "mini-low"] [Seed "1"]\n1. KC *', f"{READ}line 2: "),
-    ("x" * (LARGEST + 1), f"{READ}a record has at most 65,536 characters, not 65,537."),
-    ('[Rules "mini-low"] [Seed "1"] *', CLOSED),
-]
-
-
-def test_what_is_no_record_of_a_game_that_is_over_gets_one_sentence(visitor):
-    for record, reason in WRONG:
-        said = visitor.refused(record)
-        assert said.startswith(reason)
-        assert re.fullmatch(r".+\.", said)
-    assert visitor.open(played().record())["steps"]
-
-
-def test_a_game_cut_short_at_every_move_stays_closed():
-    game = played()
-    with studying() as client, visit(client) as one:
-        while game.moves:
-            game.pop()
-            assert one.refused(game.record()) == CLOSED
-
-
-# ---------------------------------------------------------------------- beside a table
-
-
-def test_the_game_at_the_table_is_opened_when_it_is_over_and_not_before():
-    kept = Kept()
-    with serving(lambda: hosted(keep=kept), studied=ANALYST) as client, page(client) as one, visit(client) as two:
-        while not one.my_turn()["view"]["over"]:
-            assert two.refused() == CLOSED
-            assert two.refused(kept.games[-1][-1] if kept.games[-1] else hosted().record().decode()) == CLOSED
-            one.play()
-        record = kept.games[-1][-1]
-        assert Game.replay(two.open()["record"]).moves == Game.replay(record).moves
-        one.ask("again")
-        one.until(lambda told: told["game"] == 2)
-        assert two.refused() == CLOSED
-        same = "These cards are being played at this table. They stay closed until that game is over."
-        assert two.refused(record) == same
-        assert two.open(played(seed=8).record())
-
-
-def test_no_record_that_a_page_gets_tells_the_seed_from_which_the_next_deals_follow():
-    rules = Rules.parse("mini-low games=2")
-    with (
-        serving(lambda: hosted(str(rules)), studied=ANALYST) as client,
-        page(client) as one,
-        visit(client) as two,
-    ):
-        while not one.my_turn()["view"]["over"]:
-            one.play()
-        records = [two.open()["record"]]
-        two.send(do="challenge")
-        records.append(two.read("challenge")["record"])
-    for record in records:
-        assert Game.replay(record).seed is None
-        assert Game.replay(record).deck == Game(rules, seed=3).deck
-
-
-def test_no_record_that_a_page_gets_tells_of_the_host_s_files():
-    game = played()
-    for other, shown in (
-        ("process(command='python my_bot.py --key=1')", "my bot"),
-        ("models/best", "best"),
-        ("guided(model='models/best')", "guided"),
-        ("search(worlds=5)", "search(worlds=5)"),
-    ):
-        game.tags |= {"Seat0": PERSON, "Seat1": Typed(other)}
-        tags = Game.replay(record_for_pages(game)).tags
-        assert (tags["Seat0"], tags["Seat1"]) == (PERSON, shown)
-
-
-def test_without_a_table_who_has_no_link_studies_nothing():
-    closed = KEYS._replace(is_open=False)
-    with studying(played().copy, closed) as client:
-        for key in ("", "guess"):
-            with visit(client, key) as one:
-                assert "leads nowhere" in one.read("closed")["say"]
-        with visit(client, KEYS.watch) as one:
-            assert one.open()
+def test_a_record_needs_no_table_and_no_names(visitor):
+    hello = visitor.read("hello")
+    assert (hello["language"], hello["table"]) == ("en", False)
+    assert visitor.refused() == "Paste a record or a position here, or open its file."
+    study = visitor.open(played(players=()).record())
+    assert (study["seat"], study["names"], study["challenge"]) == (None, ["Seat 0", "Seat 1"], False)
 
 
 def test_the_games_of_the_table_are_listed_with_result_and_luck_and_opened():
@@ -168,7 +72,6 @@ def test_the_games_of_the_table_are_listed_with_result_and_luck_and_opened():
             one.ask("again")
             one.until(lambda told: told["game"] == len(results) + 1)
         assert told.startswith("The same cards as in game 1")
-        assert two.refused().startswith("This game is not over")
         assert one.begin("mini-low", "person", "greedy")["game"] == 4
         two.send(do="open", game=1)
         assert two.read("study")["result"] == results[0]
@@ -177,71 +80,86 @@ def test_the_games_of_the_table_are_listed_with_result_and_luck_and_opened():
     assert all(re.match("You (won|lost|tied)", each["told"]) for each in games)
 
 
-# ---------------------------------------------------------------------- values and luck
-
-
-def test_each_decision_comes_with_what_analyze_says_of_it_and_luck_at_last():
-    game = played("mini-double")
-    with studying(game.copy) as client, visit(client) as one:
-        one.open()
-        told = [one.socket.receive_json() for _ in range(len(game.moves) + 1)]
-    assert [each["type"] for each in told] == ["decision"] * len(game.moves) + ["luck"]
-    analysis = analyze(game, ANALYST.agent)
-    for decision, play in zip(told, analysis.plays, strict=False):
-        assert (decision["at"], decision["seat"]) == (play.number - 1, play.seat)
-        assert decision["regret"] == play.regret
-        assert decision["mark"] == play.mark
-        assert [(each["move"], each["margin"]) for each in decision["moves"]] == [
-            (each.move, each.margin.mean) for each in play.moves
-        ]
-        assert [each["move"] for each in decision["moves"] if each["played"]] == [play.played.move]
-    luck = luck_of_game(game)
-    assert told[-1]["told"] == luck.tell(0)
-
-
-def test_the_decision_that_the_page_shows_is_valued_first():
+def test_each_decision_comes_with_what_analyze_says_of_it_first_that_which_is_shown_and_luck_at_last():
     game = played("mini-double")
     with studying(game.copy) as client, visit(client) as one:
         one.open()
         one.send(do="look", at=len(game.moves) - 1)
-        order = [one.read("decision")["at"] for _ in game.moves]
-    assert sorted(order) == list(range(len(game.moves)))
-    assert order != sorted(order)
+        told = [one.socket.receive_json() for _ in range(len(game.moves) + 1)]
+    assert [each["type"] for each in told] == ["decision"] * len(game.moves) + ["luck"]
+    order = [decision["at"] for decision in told[:-1]]
+    assert order != sorted(order) == list(range(len(game.moves)))
+    analysis = analyze(game, ANALYST.agent)
+    for decision, play in zip(sorted(told[:-1], key=lambda each: each["at"]), analysis.plays, strict=True):
+        assert (decision["seat"], decision["regret"], decision["mark"]) == (play.seat, play.regret, play.mark)
+        values = [(each["move"], each["margin"]) for each in decision["moves"]]
+        assert values == [(each.move, each.margin.mean) for each in play.moves]
+        assert [each["move"] for each in decision["moves"] if each["played"]] == [play.played.move]
+    assert told[-1]["told"] == luck_of_game(game).tell(0)
 
 
-def test_an_agent_that_fails_is_told_in_a_sentence():
-    class Failing(Here):
-        async def work(self, function, *arguments):
-            raise ValueError("no idea")
-
-    reported = []
-    with (
-        serving(hosted, thinker=Failing(), studied=ANALYST, report=reported.append) as client,
-        visit(client) as one,
-    ):
-        one.open(played(seed=8).record())
-        assert one.read("failed")["say"] == "Search can't go on."
-    assert reported == ["Search: no idea"]
+# ---------------------------------------------------------------------- lines of play
 
 
-def endless(game, move, agent):
-    """Value a move, for ever."""
-    while True:
-        time.sleep(1)
+def test_a_position_is_studied_and_played_on_to_its_end(visitor):
+    study = visitor.open(LAST)
+    assert (study["line"], study["over"], study["challenge"], study["seat"]) == (True, False, False, None)
+    assert study["steps"][0]["told"] == "Deal 4 of 4. This is the last deal. Seat 0 leads."
+    game = Game.from_position(LAST)
+    while not game.is_over:
+        decision = visitor.read("decision")
+        while decision["at"] != len(game.moves):
+            decision = visitor.read("decision")
+        assert {each["move"] for each in decision["moves"]} <= {str(move) for move in game.legal_moves()}
+        assert not any(each["played"] for each in decision["moves"])
+        move = decision["moves"][0]["move"]
+        visitor.send(do="move", at=len(game.moves), move=move)
+        game.push(move)
+        study = visitor.read("study")
+        assert (study["at"], study["moves"]) == (len(game.moves), [str(each) for each in game.moves])
+        assert study["steps"][-1]["hands"] == [game.hand(seat) for seat in (0, 1)]
+    assert study["over"]
+    assert study["result"]
+    again = visitor.open_line(study["record"], study["moves"])
+    assert again["steps"] == study["steps"]
+    visitor.send(do="move", at=0, move=str(game.rewound().legal_moves()[-1]))
+    assert len(visitor.read("study")["steps"]) == 2
+    for move in ("KS", "2Sx6H", "?"):
+        visitor.send(do="move", at=0, move=move)
+        assert visitor.read("say")["say"].endswith(".")
+    amid = visitor.open(LAST.replace("2S 3C", "3C"))
+    assert amid["steps"][0]["told"] == "Deal 4 of 4.", "nobody leads amid a deal"
 
 
-def test_a_study_without_an_end_holds_up_no_table_and_ends_with_its_page():
-    with serving(hosted, thinker=Thinker(), studied=ANALYST._replace(examine=endless)) as client, page(client) as one:
-        with visit(client) as other:
-            other.open(played(seed=8).record())
-            one.play()
-            one.my_turn()
-            assert one.told["moves"] == 2
-            assert len(active_children()) == 2
-        deadline = time.monotonic() + 30
-        while len(active_children()) > 1:
-            assert time.monotonic() < deadline, "the page is gone, and its study goes on"
-            time.sleep(0.05)
+def test_a_move_of_a_line_that_was_not_the_best_is_marked_as_analyze_marks_it(visitor):
+    study = visitor.open(LAST)
+    first = visitor.read("decision")
+    worst = max(first["moves"], key=lambda each: each["behind"])
+    visitor.send(do="move", at=0, move=worst["move"])
+    visitor.read("study")
+    is_told_twice = any_move(Game.from_position(study["record"])) != worst["move"]  # the mark comes later
+    told = [visitor.read("decision") for _ in range(2 + is_told_twice)]
+    marked = [each for each in told if each["at"] == 0]
+    analysis = ANALYST.examine(Game.from_position(study["record"]), worst["move"], ANALYST.agent)
+    assert [each["regret"] for each in marked] == [analysis["played"]["behind"]["mean"]] * len(marked)
+    assert marked[-1]["mark"] == analysis["mark"]
+
+
+def test_a_line_leaves_a_game_that_is_over_and_comes_back_to_it():
+    game = played("mini-double")
+    at = next(at for at in range(2, len(game.moves)) if len(at_step(game, at).legal_moves()) > 1)
+    other = next(move for move in at_step(game, at).legal_moves() if move != game.moves[at])
+    with studying(game.copy) as client, visit(client) as one:
+        study = one.open()
+        assert not study["line"]
+        one.send(do="move", at=at, move=str(other))
+        line = one.read("study")
+        assert (line["line"], line["left"], line["at"], line["names"]) == (True, at, at + 1, study["names"])
+        assert line["steps"][:at] == study["steps"][:at]
+        assert {one.read("decision")["at"] for _ in range(at + 2)} == set(range(at + 2))
+        one.send(do="return")
+        assert one.read("study")["steps"] == study["steps"]
+        assert one.open_line(line["record"], line["moves"])["steps"] == line["steps"]
 
 
 # ---------------------------------------------------------------------- the challenge
@@ -252,8 +170,7 @@ def test_the_challenge_plays_the_same_cards_and_tells_the_first_difference():
     with studying(game.copy) as client, visit(client) as one:
         assert one.open()["challenge"]
         one.send(do="challenge")
-        made = one.read("playing")
-        assert made["of"] == len(game.moves)
+        assert one.read("playing")["of"] == len(game.moves)
         found = one.read("challenge")
     other = Game.replay(found["record"])
     assert other.deck == game.deck
@@ -292,62 +209,84 @@ def test_there_is_no_challenge_where_the_others_can_not_play_once_more(visitor):
         assert visitor.read("say")["say"].startswith("The others would have to play once more")
 
 
-def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path):
+def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path, visitor):
     made = tmp_path / "made"
-    with studying() as client, visit(client) as one:
-        for agent in (f"process(command='touch {made}')", "os:system", "oracle-hand", "nobody"):
-            one.open(played("mini-double", players=(PERSON, agent)).record())
-            one.send(do="challenge")
-            while (told := one.socket.receive_json())["type"] != "failed":
-                assert told["type"] != "challenge"
-            assert told["say"] == "Search can't go on."
+    for agent in (f"process(command='touch {made}')", "os:system", "oracle-hand", "nobody"):
+        visitor.open(played("mini-double", players=(PERSON, agent)).record())
+        visitor.send(do="challenge")
+        while (told := visitor.socket.receive_json())["type"] != "failed":
+            assert told["type"] != "challenge"
+        assert told["say"] == "Search can't go on."
     assert not made.exists()
+
+
+# ---------------------------------------------------------------------- beside a table, and alone
+
+
+class Failing(Here):
+    """Agents that can value no move."""
+
+    async def work(self, function, *arguments):
+        raise ValueError("no idea")
+
+
+def test_an_agent_that_fails_is_told_in_a_sentence():
+    reported = []
+    with serving(hosted, thinker=Failing(), studied=ANALYST, report=reported.append) as client, visit(client) as one:
+        one.open(played(seed=8).record())
+        assert one.read("failed")["say"] == "Search can't go on."
+    assert reported == ["Search: no idea"]
+
+
+def endless(game, move, agent):
+    """Value a move, for ever."""
+    while True:
+        time.sleep(1)
+
+
+def test_a_study_without_an_end_holds_up_no_table_and_ends_with_its_page():
+    with serving(hosted, thinker=Thinker(), studied=ANALYST._replace(examine=endless)) as client, page(client) as one:
+        with visit(client) as other:
+            other.open(played(seed=8).record())
+            one.play()
+            one.my_turn()
+            assert one.told["moves"] == 2
+            assert len(active_children()) == 2
+        deadline = time.monotonic() + 30
+        while len(active_children()) > 1:
+            assert time.monotonic() < deadline, "the page is gone, and its study goes on"
+            time.sleep(0.05)
 
 
 def test_the_seat_of_a_page_is_the_one_that_is_told():
     players = (PERSON, PERSON)
     game = played(players=players)
-    load = lambda: Hosted(game.copy(), players, "greedy", Kept())  # noqa: E731
-    with serving(load, studied=ANALYST) as client:
-        for seat in (0, 1):
-            with visit(client, KEYS.seats[seat]) as one:
+    with serving(lambda: Hosted(game.copy(), players, "greedy", Kept()), studied=ANALYST) as client:
+        for seat, key in ((0, KEYS.seats[0]), (1, KEYS.seats[1]), (None, KEYS.watch)):
+            with visit(client, key) as one:
                 study = one.open()
-                assert study["names"][seat] == "You"
-        with visit(client, KEYS.watch) as one:
-            assert one.open()["seat"] is None
+                assert study["seat"] == seat
+                assert [name == "You" for name in study["names"]] == [seat == 0, seat == 1]
 
 
 @pytest.mark.parametrize(
     ("words", "opened"),
-    [
-        ("--learn", "learn.html"),
-        ("--study position.txt", "study.html"),
-        ("--study game.krk", "study.html"),
-    ],
+    [("--learn", "learn.html"), ("--study position.txt", "study.html"), ("--study game.krk --no-open", "")],
 )
 def test_the_command_serves_the_page_that_is_asked_for_and_opens_it(words, opened, own_folder, monkeypatch):
-    game, apps = played(), []
+    game, served = played(), []
     (own_folder / "game.krk").write_text(game.record())
     (own_folder / "position.txt").write_text(game.rewound().position())
-    monkeypatch.setattr("krypenv.ui.browser.serving.Serving.run", lambda self, app, _, link: apps.append((app, link)))
-    for more in ([], ["--no-open"]):
-        done = krypenv("table", "--port", 0, "--hint", ANALYST.agent, *words.split(), *more)
-        assert done.exit_code == 0, done.output
-    (app, link), (_, none) = apps
-    assert link.endswith(f"/{opened}")
-    assert none == ""
-    assert TestClient(app, ADDRESS).get(f"/{opened}").status_code == 200
-
-
-def test_the_page_of_a_record_is_served_alone(own_folder, monkeypatch):
-    game, apps = played(), []
-    (own_folder / "game.krk").write_text(game.record())
-    monkeypatch.setattr("krypenv.ui.browser.serving.Serving.run", lambda self, app, *_: apps.append(app))
-    done = krypenv("table", "--port", 0, "--study", "game.krk", "--hint", ANALYST.agent)
-    assert re.search(r"The game is at \S+/study.html until you press Ctrl-C\.", done.stdout)
-    with TestClient(apps[0], ADDRESS) as client:
-        assert client.get("/", follow_redirects=False).headers["location"] == "study.html"
-        with visit(client) as one:
-            assert one.open()["result"] == Narrator(game.rules, ["", "greedy"], 0).result(game)
-            assert one.read("decision")["moves"]
-    assert [each.name for each in own_folder.iterdir()] == ["game.krk"]
+    monkeypatch.setattr("krypenv.ui.browser.serving.Serving.run", lambda self, app, _, link: served.append((app, link)))
+    done = krypenv("table", "--port", 0, "--hint", ANALYST.agent, *words.split())
+    assert done.exit_code == 0, done.output
+    [(app, link)] = served
+    assert link.rpartition("/")[2] == opened
+    with TestClient(app, ADDRESS) as client:
+        assert client.get(f"/{opened}").status_code == 200
+        if "game.krk" in words:
+            assert re.search(r"The game is at \S+/study.html until you press Ctrl-C\.", done.stdout)
+            assert client.get("/", follow_redirects=False).headers["location"] == "study.html"
+            with visit(client) as one:
+                assert one.open()["result"] == Narrator(game.rules, ["", "greedy"], 0).result(game)
+    assert {each.name for each in own_folder.iterdir()} >= {"game.krk", "position.txt"}

@@ -6,7 +6,7 @@ import json
 import random
 
 import pytest
-from support.games import RULES
+from support.decisions import FORCED, MANY
 from support.hidden import replayed, some_moves
 
 from krypenv import Game, Rules
@@ -15,8 +15,8 @@ from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.view import MOST_MOVES, Story, refusal, view
 
 SOME = [
-    *(RULES[text] for text in ("krypkasino players=2", "krypkasino players=4 teams=2", "howto players=3")),
-    *(Rules.parse(text) for text in ("kasino-sweden", "mulle-glimne", "mini-hidden", "krypkasino players=6 teams=2")),
+    Rules.parse(text)
+    for text in ("krypkasino players=4 teams=2", "howto players=3", "kasino-sweden", "mulle-glimne", "mini-hidden")
 ]
 
 
@@ -83,18 +83,13 @@ def test_a_view_shows_one_hand_and_every_move_of_whom_it_is_for(rules):
 
 
 def test_too_many_moves_are_not_listed():
-    game = Game.from_position(
-        "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH 5D 6D; hand 0: AC 9C TC; hand 1: 5C 6C 7C; "
-        "captured 1: rest; stock: -"
-    )
+    game = Game.from_position(MANY)
     assert len(game.legal_moves()) > MOST_MOVES
     assert view(game, Narrator(game.rules, seat=0))["moves"] is None
 
 
 def test_a_sweep_pays_in_the_view():
-    game = Game.from_position(
-        "rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest; stock: -"
-    )
+    game = Game.from_position(FORCED)
     words = Narrator(game.rules, ["", "champion"], 0)
     seen = view(game, words)
     [move] = [each for each in seen["moves"] if each["takes"]]
@@ -130,3 +125,19 @@ def test_a_story_that_goes_on_and_back_is_the_one_told_at_once(rules):
             if not game.is_over:
                 game.push(choices.choice(some_moves(game)))
         assert view(game, words, story) == view(game, words)
+
+
+@pytest.mark.parametrize("rules", ["mini-double", "mini-mulle"])
+def test_a_pile_lies_face_down_but_for_the_cards_that_swept_and_is_open_at_the_end(rules):
+    game = Game(Rules.parse(rules), seed=4)
+    words, swept = Narrator(game.rules, seat=0), [[] for _ in range(game.rules.players)]
+    while not game.is_over:
+        for seat, player in enumerate(view(game, words)["players"]):
+            assert (player["taken"], player["swept"]) == (None, swept[seat])
+            assert player["pile"] == len(game.captured(seat))
+        move, seat = game.legal_moves()[-1], game.turn
+        game.push(move)
+        swept[seat] += [move.card] * bool(move.sweep)
+    assert any(swept)
+    for seat, player in enumerate(view(game, words)["players"]):
+        assert (player["taken"], player["swept"]) == (game.captured(seat), swept[seat])
