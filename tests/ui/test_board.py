@@ -1,4 +1,7 @@
-"""The terminal's screen that stays in place: it fits, uses the width it has, follows its window, leaves no trace."""
+"""The terminal's screen that stays in place: golden screens, its window changes, and it leaves no trace.
+
+`make golden` writes `tests/ui/sessions/` anew; the diff shows what a change altered.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import krypenv
+from support.places import TESTS
 from support.terminals import ANSI, krypenv_in_a_terminal
 
 from krypenv import Game
@@ -32,55 +36,24 @@ def frames(shown):
     return [ANSI.sub("", part).replace("\r", "").split("\n") for part in shown.split(HOME)[1:]]
 
 
-def at_a_prompt(shown):
-    return [lines for lines in frames(shown) if any(line.startswith("You play: ") for line in lines)]
+def at_prompts(shown):
+    """The screens on which a move is asked for, up to that line."""
+    for lines in frames(shown):
+        asked = [at for at, line in enumerate(lines) if line.startswith("You play: ")]
+        if asked:
+            yield [line.rstrip() for line in lines[: asked[0] + 1]]
 
 
-def up_to_the_prompt(lines):
-    place = next(at for at, line in enumerate(lines) if line.startswith("You play: "))
-    return lines[: place + 1]
-
-
-@pytest.mark.parametrize(("columns", "rows", "players"), [(80, 24, 6), (100, 24, 3), (120, 40, 2), (40, 20, 4)])
-def test_every_screen_fits_and_a_wide_one_has_a_second_column(columns, rows, players):
-    arguments = [*ALONE, "--players", players]
-    code, shown = krypenv_in_a_terminal(
-        list(map(str, arguments)), ["hint", "1", "why 1", "z", "1", "q"], columns, rows, NO_COLOR=""
-    )
-    assert code == 0, shown
-    drawn = at_a_prompt(shown)
-    assert len(drawn) >= 6
-    for lines in map(up_to_the_prompt, drawn):
-        assert len(lines) <= rows
-        assert max(map(len, lines)) <= columns
-        text = "\n".join(lines)
-        assert "Table" in text
-        assert "creeps" in text or "takes" in text, "there is something to choose"
-        assert ("Piles" in text) == ("The game so far" in text) == (columns >= 100)
-    told = ["\n".join(lines) for lines in drawn]
-    assert "Greedy advises" in told[1]
-    assert "Greedy advises" not in told[2], "what was said is gone after the next line"
-    assert "You played" in told[2]
-    assert "would" in told[3]
-    assert "Type a number" in told[4]
-    assert ("Last capture" in told[-1]) == (columns >= 100 and "took" in told[-1])
-
-
-def test_the_second_column_counts_the_piles_and_tells_the_game_from_its_record():
-    krypenv_in_a_terminal(ALONE, ["1", "1", "1", "q"], 120, 40, NO_COLOR="")
-    game = saved()
-    _, shown = krypenv_in_a_terminal(
-        ["play", "--load", "game.krk", "--against", "greedy"], ["undo", "q"], 120, 60, NO_COLOR=""
-    )
-    first, back = ("\n".join(lines) for lines in at_a_prompt(shown)[:2])
-    for seat, name in enumerate(("You", "Greedy")):
-        count = game.pile_counts(seat)[0]
-        assert f"{name}: {count} card{'s' * (count != 1)}" in first
-    plays = re.compile(r"(You|Greedy) played")
-    column = [line[80:] for line in first.split("The game so far")[1].splitlines()[1:]]
-    assert len(plays.findall("\n".join(column))) == len(game.moves)
-    column = [line[80:] for line in back.split("The game so far")[1].splitlines()[1:]]
-    assert len(plays.findall("\n".join(column))) == len(game.moves) - 2, "what was taken back is not told"
+@pytest.mark.parametrize(("columns", "rows", "players"), [(80, 24, 6), (120, 40, 2), (40, 20, 4)])
+def test_screens_are_as_stored_and_fit_their_window(columns, rows, players, file_regression):
+    lines = ["hint", "1", "why 1", "z", "rules full", "", "1", "undo", "1", "q"]
+    _, shown = krypenv_in_a_terminal([*ALONE, "--players", str(players)], lines, columns, rows, NO_COLOR="")
+    drawn = list(at_prompts(shown))
+    for screen in drawn:
+        assert len(screen) <= rows or screen[0].startswith("Goal"), "rules in full are scrolled"
+        assert max(map(len, screen)) <= columns
+    path = TESTS / "ui" / "sessions" / f"screens-{columns}.txt"
+    file_regression.check("\n\n".join(map("\n".join, drawn)) + "\n", encoding="utf-8", fullpath=path)
 
 
 def sized(rows, columns):
@@ -93,22 +66,13 @@ def sized(rows, columns):
 
 def test_it_is_drawn_anew_when_its_window_changes_before_anything_is_typed():
     _, shown = krypenv_in_a_terminal(ALONE, [sized(40, 120), sized(20, 40), "q"], 80, 24, NO_COLOR="")
-    drawn = [up_to_the_prompt(lines) for lines in at_a_prompt(shown)]
+    drawn = list(at_prompts(shown))
     widths = [max(map(len, lines)) for lines in drawn]
     assert len(drawn) == 3
     assert widths[0] <= 80 < widths[1] <= 120
     assert widths[2] <= 40
     assert len(drawn[2]) <= 20
     assert ["Piles" in "\n".join(lines) for lines in drawn] == [False, True, False]
-
-
-def test_a_long_answer_stands_alone_and_enter_shows_the_table_again():
-    _, shown = krypenv_in_a_terminal(ALONE, ["rules full", "", "q"], 80, 24, NO_COLOR="")
-    first, rules, again = ("\n".join(lines) for lines in at_a_prompt(shown)[:3])
-    assert "Example: on the table" in rules
-    assert "Table  " not in rules
-    assert "Enter shows the table again." in rules
-    assert again.split("You play")[0] == first.split("You play")[0]
 
 
 def test_the_score_and_what_the_cards_brought_stay_at_the_end():
@@ -128,7 +92,6 @@ def test_whatever_ends_it_the_game_is_saved_and_the_terminal_left_as_it_was(endi
     done, shown = krypenv_in_a_terminal(ALONE, ["1", ending], 80, 24, NO_COLOR="")
     assert done == code, shown
     assert len(saved().moves) == 2
-    assert "\x1b[" in shown
     told = " ".join(ANSI.sub("", shown).split())
     assert "The game is saved in game.krk; to go on: krypenv play --load game.krk" in told
     for begin, end in (("\x1b[?25l", "\x1b[?25h"), ("\x1b[?2004h", "\x1b[?2004l")):
@@ -136,20 +99,15 @@ def test_whatever_ends_it_the_game_is_saved_and_the_terminal_left_as_it_was(endi
     assert "\x1b[?1049h" not in shown, "there is no second screen to leave"
 
 
-@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"NO_COLOR": "", "TERM": "dumb"}])
-def test_without_colour_it_is_written_line_by_line(environment):
-    code, shown = krypenv_in_a_terminal(ALONE, ["1", "q"], 120, 40, **environment)
-    assert code == 0, shown
-    assert not re.search(r"\x1b\[[0-9;]*[34][0-9]", shown), "no colour; bold is allowed"
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"NO_COLOR": "", "TERM": "dumb"}, None])
+def test_without_colour_or_a_terminal_it_is_written_line_by_line(environment):
+    if environment:
+        _, shown = krypenv_in_a_terminal(ALONE, ["1", "q"], 120, 40, **environment)
+        assert not re.search(r"\x1b\[[0-9;]*[34][0-9]", shown), "no colour; bold is allowed"
+    else:
+        shown = krypenv(*ALONE, typed="1\nq\n", columns=120).stdout  # through a pipe
+        assert "\x1b" not in shown
     assert max(len(ANSI.sub("", line)) for line in shown.splitlines()) <= 120
     assert HOME not in shown
     assert "Piles" not in shown
     assert shown.count("You played") == 1
-
-
-def test_through_a_pipe_it_is_written_line_by_line_without_codes():
-    done = krypenv(*ALONE, typed="1\nq\n", columns=120)
-    assert "\x1b" not in done.stdout
-    assert "Piles" not in done.stdout
-    assert "Enter deals" not in done.stdout
-    assert done.stdout.count("You played") == 1
