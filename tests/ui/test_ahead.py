@@ -31,57 +31,42 @@ def fail(table):
     raise RuntimeError(table)
 
 
-@pytest.mark.parametrize(
-    ("opponents", "helper", "remark"),
-    [
-        (["greedy"], "tactician", None),
-        (["oracle-deck", "none/such"], "nobody", fail),
-        (["no_module:Agent"], "x:Y", fail),
-    ],
-)
-def test_it_is_soon_done_with_every_part_also_with_agents_that_fail(opponents, helper, remark, capfd):
-    ahead = Ahead(MINI, opponents, helper, remark)
+def done(*arguments):
+    """What compiles ahead, once its process has ended."""
+    ahead = Ahead(*arguments)
     for part in (OTHERS, HINT, REMARK):
         ahead.wait(part)
         assert ahead.is_done(part)
-    ahead.close()
-    assert capfd.readouterr() == ("", "")
-
-
-def test_nobody_waits_for_a_process_that_was_ended():
-    ahead = Ahead(MINI, ["greedy"], "greedy")
-    ahead._process.kill()
-    ahead.wait(REMARK)
-    assert ahead.is_done(OTHERS)
-    ahead.close()
+    if ahead._process:
+        ahead._process.join()
+    return ahead
 
 
 def test_what_was_compiled_before_takes_no_process(marks):
-    first = Ahead(MINI, ["greedy"], "tactician")
-    first.wait(REMARK)
-    first._process.join()
-    again = Ahead(MINI, ["greedy"], "tactician")
-    assert again._process is None
-    assert all(again.is_done(part) for part in (OTHERS, HINT, REMARK))
-    again.close()
+    done(MINI, ["greedy"], "tactician")
     assert list(marks.iterdir()) == [mark_of(MINI, ["greedy"], "tactician", False)]
+    assert done(MINI, ["greedy"], "tactician")._process is None
 
 
-def test_what_failed_or_was_ended_is_not_marked(marks):
-    ahead = Ahead(MINI, ["greedy"], "tactician", fail)
-    ahead.wait(REMARK)
-    ahead._process.join()
-    Ahead(MINI, ["greedy"], "tactician").close()
+@pytest.mark.parametrize(
+    ("opponents", "helper", "remark"), [(["oracle-deck", "none/such"], "nobody", fail), (["no_module:A"], "x:Y", fail)]
+)
+def test_it_is_done_with_what_fails_and_leaves_no_mark_of_it(opponents, helper, remark, marks, capfd):
+    done(MINI, opponents, helper, remark)
+    assert capfd.readouterr() == ("", "")
     assert not list(marks.iterdir())
 
 
-def test_it_ends_when_it_is_closed_also_where_nothing_is_kept(monkeypatch):
+def test_it_ends_when_it_is_closed_and_nobody_waits_for_one_that_was_killed(monkeypatch, marks):
     monkeypatch.setattr(plain, "cache_folder", lambda: None)
-    ahead = Ahead(Rules.preset(), ["champion"], "champion")
-    assert ahead._process.is_alive()
-    ahead.close()
-    assert not ahead._process.is_alive()
-    assert ahead.is_done(HINT)
+    killed, closed = (Ahead(Rules.preset(), ["champion"], "champion") for _ in range(2))
+    killed._process.kill()
+    killed.wait(REMARK)
+    assert killed.is_done(OTHERS)
+    assert closed._process.is_alive()
+    closed.close()
+    assert not closed._process.is_alive()
+    assert closed.is_done(HINT)
 
 
 def test_a_person_is_told_what_they_wait_for(tmp_path):
