@@ -13,15 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python.algorithms import (
-    cfr,
-    exploitability,
-    external_sampling_mccfr,
-    ismcts,
-    mcts,
-    mmd_dilated,
-    outcome_sampling_mccfr,
-)
+from open_spiel.python.algorithms import cfr, exploitability, external_sampling_mccfr, ismcts, mcts
 from open_spiel.python.policy import UniformRandomPolicy
 from support.arenas import Picky
 from support.spiel import TINY, play_at_random
@@ -35,15 +27,17 @@ from krypenv.inputs.words import to_install
 from krypenv.training import duplicate_match
 
 GAMES = [
-    *Rules.presets(),
-    "mulle-glimne players=4 teams=2",
-    "krypkasino players=4 teams=2",
+    "mini-sweep",
+    "mini-kasino",
+    "mini-mulle",
+    "mini-low players=2 later_deal=((2,1),)",
+    "mini-high players=3 games=3",
     "krypkasino players=6 teams=3",
     "howto players=3 games=2",
     "kasino-finland players=4 teams=2 games=0 threshold=16",
     "overspader players=3 goal=low",
-    "mini-low players=2 later_deal=((2,1),)",
-    "mini-high players=3 games=3",
+    "laistokasino",
+    "mulle-glimne players=4 teams=2",
 ]
 
 
@@ -80,7 +74,7 @@ def test_without_sorted_deals_a_card_is_as_likely_as_its_copies():
 # ---------------------------------------------------------------------- OpenSpiel's own checks
 
 
-@pytest.mark.parametrize("text", [text for text in GAMES if text.startswith("mini") or "players" in text])
+@pytest.mark.parametrize("text", GAMES)
 def test_it_passes_the_checks_of_openspiel(text):
     is_small = text.startswith("mini") and "games" not in text
     game = openspiel.load(Rules.parse(text), sorted_deals=is_small)
@@ -131,7 +125,7 @@ def test_states_are_stored_and_read_again():
     assert (str(read), read.history()) == (str(state), state.history())
 
 
-@pytest.mark.parametrize("text", ["mini-choice", "kasino-finland players=3 games=2", "mulle-glimne", "krypkasino"])
+@pytest.mark.parametrize("text", ["mini-choice", "kasino-finland players=3 games=2", "mulle-glimne"])
 def test_structs_name_states_and_actions(text):
     game, rng = openspiel.load(Rules.parse(text)), random.Random(1)
     state, moves = game.new_initial_state(), 0
@@ -192,17 +186,10 @@ def test_solvers_learn_a_game():
         for _ in range(6):
             solver.evaluate_and_update_policy()
         assert measure(game, solver.average_policy()) < uniform / 2
-    for sampling in (
-        external_sampling_mccfr.ExternalSamplingSolver(game),
-        outcome_sampling_mccfr.OutcomeSamplingSolver(game),
-    ):
-        for _ in range(200):
-            sampling.iteration()
-        assert conv(game, sampling.average_policy()) < uniform
-    mirror = mmd_dilated.MMDDilatedEnt(game, 0.05)
-    for _ in range(3):
-        mirror.update_sequences()
-    assert conv(game, mirror.get_avg_policies()) < uniform
+    sampling = external_sampling_mccfr.ExternalSamplingSolver(game)
+    for _ in range(200):
+        sampling.iteration()
+    assert conv(game, sampling.average_policy()) < uniform
 
 
 def test_search_there_resamples_what_the_seat_has_not_seen():
@@ -229,14 +216,13 @@ def test_agents_play_there_as_bots():
 
 
 @pytest.mark.parametrize("blocks", [{}, {"features": True}, {"history": True}, {"features": True, "history": True}])
-@pytest.mark.parametrize("text", ["krypkasino players=3", "kasino-finland", "mulle-glimne"])
-def test_an_agent_there_sees_what_it_asks_for(text, blocks):
+def test_an_agent_there_sees_what_it_asks_for(blocks):
     class Noted(Picky):
         def act(self, observations, action_masks):
             self.seen = observations.copy()
             return super().act(observations, action_masks)
 
-    rules = Rules.parse(text)
+    rules = Rules.preset("mulle-glimne")
     agent = Noted(rules, **blocks)
     bot = openspiel.AgentBot(agent)
     decisions, last = play_at_random(openspiel.load(rules), 3)
@@ -263,13 +249,9 @@ def test_bots_play_here_as_agents(bot):
     ("text", "message"),
     [
         ("krypenv(preset=maxi)", "unknown preset 'maxi'"),
-        ("krypenv(preset=)", "unknown preset ''; the presets are krypkasino, "),
         ("krypenv(preset= ,players=3)", "unknown preset ''; the presets are krypkasino, "),
         ("krypenv(players=9)", "krypkasino is not played by 9 players; it takes 2 to 6"),
-        ("krypenv(rules=goal)", "'goal' in the rules 'krypkasino players=2 goal' is no field"),
-        ("krypenv(rules=goal:up)", "goal is 'low' or 'high', not 'up'"),
         ("krypenv(rules=gaol:low)", "rules have no field 'gaol'"),
-        ("krypenv(teams=3)", "2 players can't form 3 equal teams"),
     ],
 )
 def test_parameters_that_make_no_game_are_refused(text, message):
@@ -289,7 +271,7 @@ def test_rules_survive_as_parameters():
         assert openspiel.load(str(rules)).rules == rules
 
 
-@pytest.mark.parametrize("action", [-1, 52, 104, 139, -(2**64), True, np.float32(2), None, "1", [1]], ids=repr)
+@pytest.mark.parametrize("action", [-1, 52, 104, -(2**64), True, np.float32(2), None, "1", [1]], ids=repr)
 def test_what_is_no_legal_action_is_refused_in_one_sentence(action):
     chance = Course(CoursePlan(Rules.preset("krypkasino")))
     decision = chance
@@ -307,9 +289,8 @@ def test_what_is_no_legal_action_is_refused_in_one_sentence(action):
         with pytest.raises(IllegalMove, match=f" is illegal{reason}"):
             course.after(action)
         assert (course.state.tobytes(), course.path) == before
-    for ask in (end.drawing, end.chance_outcomes):
-        with pytest.raises(ValueError, match="chance deals no card here: the session is over"):
-            ask()
+    with pytest.raises(ValueError, match="chance deals no card here: the session is over"):
+        end.chance_outcomes()
 
 
 def test_openspiel_hears_the_sentence_too_and_numbers_of_numpy_are_actions():
