@@ -11,8 +11,15 @@ import pytest
 from support.pages import PAGES, name_of, run_page
 from support.small_files import tiny_protocol
 
+SLOW = {"exact.md"}  # it solves games
+OF_TODAY = [
+    pytest.param(page, marks=[pytest.mark.slow] * (page.name in SLOW), id=name_of(page))
+    for page in PAGES
+    if page.parent.name != "models"
+]
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "models"], ids=name_of)
+
+@pytest.mark.parametrize("page", OF_TODAY)
 def test_code_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with tiny_protocol():  # for `krypenv score`
