@@ -14,7 +14,6 @@ from krypenv.cards import card_name
 from krypenv.families.bounds import FIRST_LONER, capture_values
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import compile_rules, pack_ranks
-from krypenv.kernels.unions import find_union
 from krypenv.runtime.jit import kernel
 
 SWEDISH = [(1, 14), *((rank,) for rank in range(2, 14))]
@@ -103,16 +102,15 @@ def hand_values(name: str, card: int) -> tuple[int, ...]:
     return ({LILLAN: 15, STORAN: 16, 0: 14, 13: 14, 26: 14, 39: 14}.get(card, card % 13 + 1),)
 
 
-@pytest.mark.parametrize("plays", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [15, 24, 40])
 @pytest.mark.parametrize("name", ["kasino-sweden", "kasino-finland", "mulle"])
-def test_k2_masks_on_large_tables(name: str, size: int, plays: int) -> None:
+def test_k2_masks_on_large_tables(name: str, size: int) -> None:
     """Random plays, most of them far into a capture; at each stage all of the mask is checked."""
     rules = Rules.preset(name, first_deal=((2, size),), later_deal=((1, 0),), short_last_deal=True)
-    rng = np.random.default_rng([size, len(name), plays])
+    rng = np.random.default_rng([size, len(name)])
     values = FINNISH if name == "kasino-finland" else SWEDISH
     stages = 0
-    for _ in range(plays):
+    for _ in range(2):
         game = Game(rules, deck=[card_name(kind) for kind in crowded(rules, rng, size)])
         game.act(int(rng.choice(np.flatnonzero(game.action_mask()))))
         table = np.repeat(np.arange(52), game.state["table"]).tolist()
@@ -124,17 +122,12 @@ def test_k2_masks_on_large_tables(name: str, size: int, plays: int) -> None:
             low = takes[: 1 + len(takes) // 3]  # so that a capture grows long
             game.act(int(rng.choice(low)) if low else STOP)
             stages += 1
-    assert stages > 2 * plays
+    assert stages > 4
 
 
 @kernel
 def _sweeps(compiled, table, total, scratch):
     return find_sweep_values(compiled[0], table, total, scratch[0])
-
-
-@kernel
-def _covers(compiled, value, least, most, scratch):
-    return find_union(compiled[0], value, least, most, scratch[0]) != 0
 
 
 ODD = Rules.parse(  # a five on the table is 12 and needs an eight, which is 1: there are too few of those
@@ -164,19 +157,3 @@ def test_r10_who_could_sweep_a_large_table_is_found_soon(crowd: str) -> None:
     sweeps = _sweeps(compile_rules(rules), pack_ranks(list(table.elements())), 0, borrow_scratch())
     for value in {value for choice in capture_values(rules)[0] for value in choice if value < FIRST_LONER}:
         assert sweeps >> value & 1 == has_union(list_groups(table, values, value), table, table)
-
-
-def test_k2_a_union_is_found_where_an_integer_program_finds_one() -> None:
-    rng = np.random.default_rng(5)
-    answers = Counter()
-    for _ in range(300):
-        table = Counter(rng.integers(1, 14, rng.integers(1, 16)).tolist())
-        table = Counter({rank: count for rank, count in table.items() if rank != 3})
-        least = Counter(rng.permutation(list(table.elements()))[: rng.integers(0, 5)].tolist())
-        value = int(rng.choice([2, 3, 5, 8, 10, 13]))
-        packed = [pack_ranks(list(cards.elements())) for cards in (least, table)]
-        covers = bool(least) and _covers(compile_rules(ODD), value, *packed, borrow_scratch())
-        values = [list(choice) for choice in capture_values(ODD)[1]]
-        assert covers == (bool(least) and has_union(list_groups(table, values, value), least, table))
-        answers[covers] += 1
-    assert min(answers.values()) > 30

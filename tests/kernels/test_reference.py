@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 
 import numpy as np
 import pytest
-from support.beside import STYLES, compare_game, play_beside, push_a_move, reference_of
+from support.beside import STYLES, play_beside, reference_of
 from support.games import RULES, full_deck, small_first
 from support.random_rules import draw_small_rules
-from support.reference_builds import Builder, Play
 from support.reference_relatives import Relative
 from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES, SESSIONS
 
@@ -119,48 +117,3 @@ def test_k2_b1_counts_of_staged_actions_are_those_of_the_reference(text: str) ->
     depth = 8 if text in stored else 3 if ALL[text].building else 4
     game, reference = starts(text)
     assert count(game, depth) == count(reference, depth)
-
-
-# ---------------------------------------------------------------------- builds
-
-
-def kinds_of(play: Play, game: Builder) -> list[str]:
-    """Return what a play is an example of, before it is made."""
-    owners = {pile.value: pile.owner for pile in game.builds}
-    if play.build:
-        raised = [value for value in play.builds if value != play.build]
-        kinds = ["raise" if raised else "make", "with groups" if raised and play.takes else "plain"]
-        kinds += ["join"] * (play.build in play.builds) + ["join alone"] * (not play.takes and not raised)
-        kinds += ["raise and join"] * (len(play.builds) == 2)
-        kinds += ["raise the own one" if owners[value] == game.turn else "raise another's" for value in raised]
-        return kinds
-    kinds = ["capture a build, no loose card" if play.builds and not play.takes else "capture"]
-    kinds += ["capture both"] * bool(play.builds and play.takes)
-    for value in play.builds:
-        pile = game.pile(value)
-        assert pile
-        kinds += ["own" if owners[value] == game.turn else "another's"]
-        kinds += ["multiple" if len(pile.groups) > 1 else "single"]
-        kinds += ["mulle in a build"] * (play.card in pile.cards)
-    return kinds
-
-
-def test_b2_b3_b4_every_kind_of_play_is_among_the_moves() -> None:
-    """Games in which who can build often does, and captures where many loose cards lie."""
-    seen: Counter[str] = Counter()
-    for seed, rules in enumerate([*BUILDING.values()] * 8):
-        rng = np.random.default_rng(seed)
-        deck = small_first(rules, rng)
-        game, reference = Game(rules, deck=map(card_name, deck)), Builder(rules, deck)
-        while not game.is_over:
-            listed = [move.kinds() for move in game.legal_moves()]
-            plays = [Play(card, takes, build, builds) for card, takes, _, build, builds in listed]
-            rare = [play for play in plays if play.build or play.builds]
-            large = [play for play in plays if len(play.takes) > 1] if len(reference.table) > 7 else []
-            among = large or (rare if rare and rng.random() < 0.7 else plays)
-            play = among[rng.integers(len(among))]
-            seen.update(kinds_of(play, reference))
-            push_a_move(game, reference, rng, plays.index(play))
-        compare_game(game, reference)
-    assert len(seen) == 17, seen
-    assert min(seen.values()) >= 2, seen
