@@ -2,7 +2,6 @@
 
 import importlib
 import re
-import warnings
 
 import numpy as np
 import pettingzoo
@@ -20,20 +19,13 @@ STATE_TEST = importlib.import_module("pettingzoo.test.state_test")  # without it
 
 
 @some_environments
+@pytest.mark.filterwarnings("error", "ignore:Observation (space for each agent|is not a NumPy array)")  # for the mask
 def test_pettingzoo_s_own_tests_pass(module, arguments, capsys):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        api_test(module.env(**arguments), num_cycles=20)
-        api_test(module.raw_env(**arguments), num_cycles=100)
-        seed_test(lambda: module.env(**arguments), num_cycles=30)
-    # All that PettingZoo finds to say is that an observation with a mask is no plain array, as its other tests want it.
-    assert {str(warning.message).split(" probably")[0] for warning in caught} == {
-        "Observation space for each agent", "Observation is not a NumPy array",
-    }  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        STATE_TEST.test_state_space(module.env(**arguments))
-        STATE_TEST.test_state(module.env(**arguments), num_cycles=3)
+    api_test(module.env(**arguments), num_cycles=20)
+    api_test(module.raw_env(**arguments), num_cycles=100)
+    seed_test(lambda: module.env(**arguments), num_cycles=30)
+    STATE_TEST.test_state_space(module.env(**arguments))
+    STATE_TEST.test_state(module.env(**arguments), num_cycles=3)
 
 
 def test_pettingzoo_s_test_of_render_modes_passes():
@@ -182,7 +174,6 @@ def test_each_variant_is_a_preset(family):
 
 
 def test_each_preset_has_one_environment():
-    assert [family.variants[family.default] for family in FAMILIES] == ["krypkasino", "kasino-sweden", "mulle"]
     played = [preset for family in FAMILIES for preset in family.variants.values()]
     assert sorted(played) == sorted(Rules.presets())
 

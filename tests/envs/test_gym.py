@@ -1,5 +1,6 @@
 """The Gymnasium environments of one learner, alone and in batches."""
 
+import copy
 import functools
 import warnings
 
@@ -117,6 +118,16 @@ def test_a_row_is_an_environment_of_its_own(name, mode):
         infos = results[-1]
         ended += results[2].sum()
     assert ended > 5
+
+
+def test_a_row_that_waits_begins_its_next_episode_with_a_step_or_a_reset():
+    env = gym.make_vec("Krypkasino-v0", num_envs=4, variant="mini-low", autoreset_mode="NextStep")
+    infos, over = env.reset(seed=1)[1], np.zeros(4, bool)
+    while not over.any():
+        *_, over, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+    stepped, reset = copy.deepcopy(env).step(infos["action_mask"].argmax(axis=1)), env.reset()
+    np.testing.assert_array_equal(stepped[0][over], reset[0][over])
+    np.testing.assert_array_equal(stepped[-1]["action_mask"][over], reset[-1]["action_mask"][over])
 
 
 def test_gymnasium_s_wrappers_go_over_the_native_vector_environment_and_count_right():
