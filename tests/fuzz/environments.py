@@ -1,13 +1,13 @@
-"""Arguments of the environments' constructors, of reset and of step: right, or refused in one sentence."""
+"""Arguments of environments, of their resets and steps: right, or refused in one sentence, and play goes on."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import inspect
 import io
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import gymnasium as gym
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from pettingzoo.utils.env_logger import EnvLogger
-from support.fuzzing import NASTY_VALUES, NASTY_WORDS, REFUSED, Tally, attempt, check_sentence, fuzzer
+from support.fuzzing import NASTY_VALUES, REFUSED, Tally, attempt, check_sentence, fuzzer
 
 from krypenv import Rules, kasino_v0, krypkasino_v0, mulle_v0
 from krypenv.adapters.gym import LearnerEnv
@@ -36,7 +36,6 @@ ODD_ARRAYS: tuple[Any, ...] = (
     np.array([2**63], np.uint64), np.array([-1]), np.zeros((2, 105)), np.array(1.0), np.array([[0], [1]]), range(3),
     b"0", {1}, 0j, lambda: 0,
 )  # fmt: skip
-WORDS = (*NASTY_WORDS, "frameskip", "name", "self", "fields", "keywords", "Players")
 VALUES = (
     *NASTY_VALUES, *ODD_OPPONENTS, *ODD_ARRAYS, LOW, Rules, "random", "all", "human", "ansi", "win", 3, 6, ((1, 0),),
 )  # fmt: skip
@@ -55,6 +54,7 @@ ENVIRONMENTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "LearnerVectorEnv of Mulle": (LearnerVectorEnv, {"family": "mulle", "num_envs": 2, "variant": "sassersson"}),
     "KrypkasinoVecEnv of Kasino": (KrypkasinoVecEnv, {"rules": Rules.preset("kasino-sweden"), "num_envs": 2}),
 }
+UNKNOWN = ("", "frameskip", "name", "self", "Players", "\ud800")
 AEC = ("env", "raw_env", "kasino_v0.env", "mulle_v0.raw_env")
 SINGLE = ("LearnerEnv", "LearnerEnv of Kasino")
 
@@ -90,93 +90,64 @@ def play_a_little(env: Any, name: str) -> None:
         assert (batch.action_mask.sum(axis=1) > 0).all()
 
 
-def make_env(name: str, changes: dict[str, Any], tally: Tally) -> Any:
-    """Make an environment with some arguments changed, and play it if that can be."""
-    make, arguments = ENVIRONMENTS[name]
-    with contextlib.redirect_stdout(io.StringIO()):
-        env = attempt(lambda: make(**{**arguments, **changes}), tally, (name, changes))
-        if env is not REFUSED and max(getattr(env, "num_envs", 0), getattr(env, "num_games", 0)) < 1000:
-            play_a_little(env, name)
-    return env
-
-
-def refuse_keyword(name: str, word: str, tally: Tally) -> None:
-    """Assert that an environment refuses a keyword that it does not know as a function of Python does."""
-    make, arguments = ENVIRONMENTS[name]
-    with pytest.raises(TypeError, match="argument") as raised:
-        make(**{**arguments, word: 1})
-    check_sentence(raised.value, (name, word))
-    tally["refused"] += 1
-
-
-def every_argument() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every parameter of every environment with every odd value."""
-    for name in ENVIRONMENTS:
-        for parameter in parameters_of(name):
-            yield from ((name, {parameter: value}) for value in VALUES)
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Let the libraries of the environments say nothing."""
+    gym.logger.min_level, before = gym.logger.ERROR, gym.logger.min_level
+    EnvLogger.suppress_output()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        gym.logger.min_level = before
+        EnvLogger.unsuppress_output()
 
 
 values = st.sampled_from(VALUES)
 names = st.sampled_from(list(ENVIRONMENTS))
 
 
-@functools.cache
-def made(name: str) -> Any:
-    """Return an environment with the usual arguments, made once."""
-    make, arguments = ENVIRONMENTS[name]
-    return make(**arguments)
+def odd_arguments(name: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    """The name of an environment with one or two odd arguments."""
+    keywords = st.sampled_from([*parameters_of(name), *UNKNOWN])
+    return st.tuples(st.just(name), st.dictionaries(keywords, values, min_size=1, max_size=2))
 
 
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Let the libraries of the environments warn of nothing."""
-    gym.logger.min_level, before = gym.logger.ERROR, gym.logger.min_level
-    EnvLogger.suppress_output()
-    try:
-        yield
-    finally:
-        gym.logger.min_level = before
-        EnvLogger.unsuppress_output()
-
-
-@fuzzer(
-    share=4,
-    within=quiet,
-    env_name=names,
-    value=values,
-    what=st.sampled_from(("seed", "options", "deck", "step")),
-)
-def calls(tally: Tally, env_name: str, value: Any, what: str) -> None:
-    """Reset or step an environment with an odd argument, and go on with it rightly."""
-    name, env = env_name, made(env_name)
-    if (name in (*AEC, *SINGLE) or name.startswith("LearnerVectorEnv")) and what != "step":
-        options = {"deck": value} if what == "deck" else value
-        given = {"seed": value} if what == "seed" else {"options": options}
-        attempt(lambda: env.reset(**given), tally, (name, given))
-    elif name.startswith("KrypkasinoVecEnv") and what != "step":
-        attempt(lambda: env.seed(value), tally, (name, "seed", value))
-    elif name == "LearnerGames" and what != "step":
-        attempt(lambda: env.restart([0], value), tally, (name, "restart", value))
-    elif name in ("env", "kasino_v0.env"):  # PettingZoo's wrappers assert, and compare arrays
-        env.reset(seed=1)
-        with contextlib.suppress(AssertionError, ValueError):
-            env.step(value)
-    else:
-        if name in ("raw_env", "mulle_v0.raw_env", *SINGLE):
-            env.reset(seed=1)
-        attempt(lambda: env.step(value), tally, (name, "step", value))
-    with contextlib.redirect_stdout(io.StringIO()):
+@fuzzer(share=8, within=quiet, made=names.flatmap(odd_arguments))
+def arguments(tally: Tally, made: tuple[str, dict[str, Any]]) -> None:
+    """Make an environment with odd arguments, and play it if it can be made and is small."""
+    name, changes = made
+    make, usual = ENVIRONMENTS[name]
+    call = partial(make, **{**usual, **changes})
+    if set(UNKNOWN) & set(changes):  # as a function of Python refuses it
+        with pytest.raises(TypeError, match="argument") as raised:
+            call()
+        check_sentence(raised.value, made)
+        return
+    env = attempt(call, tally, made)
+    if env is not REFUSED and max(getattr(env, "num_envs", 0), getattr(env, "num_games", 0)) < 1000:
         play_a_little(env, name)
 
 
-def odd_arguments(name: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
-    """The name of an environment with one or two odd arguments."""
-    return st.tuples(
-        st.just(name), st.dictionaries(st.sampled_from(parameters_of(name)), values, min_size=1, max_size=2)
-    )
+made = cache(lambda name: ENVIRONMENTS[name][0](**ENVIRONMENTS[name][1]))
 
 
-@fuzzer(within=quiet, made=names.flatmap(odd_arguments))
-def arguments(tally: Tally, made: tuple[str, dict[str, Any]]) -> None:
-    """Make an environment with odd arguments; play it if it can be made."""
-    make_env(*made, tally)
+@fuzzer(share=4, within=quiet, name="environments.calls", env_name=names, value=values, is_step=st.booleans())
+def calls(tally: Tally, env_name: str, value: Any, is_step: bool) -> None:
+    """Reset or step an environment with an odd argument, and go on with it rightly."""
+    name, env = env_name, made(env_name)
+    if name in (*AEC, *SINGLE):
+        env.reset(seed=1)
+    if name in ("env", "kasino_v0.env") and is_step:  # PettingZoo's wrappers assert, and compare arrays
+        with contextlib.suppress(AssertionError, ValueError):
+            env.step(value)
+    elif is_step:
+        attempt(partial(env.step, value), tally, (name, "step", value))
+    elif name == "LearnerGames":
+        attempt(partial(env.restart, [0], value), tally, (name, "restart", value))
+    elif name.startswith("KrypkasinoVecEnv"):
+        attempt(partial(env.seed, value), tally, (name, "seed", value))
+    else:
+        for given in ({"seed": value}, {"options": value}, {"options": {"deck": value}}):
+            attempt(partial(env.reset, **given), tally, (name, given))
+    play_a_little(env, name)

@@ -1,21 +1,24 @@
-"""Fuzzers of files that are read back: whatever is changed in them, they give what they were or one sentence."""
+"""Files that are read back: where they are damaged they give what was written, or one sentence, and stay as they are.
+
+Where a digest guards what is read, it is damaged with the old digest, and with a right one.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import random
+import shutil
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
 import safetensors.numpy
-from hypothesis import strategies as st
-from support.fuzzing import REFUSED, Tally, attempt, fuzzer, mutate_bytes, mutate_json, mutate_text, seeded
-from support.small_files import RULES, arenas, checkpoint, dumped, model, scratch
+from support.fuzzing import REFUSED, Tally, attempt, fuzzer, mutate_bytes, mutate_json, mutate_parts, seeded
+from support.small_files import RULES, checkpoint, dumped, files_of, model, scores, scratch, tiny_protocol
 
 from krypenv import Rules
 from krypenv.agents.neural.inference import Weights
@@ -24,53 +27,108 @@ from krypenv.agents.neural.model_file import CARD, WEIGHTS, load_model
 from krypenv.agents.neural.network import Arrays
 from krypenv.engine import Engine
 from krypenv.training.data import DataSettings, card as data_card, load, make_data, making
-from krypenv.training.evaluation.arena.games import chunks_of, games_of
+from krypenv.training.evaluation.score.board import make_board
+from krypenv.training.evaluation.score.score_file import encode, read_score
 from krypenv.training.learn.run import CHECKPOINT, read_checkpoint
-from krypenv.training.runs.journal import JOURNAL, Journal, read_journal
+from krypenv.training.runs import Header, Task, open_run
+from krypenv.training.runs.journal import JOURNAL
+
+Files = dict[str, bytes]
+ROWS = "games-00000.parquet"
 
 
-def changed_bytes(data: bytes, rng: random.Random) -> bytes:
-    """Bytes, or the text that they are, with something changed."""
-    if rng.random() < 0.5:
-        return mutate_bytes(data, rng)
-    return mutate_text(data.decode("utf-8", "replace"), rng).encode("utf-8", "surrogatepass")
+class Kind(NamedTuple):
+    """A kind of folder: its files, how they are damaged, what reads them, and what holds of what is read of them."""
+
+    files: Callable[[], Files]
+    damage: Callable[[Files, random.Random], Files]
+    read: Callable[[Path], Any]
+    holds: Callable[[Any, Any, Files], bool]  # of what is read of damaged files, of the right ones, and of the first
 
 
-def equal(found: Any, right: Any) -> bool:
+def equal(found: Any, right: Any, files: Any = None) -> bool:
     """Whether what was read is what was written: plain values, arrays and their types, and whatever is made of them."""
     if isinstance(right, np.ndarray):
         return found.dtype == right.dtype and np.array_equal(found, right)
     if isinstance(right, dict):
         return found.keys() == right.keys() and all(equal(found[name], right[name]) for name in right)
-    if isinstance(right, tuple):
-        return len(found) == len(right) and all(map(equal, found, right))
-    return found == right
+    return all(map(equal, found, right)) if isinstance(right, tuple) else found == right
 
 
-# ---------------------------------------------------------------------- files with a digest
+# ---------------------------------------------------------------------- damage
 
 
-class Kept(NamedTuple):
-    """A file, and what reads it."""
-
-    path: Path
-    good: bytes
-    read: Callable[[], Any]
-    right: Any
-
-
-def kept(folder: Path, name: str, read: Callable[[], Any]) -> Kept:
-    """Return a file of a folder as it is now, and what is read of it."""
-    return Kept(folder / name, (folder / name).read_bytes(), read, read())
+def any_file(files: Files, rng: random.Random) -> Files:
+    """Bytes of a file changed, or values of one of JSON."""
+    name = rng.choice([*files])
+    if name.endswith(".json") and rng.random() < 0.7:
+        return {**files, name: dumped(mutate_json(json.loads(files[name]), rng), 2)}
+    return {**files, name: mutate_bytes(files[name], rng)}
 
 
-@cache
-def a_checkpoint() -> Kept:
-    """The checkpoint of a run: an artifact, as strategies are."""
-    folder = scratch() / "checkpoint"
-    folder.mkdir()
-    (folder / CHECKPOINT).write_bytes(checkpoint())
-    return kept(folder, CHECKPOINT, lambda: read_checkpoint(folder)[1:])
+def signed_score(files: Files, rng: random.Random) -> Files:
+    """The values of a score changed, with a right checksum."""
+    values = json.loads(files["score.json"])
+    del values["checksum"]
+    values = mutate_json(values, rng)
+    try:
+        return {"score.json": encode(values) if isinstance(values, dict) else dumped(values)}
+    except ValueError:  # no number in JSON
+        return {"score.json": dumped(values)}
+
+
+def signed_rows(files: Files, rng: random.Random) -> Files:
+    """Bytes of a file of a data set changed, with a right digest."""
+    rows, card = mutate_bytes(files[ROWS], rng), json.loads(files[data_card.CARD])
+    card["files"][0]["sha256"] = hashlib.sha256(rows).hexdigest()
+    return {**files, ROWS: rows, data_card.CARD: dumped(card)}
+
+
+STRANGE = (float("nan"), float("inf"), -float("inf"), 3e38, -3e38, 1e20, 1e9, -1.0, 0.0, 1e-45)
+DTYPES = ("float64", "float16", "int8", "int64", "bool", "complex64")
+
+
+def signed_weights(files: Files, rng: random.Random) -> Files:
+    """A tensor of a model lost, doubled, renamed, swapped, of another type or shape, or with odd numbers."""
+    arrays = safetensors.numpy.load(files[WEIGHTS])
+    name, other = rng.sample([*arrays], 2)
+    array = arrays[name]
+    left = {each: arrays[each] for each in arrays if each != name}
+    odd = array.copy()
+    odd.reshape(-1)[slice(None) if rng.random() < 0.3 else rng.randrange(odd.size)] = rng.choice(STRANGE)
+    shapes = array[None], array.reshape(-1), array[:0], np.concatenate([array, array[:1]])
+    data = safetensors.numpy.save(rng.choice((
+        left, {**arrays, f"{name}x": array}, {**left, name.upper(): array}, {**arrays, name: arrays[other]},
+        {**arrays, name: array.astype(rng.choice(DTYPES))}, {**arrays, name: rng.choice(shapes)},
+        *[{**arrays, name: odd}] * 3,
+    )))  # fmt: skip
+    data = mutate_bytes(data, rng) if rng.random() < 0.2 else data
+    card = json.loads(files[CARD]) | {"weights_sha256": hashlib.sha256(data).hexdigest()}
+    return {**files, WEIGHTS: data, CARD: dumped(card)}
+
+
+def any_line(files: Files, rng: random.Random) -> Files:
+    """Lines of a journal lost, doubled, swapped, cut or strange, or its bytes or values changed."""
+    journal = files[JOURNAL]
+    lines = journal.split(b"\n")[:-1]
+    at, kind = rng.randrange(len(lines)), rng.randrange(3)
+    if kind == 0:
+        return {**files, JOURNAL: mutate_bytes(journal, rng)}
+    if kind == 1:
+        lines[at] = json.dumps(mutate_json(json.loads(lines[at]), rng), separators=(",", ":")).encode()
+    else:
+        lines = mutate_parts(lines, rng, [b"{}", lines[at][:-1], lines[0]])
+    return {**files, JOURNAL: b"\n".join(lines) + b"\n"}
+
+
+# ---------------------------------------------------------------------- what is read
+
+
+def data_set() -> Files:
+    """The files of a data set."""
+    with mock.patch.object(making, "CHUNK", 2):
+        make_data(DataSettings(agent="random", rules=RULES, games=3, out=scratch() / "data"))
+    return {name: data for name, data in files_of(scratch() / "data").items() if not name.startswith(".")}
 
 
 def read_data(folder: Path) -> Arrays:
@@ -79,79 +137,10 @@ def read_data(folder: Path) -> Arrays:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-@cache
-def a_data_set() -> Path:
-    """The folder of a data set of two files."""
-    folder = scratch() / "data"
-    with mock.patch.object(making, "CHUNK", 2):
-        make_data(DataSettings(agent="random", rules=RULES, games=3, out=folder))
-    return folder
-
-
-@cache
-def some_rows() -> Kept:
-    """A file of a data set."""
-    return kept(a_data_set(), "games-00000.parquet", partial(read_data, a_data_set()))
-
-
-@fuzzer(share=2, of=st.sampled_from((a_checkpoint, some_rows)), rng=seeded)
-def digests(tally: Tally, of: Callable[[], Kept], rng: random.Random) -> None:
-    """Any changed byte is told; one file in ten is as it was."""
-    file = of()
-    data = changed_bytes(file.good, rng) if rng.random() < 0.9 else file.good
-    file.path.write_bytes(data)
-    try:
-        found = attempt(file.read, tally, "bytes")
-    finally:
-        file.path.write_bytes(file.good)
-    assert found is REFUSED or equal(found, file.right)
-
-
-# ---------------------------------------------------------------------- an arena
-
-
-def change_lines(journal: bytes, rng: random.Random) -> bytes:
-    """Change a journal: lines doubled, swapped or lost, values without a checksum of their own, or any bytes."""
-    lines = journal.split(b"\n")[:-1]
-    at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
-    kind = rng.randrange(6)
-    if kind == 0:
-        lines.insert(other, lines[at])
-    elif kind == 1:
-        lines[at], lines[other] = lines[other], lines[at]
-    elif kind == 2:
-        del lines[at : at + rng.choice((1, 1, 3))]
-    elif kind == 3:
-        return changed_bytes(journal, rng)
-    else:
-        changed = mutate_json(json.loads(lines[at]), rng)
-        lines[at] = json.dumps(changed, separators=(",", ":")).encode()
-    return b"\n".join(lines) + b"\n"
-
-
-@fuzzer(share=2, home=st.deferred(lambda: st.sampled_from(arenas())), rng=seeded)
-def arena(tally: Tally, home: tuple[Path, bytes], rng: random.Random) -> None:
-    """A changed line is told; what is read is what was there, or a part of it by whole chunks."""
-    folder = scratch() / "arena"
-    folder.mkdir(exist_ok=True)
-
-    def read() -> Journal:
-        journal = read_journal(folder, "arena")
-        if journal.results:
-            games_of(*journal)
-        return journal
-
-    data = change_lines(home[1], rng)
-    (folder / JOURNAL).write_bytes(data)
-    there = attempt(read, tally, data)
-    if there is not REFUSED:
-        whole = read_journal(home[0], "arena")
-        assert there.header == whole.header
-        chunks = chunks_of(whole.results)
-        assert all(chunk == chunks[place] for place, chunk in chunks_of(there.results).items()), data
-
-
-# ---------------------------------------------------------------------- a model
+def model_files() -> Files:
+    """The files of a model."""
+    model()
+    return files_of(scratch() / "model")
 
 
 def use_model(folder: Path) -> Arrays:
@@ -166,95 +155,83 @@ def use_model(folder: Path) -> Arrays:
     return arrays
 
 
-@fuzzer(share=4, rng=seeded)
-def model_card(tally: Tally, rng: random.Random) -> None:
-    """Whatever is in model.json, the model that is loaded has the weights that were saved."""
-    weights, card = model()
-    path = scratch() / "model" / CARD
-    good = dumped(card, 2)
-    data = changed_bytes(good, rng) if rng.random() < 0.4 else dumped(mutate_json(card, rng), 2)
-    path.write_bytes(data)
-    try:
-        found = attempt(lambda: load_model(path.parent), tally, data)
-    finally:
-        path.write_bytes(good)
-    assert found is REFUSED or equal(found[0], weights)
+def score_files(number: int) -> Files:
+    """The file of a score."""
+    return {"score.json": scores()[number]}
 
 
-DTYPES = ("float64", "float16", "int8", "uint8", "int16", "int32", "int64", "bool", "complex64")
-STRANGE = (float("nan"), float("inf"), -float("inf"), 3e38, -3e38, 1e20, 1e9, -1.0, 0.0, 1e-45)
+def read_score_and_board(folder: Path) -> dict[str, Any]:
+    """Read a score, and a board of it; return what it says."""
+    with tiny_protocol():
+        make_board(folder)
+        score = read_score(folder / "score.json")
+    assert all(np.isfinite(table.interval).all() for table in score.tables.values())
+    return score.model_dump()
 
 
-def change_arrays(arrays: Arrays, rng: random.Random) -> Arrays:
-    """Arrays with one of them renamed, gone, doubled, of another shape or type, or with other numbers."""
-    arrays = dict(arrays)
-    name = rng.choice(list(arrays))
-    array = arrays[name].copy()
-    kind = rng.randrange(9)
-    if kind == 0:
-        del arrays[name]
-    elif kind == 1:
-        arrays[rng.choice(["", "x", name + "x", name.upper(), rng.choice(list(arrays)) + ".0"])] = array
-    elif kind == 2:
-        arrays[rng.choice(["x", name + "x"])] = arrays.pop(name)
-    elif kind == 3:
-        other = rng.choice(list(arrays))
-        arrays[name], arrays[other] = arrays[other], array
-    elif kind == 4:
-        with np.errstate(all="ignore"):  # numbers that do not fit
-            arrays[name] = array.astype(rng.choice(DTYPES))
-    elif kind == 5:
-        arrays[name] = rng.choice([array[None], array.reshape(-1), array[:0] if array.ndim else array[None]])
-    elif kind == 6 and array.ndim:
-        arrays[name] = np.concatenate([array, array[:1]])
-    elif array.size:
-        flat = array.reshape(-1)
-        value = rng.choice(STRANGE if array.dtype.kind == "f" else (0, 1, 2, 3, 5, 100, 127))
-        if array.dtype.kind == "f" and rng.random() < 0.3:
-            flat[:] = value
-        else:
-            flat[rng.randrange(len(flat))] = value
-        arrays[name] = flat.reshape(array.shape)
-    return arrays
+def half(number: int) -> list[float]:
+    """Return the result of a task."""
+    return [number / 2]
 
 
-@fuzzer(share=4, rng=seeded)
-def model_weights(tally: Tally, rng: random.Random) -> None:
-    """Weights are as they are in the file, fit, and come to finite numbers; or they are refused."""
-    weights, card = model()
-    folder = scratch() / "weights"
-    folder.mkdir(exist_ok=True)
-    changed = change_arrays(weights, rng)
-    data = safetensors.numpy.save(changed)
-    if rng.random() < 0.3:
-        data = mutate_bytes(data, rng)
-    (folder / WEIGHTS).write_bytes(data)
-    (folder / CARD).write_bytes(dumped({**card, "weights_sha256": hashlib.sha256(data).hexdigest()}))
-    found = attempt(lambda: use_model(folder), tally, {name: each.shape for name, each in changed.items()})
-    assert found is REFUSED or equal(found, safetensors.numpy.load(data))
+def resume(folder: Path) -> dict[str, Any]:
+    """Do what a run lacks, or all of it."""
+    tasks = [Task(f"{number}", half, {"number": number}) for number in range(8)]
+    with open_run(folder, Header("sum", {"of": 8}, {})) as run:
+        return run.do_all(tasks)
 
 
-# ---------------------------------------------------------------------- a data set with right digests
+def stopped_run() -> Files:
+    """The journal of a run of which the last tasks are missing."""
+    resume(scratch() / "sum")
+    lines = (scratch() / "sum" / JOURNAL).read_bytes().splitlines(keepends=True)
+    return {JOURNAL: b"".join(lines[:6])}
 
 
-@fuzzer(share=4, rng=seeded)
-def data_set(tally: Tally, rng: random.Random) -> None:
-    """Whatever the card and the files hold, what is read has the columns that were written."""
-    rows, path = some_rows(), a_data_set() / data_card.CARD
-    good = path.read_bytes()
-    card = json.loads(good)
-    kind = rng.randrange(3)
-    try:
-        if kind == 0:
-            path.write_bytes(mutate_bytes(good, rng))
-        elif kind == 1:
-            path.write_text(json.dumps(mutate_json(card, rng)), encoding="utf-8")
-        else:
-            rows.path.write_bytes(data := mutate_bytes(rows.good, rng))
-            file = {**card["files"][0], "sha256": hashlib.sha256(data).hexdigest()}
-            data_card.write_card(path.parent, {**card, "files": [file, *card["files"][1:]]})
-        found = attempt(rows.read, tally, path.read_bytes())
-    finally:
-        path.write_bytes(good)
-        rows.path.write_bytes(rows.good)
-    assert found is REFUSED or found.keys() == rows.right.keys()
+KINDS = {
+    "checkpoint": Kind(
+        lambda: {CHECKPOINT: checkpoint()}, any_file, lambda folder: read_checkpoint(folder)[1:], equal
+    ),
+    "data_set": Kind(data_set, any_file, read_data, equal),
+    "signed_data_set": Kind(data_set, signed_rows, read_data, lambda found, right, _: found.keys() == right.keys()),
+    "model": Kind(model_files, any_file, lambda folder: load_model(folder)[0], equal),
+    "signed_model": Kind(
+        model_files, signed_weights, use_model,
+        lambda found, _, files: equal(found, safetensors.numpy.load(files[WEIGHTS])),
+    ),
+    "score": Kind(partial(score_files, 0), any_file, read_score_and_board, equal),
+    "score_with_forfeits": Kind(partial(score_files, 1), any_file, read_score_and_board, equal),
+    "signed_score": Kind(partial(score_files, 2), signed_score, read_score_and_board, lambda *_: True),
+    "run": Kind(stopped_run, any_line, resume, equal),
+}  # fmt: skip
+
+
+def written(folder: Path, files: Files) -> Path:
+    """Return a new folder of some files."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+RIGHT: dict[str, tuple[Files, Any]] = {}  # the files of each kind, and what is read of them; made when they are needed
+
+
+def damaged(name: str, tally: Tally, rng: random.Random) -> None:
+    """Read damaged files, one folder in ten as it was."""
+    kind, folder = KINDS[name], scratch() / "damaged"
+    if name not in RIGHT:
+        files = kind.files()
+        RIGHT[name] = files, kind.read(written(folder, files))
+    files, right = RIGHT[name]
+    other = kind.damage(files, rng) if rng.random() < 0.9 else files
+    found = attempt(partial(kind.read, written(folder, other)), tally, other)
+    if found is REFUSED:
+        assert {name: data for name, data in files_of(folder).items() if not name.startswith(".")} == other
+    else:
+        assert kind.holds(found, right, other), other
+
+
+for _name in KINDS:
+    fuzzer(share=0.2 if _name == "checkpoint" else 1, name=f"files.{_name}", rng=seeded)(partial(damaged, _name))

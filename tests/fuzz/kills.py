@@ -1,4 +1,4 @@
-"""Fuzzers of kills: whatever a kill leaves in a folder, the same call ends like one that nobody disturbed.
+"""Kills of all writers: whatever kill -9 leaves in a folder, the same call ends like one that nobody disturbed.
 
 A process is killed just before it opens, renames or removes a file for writing, or while it appends to one. Between
 these moments nothing on the disk changes, so they stand for all others.
@@ -15,25 +15,27 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 from rich.console import Console
 from support.fuzzing import REFUSED, Tally, attempt, fuzzer, seeded
-from support.small_files import files_of, scratch
+from support.small_files import RULES, files_of, scratch, tiny_protocol
+from support.terminals import sitting, typed
 
-from fuzz.scores import SETUP, STUDY, points, small_and_once
-from krypenv import Rules
+from krypenv import Game, Rules
+from krypenv.inputs.files import write_whole
 from krypenv.training.data import DataSettings, make_data, making
+from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import ExploitSettings, exploit
-from krypenv.training.lab import run_study
-from krypenv.training.lab.study import FIGURE, RESULT
-from krypenv.training.runs.journal import JOURNAL, read_journal
+from krypenv.training.lab import Answer, Setup, Study, run_study, study
+from krypenv.training.runs import Task, tasks
+from krypenv.training.runs.journal import read_journal
 from krypenv.training.solving import solve_into
+from krypenv.ui.table import Table
 
 LONGEST_TEAR = 30  # bytes that are lost of what was being appended: less than any line
 WRITES = {"os.rename", "os.remove", "os.link", "os.mkdir"}
@@ -73,19 +75,7 @@ class Moments:
         self._fsync(file)
 
 
-@cache
-def moments() -> Moments:
-    """The one of this process: what hears of its files can't be taken away."""
-    return Moments()
-
-
-@dataclass(frozen=True)
-class Work:
-    """What is killed: a call that writes to a folder, another one that the folder is not for, and what comes out."""
-
-    do: Callable[[Path], Any]
-    other: Callable[[Path], Any]
-    result: Callable[[Path], Any]
+moments = cache(Moments)  # the one of this process: what hears of its files can't be taken away
 
 
 def is_killed(work: Callable[[], Any], at: int, torn: int) -> bool:
@@ -106,41 +96,104 @@ def is_killed(work: Callable[[], Any], at: int, torn: int) -> bool:
     return code != 0
 
 
-@cache
-def whole(work: Work) -> tuple[int, Any, set[str]]:
-    """Do some work that is not killed; return at how many moments it can be, its result, and the names of its files."""
-    folder = scratch() / "kills" / "whole"
-    shutil.rmtree(folder, ignore_errors=True)
-    work.do(folder)  # what is only done once is done
-    shutil.rmtree(folder)
-    with moments().counted():
-        work.do(folder)
-    return moments().count, work.result(folder), set(files_of(folder))
+# ---------------------------------------------------------------------- writers
 
 
-def kill(work: Work, tally: Tally, rng: random.Random) -> None:
-    """Kill some work again and again until it gets through; it ends like work that was not killed."""
-    most, right, names = whole(work)
-    folder, twin = scratch() / "kills" / "killed", scratch() / "kills" / "twin"
-    shutil.rmtree(folder, ignore_errors=True)
-    while is_killed(partial(work.do, folder), rng.randrange(1, most + 2), rng.randrange(LONGEST_TEAR)):
-        tally["right"] += 1
-        if rng.random() < 0.2:
-            is_refused(work, folder, twin, tally)
-    assert work.result(folder) == right
-    assert is_refused(work, folder, twin, tally)
-    left = set(files_of(folder)) - names
-    assert all(name.startswith(".") and name.endswith(".part") for name in left), left
+def half(number: int) -> float:
+    """Return the result of a task."""
+    return number / 2
 
 
-def is_refused(work: Work, folder: Path, twin: Path, tally: Tally) -> bool:
-    """Do the other work in a copy of a folder; return whether it refuses it, and then changes nothing."""
-    shutil.rmtree(twin, ignore_errors=True)
-    shutil.copytree(folder, twin) if folder.exists() else twin.mkdir(parents=True)
-    before = meant(twin)
-    refused = attempt(partial(work.other, twin), tally, before) is REFUSED
-    assert not refused or meant(twin) == before
-    return refused
+SETUP = Setup(Rules.parse(RULES), "greedy", 4)
+STUDY = Study(
+    "sum", "What is the sum?",
+    lambda setup: [Task(f"{number}", half, {"number": number}) for number in range(setup.deals)],
+    lambda setup, results: Answer({"sum": sum(results[f"{number}"] for number in range(setup.deals))}), 4,
+)  # fmt: skip
+
+
+def write_arena(folder: Path, seed: int) -> None:
+    """Play an arena."""
+    run_arena(ArenaSettings(agents=("greedy", "random"), rules=SETUP.rules, out=folder, deals=4, chunk=2, seed=seed))
+
+
+def write_score(folder: Path, seed: int) -> None:
+    """Score an agent, or another one."""
+    score_agent(ScoreSettings(agent=("tactician", "greedy")[seed], out=folder / "score.json", deals=4))
+
+
+def read_score(folder: Path) -> Any:
+    """Return the points of every deal."""
+    return [table["opponents"] for table in json.loads((folder / "score.json").read_bytes())["tables"].values()]
+
+
+def write_study(folder: Path, seed: int) -> None:
+    """Run a study."""
+    run_study(STUDY, Setup(SETUP.rules, "greedy", 4, seed), folder)
+
+
+def read_study(folder: Path) -> Any:
+    """Return an answer, all results, and the figure."""
+    [run] = json.loads((folder / study.RESULT).read_bytes())["runs"]
+    return run["figures"], read_journal(folder, "study").results, (folder / study.FIGURE).read_bytes()
+
+
+def write_data(folder: Path, seed: int) -> None:
+    """Make a data set."""
+    make_data(DataSettings(agent="random", rules=RULES, games=5, seed=seed, out=folder))
+
+
+def write_strategy(folder: Path, seed: int) -> None:
+    """Solve a small game."""
+    solve_into(folder, Rules.preset("mini-last"), gap=(0.5, 0.4)[seed], threads=1, command="krypenv solve")
+
+
+def write_exploiters(folder: Path, seed: int) -> None:
+    """Find exploiters."""
+    own: dict[str, Any] = {"own": ("greedy", "tactician"), "selection": 2, "deals": 2, "worlds": 2 + seed}
+    exploit(ExploitSettings(agent="greedy", rules="mini-low", seeds=0, out=folder, **own), Console(quiet=True))
+
+
+def read_exploiters(folder: Path) -> Any:
+    """Return the margins of exploiters."""
+    return {key: result["margins"] for key, result in read_journal(folder, "exploit").results.items()}
+
+
+def write_game(folder: Path, seed: int) -> None:
+    """Play a game in the terminal to its end, or go on with the one that is there."""
+    folder.mkdir(exist_ok=True, parents=True)
+    path = folder / "game.krk"
+    game = Game.replay(path.read_text()) if path.exists() else Game(RULES, seed=3)
+    if not game.is_over:
+        table = Table(game, 0, ["greedy"], 0)
+        lines = iter(lambda: "" if table.game.is_over else typed(table.game.legal_moves()[0]), "")
+        sitting(table, lines, path)[0].run()
+
+
+def files_named(folder: Path, end: str) -> dict[str, bytes]:
+    """Return the files whose names end in some way."""
+    return {name: data for name, data in meant(folder).items() if name.endswith(end)}
+
+
+class Writer(NamedTuple):
+    """What writes to a folder, by a seed, and what comes of it."""
+
+    write: Callable[[Path, int], None]
+    read: Callable[[Path], Any]
+
+
+WRITERS = {
+    "arena": Writer(write_arena, lambda folder: read_journal(folder, "arena").results),
+    "score": Writer(write_score, read_score),
+    "study": Writer(write_study, read_study),
+    "data": Writer(write_data, partial(files_named, end=".parquet")),  # the card tells when it was made
+    "strategy": Writer(write_strategy, partial(files_named, end=".safetensors")),
+    "exploiters": Writer(write_exploiters, read_exploiters),
+    "game": Writer(write_game, partial(files_named, end=".krk")),
+}
+
+
+# ---------------------------------------------------------------------- kills
 
 
 def meant(folder: Path) -> dict[str, bytes]:
@@ -148,83 +201,54 @@ def meant(folder: Path) -> dict[str, bytes]:
     return {name: data for name, data in files_of(folder).items() if not name.startswith(".")}
 
 
-# ---------------------------------------------------------------------- what is killed
+@cache
+def whole(name: str) -> tuple[int, Any, set[str]]:
+    """Do some work that is not killed; return at how many moments it can be, its result, and the names of its files."""
+    folder, writer = scratch() / "whole", WRITERS[name]
+    for _ in range(2):  # what is only done once is done
+        shutil.rmtree(folder, ignore_errors=True)
+        with moments().counted():
+            writer.write(folder, 0)
+    return moments().count, writer.read(folder), set(files_of(folder))
 
 
-def score_settings(folder: Path, agent: str = "tactician") -> ScoreSettings:
-    """Return the settings of a score by the tiny protocol."""
-    return ScoreSettings(agent=agent, out=folder / "score.json", deals=4)
-
-
-def study_result(folder: Path) -> Any:
-    """What is in the files of a study, but for the machine, which tells its load too."""
-    [run] = json.loads((folder / RESULT).read_bytes())["runs"]
-    journal, data = read_journal(folder, "study"), (folder / JOURNAL).read_bytes()
-    told = run | {"machine": "any"}, journal.header.identity, journal.results
-    return *told, data.endswith(b"\n"), (folder / FIGURE).read_bytes()
-
-
-def data_settings(folder: Path, seed: int = 0) -> DataSettings:
-    """Return the settings of a small data set."""
-    return DataSettings(agent="random", rules="mini-low", games=5, seed=seed, out=folder)
-
-
-def exploit_settings(folder: Path, worlds: int = 2) -> ExploitSettings:
-    """Return the settings of a small search for exploiters."""
-    return ExploitSettings(
-        agent="greedy", rules="mini-low", seeds=0, worlds=worlds, own=("greedy", "tactician"), selection=2, deals=2,
-        out=folder,
-    )  # fmt: skip
-
-
-def margins(folder: Path) -> dict[str, Any]:
-    """Return the margins of exploiters."""
-    return {key: result["margins"] for key, result in read_journal(folder, "exploit").results.items()}
-
-
-def artifacts(folder: Path) -> dict[str, bytes]:
-    """Return the files beside a journal."""
-    return {name: data for name, data in meant(folder).items() if name != JOURNAL}
-
-
-def solve_small(folder: Path, gap: float) -> None:
-    """Solve a small game."""
-    solve_into(folder, Rules.preset("mini-last"), gap=gap, threads=1, command="krypenv solve")
-
-
-QUIET = Console(quiet=True)
-WORKS = {
-    "score": Work(
-        lambda folder: score_agent(score_settings(folder)),
-        lambda folder: score_agent(score_settings(folder, "greedy")),
-        lambda folder: points((folder / "score.json").read_bytes()),
-    ),
-    "study": Work(
-        lambda folder: run_study(STUDY, SETUP, folder),
-        lambda folder: run_study(STUDY, replace(SETUP, seed=SETUP.seed + 1), folder),
-        study_result,
-    ),
-    "data": Work(  # the card tells when it was made
-        lambda folder: make_data(data_settings(folder)),
-        lambda folder: make_data(data_settings(folder, 1)),
-        lambda folder: {name: data for name, data in meant(folder).items() if name.endswith(".parquet")},
-    ),
-    "solve": Work(lambda folder: solve_small(folder, 0.5), lambda folder: solve_small(folder, 0.4), artifacts),
-    "exploit": Work(
-        lambda folder: exploit(exploit_settings(folder), QUIET),
-        lambda folder: exploit(exploit_settings(folder, 3), QUIET),
-        margins,
-    ),
-}
+def kill(name: str, tally: Tally, rng: random.Random) -> None:
+    """Kill some work again and again until it gets through; it ends like work that was not killed."""
+    most, right, names = whole(name)
+    folder, (write, read) = scratch() / "killed", WRITERS[name]
+    shutil.rmtree(folder, ignore_errors=True)
+    while is_killed(partial(write, folder, 0), rng.randrange(1, most + 2), rng.randrange(LONGEST_TEAR)):
+        tally["right"] += 1
+    assert read(folder) == right
+    left = set(files_of(folder)) - names
+    assert all(each.startswith(".") and each.endswith(".part") for each in left), left
+    before = meant(folder)
+    if name != "game":  # other work than that which the folder is of
+        assert attempt(partial(write, folder, 1), tally, before) is REFUSED
+    assert meant(folder) == before
+    tally["refused"] += name == "game"
 
 
 @contextlib.contextmanager
-def small_files() -> Iterator[None]:
-    """Make works small, and do each task once, but for those of a solve."""
-    with small_and_once(), mock.patch.object(making, "CHUNK", 2):
+def small_and_once() -> Iterator[None]:
+    """Make works small, do each task once but for those of a solve, and leave drawing out."""
+    do, done = tasks._do, dict[str, Any]()
+
+    def do_once(task: Task) -> Any:
+        known = f"{task.key}: {task.arguments}"
+        if known not in done:
+            done[known] = do(task)
+        return done[known]
+
+    with (
+        tiny_protocol(),
+        mock.patch.object(tasks, "_do", do_once),
+        mock.patch.object(study, "draw_picture", lambda path, *_: write_whole(path, b"no picture")),
+        mock.patch.object(making, "CHUNK", 2),
+    ):
         yield
 
 
 if hasattr(os, "fork"):
-    for _name, _work in WORKS.items():
-        fuzzer(share=0.1, name=f"kills.{_name}", within=small_files, rng=seeded)(partial(kill, _work))
+    for _name in WRITERS:
+        fuzzer(share=0.1, name=f"kills.{_name}", within=small_and_once, rng=seeded)(partial(kill, _name))

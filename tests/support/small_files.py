@@ -1,15 +1,12 @@
-"""Small files of every kind that the package reads back, made once in each process, and the same in all of them."""
+"""Small files of every kind that the package reads back, made once in each process."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import json
 import os
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,14 +18,12 @@ from rich.console import Console
 from krypenv import Rules
 from krypenv.agents.neural.model_file import CARD, save_model
 from krypenv.agents.neural.network import Arrays, Shape
-from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score import board, playing as run, protocol, score_file as results
 from krypenv.training.learn.run import CHECKPOINT, TrainingRun
 from krypenv.training.learn.settings import TrainSettings
-from krypenv.training.runs.journal import JOURNAL, machine
 from support.games import some_arrays
 
-RULES, TEAMS = "mini-low players=2", "krypkasino players=4 teams=2"
+RULES = "mini-low players=2"
 TINY: dict[str, Any] = {
     "rules": RULES, "also": ("mini-low players=3",), "envs": 4, "steps": 4, "batch": 16, "epochs": 1,
     "frames": 6 * 4 * 8, "opponents": ("past", "greedy"), "opponent_share": 0.5, "curve_every": 1e9, "curve_deals": 2,
@@ -62,42 +57,6 @@ def some_folder() -> Iterator[Path]:
 def dumped(value: Any, indent: int | None = None) -> bytes:
     """JSON, also of what is none."""
     return json.dumps(value, indent=indent).encode()
-
-
-MACHINE = {"cpu": "x", "cores": 2, "load": 0.0, "system": "Linux", "python": "3", "numpy": "2", "numba": "0"}
-
-
-@contextlib.contextmanager
-def same_everywhere() -> Iterator[None]:
-    """Let files hold the same in every process: clocks count calls, the machine is no one's, and paths are relative."""
-    told = [module for module in sys.modules.values() if getattr(module, "machine", None) is machine]
-    before = Path.cwd()
-    with contextlib.ExitStack() as stack:
-        for clock in ("perf_counter", "process_time", "monotonic"):
-            ticks = (tick / 1024 for tick in itertools.count(1))
-            stack.enter_context(mock.patch.object(time, clock, side_effect=ticks))
-        for module in told:
-            stack.enter_context(mock.patch.object(module, "machine", return_value=MACHINE))
-        os.chdir(scratch())
-        stack.callback(os.chdir, before)
-        yield
-
-
-@functools.cache
-def arenas() -> list[tuple[Path, bytes]]:
-    """Folders of small arenas with their journals: two and three players, teams, sessions, forfeits."""
-    made = []
-    for name, rules, agents, options in (
-        ("two", RULES, ("greedy", "random", "tactician"), {"deals": 7, "chunk": 3}),
-        ("three", "mini-low players=3", ("greedy", "random"), {"deals": 4, "chunk": 2}),
-        ("teams", TEAMS, ("greedy", Absent(Rules.parse(TEAMS))), {"deals": 4, "chunk": 2}),
-        ("sessions", f"{RULES} games=3 threshold=10", ("greedy", "random"), {"deals": 4, "chunk": 2}),
-    ):
-        folder = scratch() / f"arena-{name}"
-        with same_everywhere():
-            run_arena(ArenaSettings(agents=agents, rules=Rules.parse(rules), out=Path(folder.name), **options))  # type: ignore[arg-type]
-        made.append((folder, (folder / JOURNAL).read_bytes()))
-    return made
 
 
 class Absent:
@@ -140,8 +99,7 @@ def checkpoint() -> bytes:
     """The last checkpoint of a small run."""
     folder = scratch() / "run"
     folder.mkdir()
-    with same_everywhere():
-        TrainingRun(TrainSettings(**TINY), Path(folder.name)).train(Console(quiet=True))
+    TrainingRun(TrainSettings(**TINY), folder).train(Console(quiet=True))
     return (folder / CHECKPOINT).read_bytes()
 
 
@@ -164,7 +122,7 @@ def tiny_protocol() -> Iterator[None]:
 def scores() -> list[bytes]:
     """Score files by the tiny protocol: of both tables, of one with forfeits, and of other deals."""
     made = []
-    with tiny_protocol(), same_everywhere():
+    with tiny_protocol():
         for number, (agent, tables, deals) in enumerate(
             (("tactician", (), 4), ("support.small_files:Failing", ("two",), 2), ("greedy", ("three",), 2))
         ):
@@ -172,23 +130,6 @@ def scores() -> list[bytes]:
             run.score_agent(run.ScoreSettings(agent=agent, out=path, table=tables, deals=deals))
             made.append(path.read_bytes())
     return made
-
-
-@functools.cache
-def stopped_score() -> tuple[run.ScoreSettings, bytes, bytes]:
-    """A score by the tiny protocol, its journal when it was stopped in the middle, and its file when it was done."""
-
-    def stop(done: int, games: int) -> None:
-        if done > games / 2:
-            raise KeyboardInterrupt
-
-    with tiny_protocol(), same_everywhere():
-        settings = run.ScoreSettings(agent="tactician", out=scratch() / "stopped" / "score.json", deals=4)
-        with contextlib.suppress(KeyboardInterrupt):
-            run.score_agent(settings, stop)
-        stopped = (run.journal_of(settings.out) / JOURNAL).read_bytes()
-        run.score_agent(settings)
-    return settings, stopped, settings.out.read_bytes()
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from fuzz.scores import SETUP, STUDY
+from fuzz.kills import SETUP, STUDY
 from support.commands import krypenv
 from support.small_files import TINY, checkpoint, files_of, tiny_protocol
 from support.threads import many_at_once

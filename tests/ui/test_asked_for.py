@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from fuzz.agents import ODD_PARTS, every_deed, make_odd, play_odd
 from fuzz.cli import (
     BY_SETTINGS,
     COMMANDS,
@@ -21,7 +20,6 @@ from fuzz.cli import (
     settings_command,
     tiny_work,
 )
-from fuzz.environments import WORDS, every_argument, make_env, refuse_keyword
 from support.commands import krypenv
 from support.fuzzing import Tally
 from support.places import ROOT
@@ -281,45 +279,6 @@ def test_where_a_table_can_not_be_served_is_told_before_it_begins(own_folder):
     assert said == f"krypenv: port {port} is busy; give another one by --port, or --port 0 for any free one\n"
     assert "'no such host' is no address of this machine" in refused("table", "--no-open", "--host", "no such host")
     assert not list(own_folder.iterdir())
-
-
-# ---------------------------------------------------------------------- arguments and agents
-
-
-ONE_OF_EACH_CLASS = (
-    "LearnerGames",
-    "KrypkasinoVecEnv",
-    "LearnerVectorEnv",
-    "LearnerEnv",
-    "env",
-    "LearnerEnv of Kasino",
-)
-
-
-@pytest.mark.parametrize("name", ONE_OF_EACH_CLASS)
-def test_every_argument_of_every_class_of_environments(name):
-    tally = Tally()
-    for environment, changes in every_argument():
-        if environment == name:
-            make_env(name, changes, tally)
-    for word in WORDS:
-        refuse_keyword(name, word, tally)
-    assert tally["refused"] > tally["right"] > 0
-
-
-@pytest.mark.parametrize("often", [1.0, 0.3])
-def test_every_misbehaviour_of_an_agent(often):
-    tally = Tally()
-    for deed, is_right in every_deed():
-        play_odd(deed, is_right, often, 5, tally)
-    assert tally["refused"] > tally["right"] > 0
-
-
-def test_what_is_no_agent():
-    tally = Tally()
-    for part, value in ODD_PARTS:
-        make_odd(part, value, tally)
-    assert tally["refused"] > tally["right"] > 0
 
 
 def test_a_match_of_more_deals_than_memory_holds():
