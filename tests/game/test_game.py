@@ -1,4 +1,4 @@
-"""One game: undo, copies, what is illegal, what seats see."""
+"""One game: undo, copies, what is illegal, what seats see and hear, and how it ends."""
 
 import copy
 import pickle
@@ -11,59 +11,60 @@ from support.games import RULES, lay, play_out
 from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, IllegalMove, Move, Rules
-from krypenv.cards import parse_card
+from krypenv.cards import STOP, parse_action, parse_card
 from krypenv.observation import SIZE
+
+SWEDEN, FINLAND = "kasino-sweden players=2", "kasino-finland players=2"
+SESSION = f"{FINLAND} games=0 threshold=16"
+
+
+def go_on(game, choices):
+    """Make a move, whole or staged."""
+    if choices.random() < 0.5 and len(game.table) < 10:
+        game.push(choices.choice(game.legal_moves()))
+    else:
+        game.act(choices.choice(game.legal_actions()))
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from([*RULES.values(), *ALL_RELATIVES.values()]), st.integers(0, 2**32), st.integers(0, 60))
-def test_undo(rules, seed, steps):
+def test_what_is_undone_is_as_it_was(rules, seed, steps):
     game, choices = Game(rules, seed=seed), random.Random(seed)
-    before = [game.position()]
-    moves, actions = [0], [0]
-    for _ in range(steps):
-        if game.is_over:
-            break
-        if choices.random() < 0.5 and len(game.table) < 10:
-            game.push(choices.choice(game.legal_moves()))
-        else:
-            game.act(choices.choice(game.legal_actions()))
-        before.append(game.position())
-        moves.append(len(game.moves))
-        actions.append(len(game.actions))
+
+    def now():
+        return game.position(), game.moves.copy(), game.actions.copy(), game.last_move
+
+    before = [now()]
+    while len(before) <= steps and not game.is_over:
+        go_on(game, choices)
+        assert game.last_move == (game.moves[-1] if game.moves else None)
+        before.append(now())
         if choices.random() < 0.2:
             game.pop()
-            for history in (before, moves, actions):
-                history.pop()
-            assert game.position() == before[-1]
+            before.pop()
+            assert now() == before[-1]
     twin = game.copy()
     while len(before) > 1:
-        for history in (before, moves, actions):
-            history.pop()
         game.pop()
-        assert (game.position(), len(game.moves), len(game.actions)) == (before[-1], moves[-1], actions[-1])
+        before.pop()
+        assert now() == before[-1]
     with pytest.raises(IndexError, match="nothing to undo"):
         game.pop()
     assert twin.rewound().position() == game.position()
     for action in twin.actions:
         game.act(action)
-    assert game.position() == twin.position()
-    assert game.moves == twin.moves
-    assert game.last_move == (game.moves[-1] if game.moves else None)
+    assert (game.position(), game.moves) == (twin.position(), twin.moves)
 
 
 @pytest.mark.parametrize(
     "duplicate", [Game.copy, copy.copy, copy.deepcopy, lambda game: pickle.loads(pickle.dumps(game))]
 )
-@pytest.mark.parametrize("steps", [0, 1, 61, 400])
+@pytest.mark.parametrize("steps", [0, 61, 400])
 def test_copies_are_whole_and_independent(duplicate, steps):
     game, choices = Game(Rules.preset("krypkasino", players=3, games=2), seed=7), random.Random(steps)
     game.tags["Event"], game.comments[0] = "Friday", "go"
     while len(game.actions) < steps and not game.is_over:
-        if choices.random() < 0.5:
-            game.push(choices.choice(game.legal_moves()))
-        else:
-            game.act(choices.choice(game.legal_actions()))
+        go_on(game, choices)
     before, record = game.position(), game.record()
     twin = duplicate(game)
     assert (twin, twin.record()) == (game, record)
@@ -73,12 +74,14 @@ def test_copies_are_whole_and_independent(duplicate, steps):
     assert twin != game or game.is_over
     assert (game.position(), game.record()) == (before, record)
     assert twin.next_game().position() == play_out(game.copy()).next_game().position()
-    while twin.actions != game.actions:
-        twin.pop()
     while game.actions:
         game.pop()
-        twin.pop()
+        while len(twin.actions) > len(game.actions):
+            twin.pop()
         assert (twin.position(), twin.actions) == (game.position(), game.actions)
+
+
+# ---------------------------------------------------------------------- what is illegal
 
 
 def test_illegal_moves_leave_the_game_untouched():
@@ -90,17 +93,15 @@ def test_illegal_moves_leave_the_game_untouched():
     for action in (-1, 0, 40, 52, 104, 105):
         with pytest.raises(IllegalMove, match="is illegal; seat 0 may play 2C, play QC"):
             game.act(action)
-    assert game.position() == before
-    assert game.actions == []
+    assert (game.position(), game.actions) == (before, [])
     play_out(game)
-    with pytest.raises(IllegalMove, match="the game is over"):
-        game.act(0)
-    with pytest.raises(IllegalMove, match="the game is over"):
-        game.push("2C")
+    for call, move in ((game.act, 0), (game.push, "2C")):
+        with pytest.raises(IllegalMove, match="the game is over"):
+            call(move)
     assert game.legal_moves() == game.legal_actions() == []
 
 
-def test_pushed_move_may_complete_a_begun_play():
+def test_a_pushed_move_may_complete_a_begun_play():
     game = lay("4C 4D 8C TC", "QC 2C", "2D 3S")
     game.act(parse_card("QC"))
     with pytest.raises(IllegalMove, match="2C is illegal; seat 0 may QCx4C8C, QCx8C4D"):
@@ -109,8 +110,43 @@ def test_pushed_move_may_complete_a_begun_play():
     assert game.moves == [Move("QC", ("8C", "4D"))]
     game.pop()
     assert game.pending == "QC"
+
+
+def test_k2_a_stop_or_a_take_that_cannot_be_completed_is_illegal():
+    game = lay("2C 3D 4H KH", "5C 9D", "4C KD", rules=SWEDEN)
+    game.act(parse_action("play 5C"))
+    assert game.legal_actions() == [parse_action("take 2C"), STOP]
+    with pytest.raises(IllegalMove, match=r"^take 4H is illegal; seat 0 may take 2C, stop$"):
+        game.act(parse_action("take 4H"))
+    game.act(parse_action("take 2C"))
+    with pytest.raises(IllegalMove, match=r"^stop is illegal; seat 0 may take 3D$"):
+        game.act(STOP)
+    for move in ("5Cx2C", "5Cx2C4H", "5C", "9D", "5Cx2C3D#"):
+        with pytest.raises(IllegalMove, match=r"is illegal; seat 0 may 5Cx2C3D$"):
+            game.push(move)
+    game.push("5Cx3D2C")
     game.pop()
-    assert game.pending is None
+    assert game.taken == ["2C"]
+
+
+def test_k2_k4_no_move_is_found_by_listing_the_others_where_nobody_captures():
+    """The whole deck of two packs comes to lie on the table."""
+    game, crowded = Game(Rules.preset("mulle", players=3), seed=3), 0
+    while not game.is_over:
+        game.push(game.hand(game.turn)[-1])
+        if len(game.table) in (40, 80):
+            with pytest.raises(ValueError, match=r"^seat \d has more than 10,000 legal moves; legal_actions\(\)"):
+                game.legal_moves()
+            with pytest.raises(IllegalMove, match=r"illegal; seat \d has more than 100 legal moves; legal_actions"):
+                game.push(game.table[0])
+            crowded += 1
+    assert crowded == 2
+    assert (len(game.table), game.last_capturer, game.scores()) == (104, None, [0, 0, 0])
+    assert Game.from_position(game.position()).position() == game.position()
+    assert Game.replay(game.record()).position() == game.position()
+
+
+# ---------------------------------------------------------------------- what seats see and hear
 
 
 def test_what_seats_see():
@@ -120,7 +156,6 @@ def test_what_seats_see():
     assert np.flatnonzero(game.action_mask(0)).tolist() == game.legal_actions()
     assert game.observation(0) is not game.observation(0)
     assert game.observation().dtype == game.action_mask().dtype == np.int8
-    assert game.observation(1).shape == (SIZE,)
     assert game.observation(0, features=True)[SIZE:].any()
     assert not game.observation(1, features=True)[SIZE:].any()
     calls = game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask
@@ -134,25 +169,66 @@ def test_what_seats_see():
     assert game.observation(2).shape == (SIZE,)
 
 
-def test_seeds():
+def test_a_seed_gives_a_deck():
     rules = Rules.preset("mini-low")
     fresh = Game(rules)
     assert Game(rules, seed=fresh.seed).deck == fresh.deck
     assert Game(rules, deck=fresh.deck).seed is None
     assert Game(rules, seed=np.int64(3)).deck == Game(rules, seed=3).deck
-    for seed in (-1, 2**64):
-        with pytest.raises(ValueError, match=r"a seed is a whole number from 0 to 2\*\*64 - 1"):
-            Game(rules, seed=seed)
     assert Game(rules, seed=2**64 - 1).deck
 
 
-def test_announcements():
+def test_k3_sweeps_that_must_be_made_and_last_cards_are_announced():
     game = lay("2H 4H", "KC KD", "QC QD")
-    assert game.announcement == "sweep for a 6"
-    assert game.sweep_ranks() == [6]
+    assert (game.announcement, game.sweep_ranks()) == ("sweep for a 6", [6])
     game.push("KC")
     assert game.announcement == ""
     game = lay("2H", "-", "2C", "captured 0: rest; stock: 3C 4C 5D 6C 7C 8C 9C TC")
     game.push("2Cx2H#")
     assert game.announcement == "last cards"
     assert "last cards" in str(game)
+    game = lay("9C", "9D 2C", "5C 6C", rules=SWEDEN)
+    assert (game.announcement, game.sweep_ranks()) == ("", [9])
+    assert lay("9C", "9D 2C", "5C 6C", rules=f"{SWEDEN} forced_sweep=True").announcement == "sweep for a 9"
+
+
+# ---------------------------------------------------------------------- how it ends
+
+
+def test_f6_the_session_ends_in_the_middle_of_a_game():
+    game = lay("AC 4D KH", "5C 2D", "3C 9D", "captured 1: rest; game: 2; totals: 15 5", SESSION)
+    game.push("5CxAC4D")
+    assert (game.is_over, game.ended_at_once, game.session_over, game.turn) == (True, True, True, -1)
+    assert (game.scores(), game.totals) == ([1, 6], [16, 11])
+    assert (game.table, game.hand(0), game.hand(1)) == (["KH"], ["2D"], ["3C", "9D"])
+    assert (game.captured(0), game.pile_counts(0)) == (["AC", "5C", "4D"], (3, 0))
+    assert game.legal_moves() == game.legal_actions() == []
+    with pytest.raises(ValueError, match="the session is over after game 2"):
+        game.next_game()
+    text = game.position()
+    assert "ended: at once" in text
+    twin = Game.from_position(text)
+    assert (twin.position(), twin.totals, twin.session_over) == (text, game.totals, True)
+    assert Game.replay(game.record()).position() == text
+    assert game.record().endswith("\n1-6\n")
+    assert str(game).splitlines()[-1] == "The game is over: seat 0 wins."
+
+
+@pytest.mark.parametrize(
+    ("rules", "more", "winners"),
+    [
+        (FINLAND, "", [0]),
+        (f"{FINLAND} goal=low", "", [1]),
+        (SWEDEN, "; sweeps: 1 0", [1]),
+        (f"{SWEDEN} tie_break=share", "; sweeps: 1 0", [0, 1]),
+        (f"{SWEDEN} games=0 threshold=6 tie_break=play_on", "; sweeps: 1 0", []),
+    ],
+)
+def test_f7_s4_k6_a_tie_is_broken_or_the_session_goes_on(rules, more, winners):
+    piles = "captured 0: AC AD AH AS 2S; captured 1: rest; last-capturer: 1"
+    game = Game.from_position(f"rules: {rules}; {piles}{more}")
+    assert game.scores()[0] == game.scores()[1]
+    assert (game.winners, game.session_over) == (winners, bool(winners))
+    if not winners:
+        assert str(game).splitlines()[-1] == "The game is over, and the session goes on."
+        assert (game.next_game().totals, game.next_game().dealer) == ([6, 6], 0)

@@ -1,21 +1,21 @@
 """The history block: the plays of the current deal, as everybody at the table has seen them, and nothing else."""
 
 import copy
+import random
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from support.hidden import twin_of
 from support.relatives import BUILDING
 
 from krypenv import Engine, Game, Rules, kasino_v0
-from krypenv.cards import STOP, card_name, parse_card
-from krypenv.envs.chance import CoursePlan
-from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.cards import parse_card
 from krypenv.envs.learner import LearnerGames
-from krypenv.envs.resampling import resampled
 from krypenv.features import width_of
 from krypenv.observation import HISTORY_COLUMNS, history_columns, history_shape, history_size
 
+MAIN = Rules.preset("krypkasino")
 RULES = [
     "krypkasino players=2",
     "krypkasino players=4 teams=2",
@@ -86,60 +86,37 @@ def test_the_block_holds_the_plays_of_the_deal(text):
     assert rows_seen > 0
 
 
-def play(rules: Rules, path: tuple[int, ...]) -> Game:
-    """The game of a course's path."""
-    course, actions = Course(CoursePlan(rules)), []
-    for action in path:
-        actions += [] if course.turn == CHANCE else [action]
-        course = course.after(action)
-    game = Game(rules, deck=[card_name(kind) for kind in course.state["deck"][: rules.deck_size]])
-    for action in actions:
-        game.act(action)
-    return game
-
-
 @pytest.mark.parametrize(
     "text", ["krypkasino players=3", "kasino-sweden players=2", "howto players=2", next(iter(BUILDING))]
 )
 def test_hidden_cards_change_nothing_of_it(text):
-    rules = Rules.parse(text)
-    rng = np.random.default_rng(1)
-    course, looks, changed, restaged = Course(CoursePlan(rules)), 0, 0, 0
-    while course.turn != TERMINAL:
-        if course.turn == CHANCE:
-            kinds, chances = zip(*course.chance_outcomes(), strict=True)
-            course = course.after(int(rng.choice(kinds, p=chances)))
-            continue
-        if rng.random() < 0.2:
-            twin = resampled(course, course.turn, looks)
-            game, other = play(rules, course.path), play(rules, twin.path)
-            assert (game.observation(history=True) == other.observation(history=True)).all()
-            assert game.legal_actions() == other.legal_actions()
-            looks, changed = looks + 1, changed + (game.deck != other.deck)
-            restaged += twin.path.count(STOP) != course.path.count(STOP)
-        course = course.after(int(rng.choice(course.legal_actions())))
-    assert looks > 3
+    """Nor does a stop, which would tell others what the hand allowed."""
+    rules, chance = Rules.parse(text), random.Random(1)
+    game, changed = Game(rules, seed=3), 0
+    while not game.is_over:
+        twin = twin_of(game, game.turn, chance, 20) if game.pending is None and chance.random() < 0.3 else None
+        if twin is not None:
+            assert (game.observation(history=True) == twin.observation(history=True)).all()
+            assert game.legal_actions() == twin.legal_actions()
+            changed += 1
+        game.act(chance.choice(game.legal_actions()))
     assert changed > 1
-    assert (restaged > 0) == rules.building  # a stop that others would see would tell what the hand allowed
 
 
 def test_it_comes_after_the_features_in_every_environment():
     rules = Rules.preset("kasino-sweden")
-    width = width_of(rules, True)
     engine = Engine(rules, 2, np.array([5, 6], np.uint64), features=True, history=True)
     env = kasino_v0.env(features=True, history=True)
     env.reset(seed=5)
     single = gym.make("Kasino-v0", features=True, history=True).unwrapped
     vector = gym.make_vec("Kasino-v0", num_envs=2, features=True, history=True)
-    first, _ = single.reset(seed=5)
-    both, _ = vector.reset(seed=[5, 6])
-    assert first.shape == single.observation_space.shape == (width + history_size(rules),)
-    assert (both == engine.observation).all()
-    assert (first == engine.observation[0]).all()
+    assert single.observation_space.shape == (width_of(rules, True) + history_size(rules),)
+    assert (single.reset(seed=5)[0] == engine.observation[0]).all()
+    assert (vector.reset(seed=[5, 6])[0] == engine.observation).all()
     for _ in range(12):
-        agent = env.agent_selection
-        assert (env.observe(agent)["observation"] == engine.observation[0]).all()
-        assert env.observation_space(agent)["observation"].contains(env.observe(agent)["observation"])
+        seen = env.observe(env.agent_selection)["observation"]
+        assert (seen == engine.observation[0]).all()
+        assert env.observation_space(env.agent_selection)["observation"].contains(seen)
         actions = engine.sample_actions()
         env.step(int(actions[0]))
         engine.step(actions)
@@ -162,26 +139,20 @@ def test_the_last_observation_of_an_episode_has_the_last_deal():
 
 
 def test_copies_and_saved_games_remember():
-    rules = Rules.preset("krypkasino")
-    engine = Engine(rules, 3, 1, history=True)
-    games = LearnerGames(rules, 3, "all", seed=1, history=True)
+    games, other = (LearnerGames(MAIN, 3, "all", seed=seed, history=True) for seed in (1, 2))
     for _ in range(7):
-        actions = engine.sample_actions()
-        engine.step(actions)
         games.step(games.engine.sample_actions())
-    twins = [engine.copy(), copy.deepcopy(engine), engine.select([0, 1, 2])]
-    other = LearnerGames(rules, 3, "all", seed=2, history=True)
     other.load(games.save())
     assert (other.observation == games.observation).all()
-    actions = engine.sample_actions()
+    engine = games.engine
+    twins, actions = [engine.copy(), copy.deepcopy(engine), engine.select([0, 1, 2])], engine.sample_actions()
     for each in (engine, *twins):
         each.step(actions)
         assert (each.observation == engine.observation).all()
 
 
 def test_plays_before_a_state_are_unknown_but_for_the_last():
-    rules = Rules.preset("krypkasino")
-    engine = Engine(rules, 1, 1, history=True)
+    rules, engine = MAIN, Engine(MAIN, 1, 1, history=True)
     while block(rules, engine.observation[0])[:, HISTORY_COLUMNS["card"]].sum() < 3:
         engine.step(engine.sample_actions())
     later = Engine.from_state(rules, engine.state, history=True)

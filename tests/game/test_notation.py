@@ -5,7 +5,6 @@ import random
 import pytest
 from hypothesis import given, settings, strategies as st
 from support.games import RULES as ALL_RULES
-from support.playthrough_text import format_playthrough
 from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, Move, Rules
@@ -44,9 +43,11 @@ def play(game, choices, steps):
 
 def same_view(game, other):
     """Assert that two games are the same for every seat."""
-    assert game.turn == other.turn
-    assert game.legal_actions() == other.legal_actions()
-    assert game.scores() == other.scores()
+    assert (game.position(), game.legal_actions(), game.scores()) == (
+        other.position(),
+        other.legal_actions(),
+        other.scores(),
+    )
     for seat in range(game.rules.players):
         assert (game.observation(seat) == other.observation(seat)).all()
         assert game.captured(seat) == other.captured(seat)
@@ -56,24 +57,22 @@ def same_view(game, other):
 def test_whole_sessions_round_trip(text):
     """A twin that is taken up from positions now and then, and plays on as the game does."""
     game, choices = Game(Rules.parse(text), seed=len(text)), random.Random(text)
-    while game.game_number <= 2:
+    while True:
         twin = game.copy()
         while not game.is_over:
             if choices.random() < 0.1:
                 position = game.position()
                 twin = Game.from_position(choices.choice([position, position.replace("\n", " ; ")]))
-                assert twin.position() == position
                 same_view(game, twin)
             action = choices.choice(game.legal_actions())
             game.act(action)
             twin.act(action)
         same_view(game, twin)
-        assert twin.position() == Game.from_position(game.position()).position() == game.position()
+        same_view(game, Game.from_position(game.position()))
         for record in (game.record(), twin.record()):
             again = Game.replay(record)
             assert (again.record(), again.position()) == (record, game.position())
-        assert all(str(score) in format_playthrough(game) for score in game.totals)
-        if game.session_over:
+        if game.session_over or game.game_number == 2:
             break
         game = game.next_game()
 
@@ -149,6 +148,60 @@ def test_impossible_position_is_refused(old, new, line, reason):
     assert caught.value.line in (line, line - 1)  # less where the last entry has gone
 
 
+SWEDEN, FINLAND, SESSION = "kasino-sweden", "kasino-finland", "kasino-finland games=0 threshold=16"
+BASE = "table: 9C; hand 0: 9D 2C; hand 1: 5C 6C; captured 1: rest"
+END = "captured 0: AC AD AH AS 2S; captured 1: rest; last-capturer: 1"
+CHOICE = "table: 2C 3C 4C 5C 8C TD; hand 0: -; hand 1: 2D; captured 1: rest"
+NO_CHOICE = "the seat to act has nothing to choose from"
+COUNTED = "the points or the sweeps are not those of the cards captured"
+MULLE = "table: 9S; hand 0: 9S; captured 0: 8C 8C 7D KD; captured 1: rest; last-capturer: 1"
+TOTALS = "the games and the totals of the session can't be right"
+HOLDS = "table: 9C 6D KH; hand 0: 2S; hand 1: 3C 4C; captured 1: rest"
+
+
+@pytest.mark.parametrize(
+    ("rules", "text", "reason"),
+    [
+        (FINLAND, f"{BASE}; counted: 0 1", COUNTED),
+        (FINLAND, f"{BASE}; sweeps: 0 2; counted: 0 3", COUNTED),
+        (SWEDEN, f"{BASE}; sweeps: 0 1; counted: 0", "'counted' takes 2 whole numbers"),
+        (SWEDEN, f"{BASE}; sweeps: 0 1; counted: 0 0", COUNTED),
+        (FINLAND, f"{BASE}; mulles: 0 1", "seat 1 can't have made so many sweeps or mulles"),
+        ("mulle", f"{MULLE}; mulles: 2 0", "seat 0 can't have made so many sweeps or mulles"),
+        ("mulle", f"{MULLE}; mulles: -1 0", "'mulles' takes 2 whole numbers from 0 to 104, not '-1 0'"),
+        (FINLAND, f"{BASE}; ended: at once", TOTALS),
+        (SESSION, f"{BASE}; ended: at once", TOTALS),
+        (SESSION, f"{BASE}; ended: soon", "a game can have ended 'at once'"),
+        (SESSION, f"{BASE}; game: 2; totals: 0 14", "the totals of the session can't be right"),
+        (SESSION, f"{BASE}; game: 2; totals: 0 16", "the session was over"),
+        (f"{SWEDEN} games=0 threshold=6 tie_break=play_on", f"{BASE}; game: 2; totals: 6 5", "was over when a total"),
+        (SWEDEN, f"{END}; bonus: 1 4", "seat 0 can't have a bonus of 1 here"),
+        (SWEDEN, f"{END}; bonus: 0 3", "seat 1 can't have a bonus of 3 here"),
+        (FINLAND, f"{BASE}; pending: 8D; took: -", NO_CHOICE),
+        ("krypkasino", f"{CHOICE}; pending: AC; took: TD 8C", NO_CHOICE),
+        ("krypkasino", f"{CHOICE}; pending: AC; took: 9C", "still among the cards of the table"),
+        ("krypkasino", f"{CHOICE}; pending: AC; took: TD", NO_CHOICE),  # then the 4 is sure, and the play was complete
+        ("krypkasino", f"{CHOICE}; pending: AC KC", "one card is pending at most"),
+        ("krypkasino", f"{CHOICE}; pending: 6C", NO_CHOICE),
+        (f"{FINLAND} forced_sweep=True", f"{HOLDS}; cannot-hold 0: 2S", "holds a rank that it can't hold"),
+        (f"{SWEDEN} forced_sweep=True", f"{HOLDS}; cannot-hold 0: 2S", "nothing in this deal shows"),
+    ],
+)
+def test_f5_f6_k6_an_impossible_position_of_a_relative_is_refused(rules, text, reason):
+    with pytest.raises(NotationError, match=reason) as caught:
+        Game.from_position(f"rules: {rules}; {text}")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_r10_f1_what_a_hand_cannot_hold_may_be_a_single_card():
+    game = Game.from_position(
+        f"rules: {FINLAND} forced_sweep=True; table: 9C 6D; hand 0: KH 3C; hand 1: 2S 4C; captured 1: rest"
+    )
+    game.push("KH")
+    assert "cannot-hold 0: 2S\n" in game.position()
+    assert Game.from_position(game.position()).position() == game.position()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "reason"),
     [
@@ -187,19 +240,17 @@ def test_r4_a_later_deal_may_put_a_card_beside_its_equal():
 def test_wrong_scores_are_refused():
     game = Game(Rules.preset("mini-high"), seed=1)
     play(game, random.Random(1), 200)
-    record = game.record()
     scores = "-".join(map(str, game.scores()))
-    assert record.endswith(f"\n{scores}\n")
-    assert Game.replay(record).scores() == game.scores()
+    assert game.record().endswith(f"\n{scores}\n")
     for wrong in ("*", "1000-1000"):
         with pytest.raises(NotationError, match=f"the final scores are {scores}, not "):
-            Game.replay(record.replace(f"\n{scores}\n", f"\n{wrong}\n"))
+            Game.replay(game.record().replace(f"\n{scores}\n", f"\n{wrong}\n"))
 
 
-def test_record_of_a_seed_needs_no_deck():
+def test_the_record_of_a_seed_needs_no_deck():
     game = Game(Rules.preset("mini-double"), seed=5)
-    assert Game.replay('[Rules "mini-double"] [Seed "5"] *').deck == game.deck
-    assert Game.replay('[Rules "mini-double"] [Seed "5"] *').record() == game.record()
+    again = Game.replay('[Rules "mini-double"] [Seed "5"] *')
+    assert (again.deck, again.record()) == (game.deck, game.record())
 
 
 @pytest.mark.parametrize(

@@ -200,12 +200,6 @@ def test_b1_the_builds_of_a_game() -> None:
     assert sorted(after(game, "7Hx[7]").captured(0)) == ["3C", "4D", "7H"]
 
 
-def test_b5_an_owner_is_offered_nothing_but_what_keeps_its_promise() -> None:
-    game = at("KH", "9C QH 3C", "JC JD QC", **OWN_NINE)
-    assert {str(move) for move in game.legal_moves()} == {"9Cx[9]", "3C+[9]=12"}
-    assert game.legal_actions() == [parse_card("3C"), parse_card("9C")]
-
-
 def test_b5_whoever_loses_a_build_is_free_of_its_promise() -> None:
     game = at("KD", "3C 9C QC", "6C 9D QD", **SIX)
     assert moves(after(game, "3C+[6]=9"), "QD") == {""}

@@ -3,7 +3,7 @@
 import pytest
 from support.relatives import SPADES, finish, lay, mask, play, scores
 
-from krypenv import Game, Rules
+from krypenv import Rules
 from krypenv.cards import STOP, TAKE, parse_card
 
 SWEDEN, FINLAND, MULLE = "kasino-sweden players=2", "kasino-finland players=2", "mulle players=2"
@@ -168,16 +168,6 @@ def test_k6_a_game_is_a_session_by_default():
     for name in NAMES:
         rules = Rules.preset(name)
         assert (rules.games, rules.threshold, rules.goal) == (1, None, "high")
-
-
-def test_k6_totals_dealer_and_number_are_part_of_a_position():
-    game = lay(SESSION, "9C", "9D 4C", "QC QD", more="captured 0: rest; stock: -; dealer: 1; totals: 7 15; game: 4")
-    text = game.position()
-    assert {"dealer: 1", "totals: 7 15", "game: 4"} <= set(text.splitlines())
-    twin = Game.from_position(text)
-    assert (twin.totals, twin.dealer, twin.game_number) == ([7, 15], 1, 4)
-    with pytest.raises(ValueError, match="session was over when a total reached 16"):
-        Game.from_position(text.replace("7 15", "7 16"))
 
 
 def test_k7_what_a_side_has_as_a_whole_stands_with_its_first_seat():
