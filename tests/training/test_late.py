@@ -1,4 +1,4 @@
-"""The end of a large game, solved: against a minimax that shares no code, and against the solver of whole games."""
+"""The end of a large game, solved: against a minimax, and the solver of whole games; and the agent that solves it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from support.commands import krypenv
 
-from krypenv import Game, Rules
+from krypenv import Game, Rules, agents
+from krypenv.agents.champion import make_champion
 from krypenv.cards import parse_card
-from krypenv.training.solving import Bounds, Solved, Trees, grow_late, look, measure_late, solve, solve_late
+from krypenv.training import solving
+from krypenv.training.solving import Bounds, Equilibrium
 from krypenv.training.solving.late import last_deals
 from krypenv.training.solving.pairs import draw_ranges
 
@@ -22,6 +24,8 @@ LAST = """rules: krypkasino players=2; deal: 11; dealer: 1; turn: 0; hand 0: 2D 
 aside: JC QC KC JD JS KS; sweeps: 1 5; last-capturer: 0; cannot-hold 1: T; stock: KH KD TH 5H 3S 8D TD 4S
 captured 0: 2C 5C 6C 7C 7C 8C 2D 3D 4D 6D 6D 7D 8D 3H 3H 6H 6H 7H 8H 8H 3S 4S 5S 6S 6S 7S KS; captured 1: rest
 """
+
+TWO, HIDDEN = Rules.preset("krypkasino", players=2), Rules.preset("mini-hidden")
 
 
 def at_deal(rules: Rules, number: int, seed: int) -> Game:
@@ -53,12 +57,12 @@ def margin(game: Game) -> int:
 @pytest.mark.parametrize("name", ["mini-hidden", "mini-count ranks=(1,2,3,4,5)"])
 def test_the_deal_before_the_last_one_is_worth_what_the_solver_of_whole_games_says(name: str) -> None:
     rules = Rules.parse(name)
-    whole, number = solve(rules), len(rules.deal_sizes()) - 1
+    whole, number = solving.solve(rules), len(rules.deal_sizes()) - 1
     assert 0 <= whole.exploitability <= 1e-4
     roots, known = whole.trees.roots[number - 1], ("table", "seen", "set_aside", "last_capturer")
     for seed in range(3):
         game = at_deal(rules, number, seed)
-        late = solve_late(game)
+        late = solving.solve_late(game)
         same = np.logical_and.reduce(
             [(roots[name] == game.state[name]).reshape(len(roots), -1).all(1) for name in known]
         )
@@ -84,16 +88,11 @@ def test_a_last_deal_is_worth_the_mean_of_minimax_over_all_hands() -> None:
         assert last_deals(rules, states, 1)[0] == pytest.approx(np.mean(values))
 
 
-@pytest.fixture(scope="module")
-def solved() -> Solved:
-    """An equilibrium of the second half of a deal of the full game."""
-    return solve_late(Game.from_position(LAST), threads=1, bounds=Bounds(samples=2))
-
-
-def test_an_equilibrium_of_a_late_deal_of_the_full_game(solved: Solved) -> None:
+def test_an_equilibrium_of_a_late_deal_of_the_full_game() -> None:
+    solved = solving.solve_late(Game.from_position(LAST), threads=1, bounds=Bounds(samples=2))
     assert solved.exploitability <= 1e-4
     game = Game.from_position(LAST)
-    found = look(solved, game, knows_plays=False)
+    found = solving.look(solved, game, knows_plays=False)
     assert {each.move for each in found.moves} == {str(move) for move in game.legal_moves()}
     assert sum(each.probability for each in found.moves) == pytest.approx(1.0)
     best = max(each.margin for each in found.moves)
@@ -102,13 +101,6 @@ def test_an_equilibrium_of_a_late_deal_of_the_full_game(solved: Solved) -> None:
     assert len(believed) == 28  # two of ten cards less two tens
     assert all(not card.startswith("T") for hand in believed for card in hand)  # it did not sweep with one (R10)
     assert len(set(np.round(list(believed.values()), 9))) == 1  # no kind is left twice, so all hands are alike
-
-
-def after(game: Game, plays: int) -> Game:
-    """A game after some first legal plays."""
-    for _ in range(plays):
-        game.push(str(game.legal_moves()[0]))
-    return game
 
 
 UNSEEN = ("5H", "5H", "2D", "5D", "7S", "KH", "KD", "TH", "3S", "8D", "TD", "4S")  # in LAST
@@ -135,7 +127,7 @@ def ways() -> Ways:
 @pytest.mark.parametrize("bounds", [Bounds(samples=1), Bounds(5, 3, samples=1), Bounds(9, 1, responder=1, samples=1)])
 def test_all_pairs_of_two_ranges_are_dealt_and_no_others(ways: Ways, bounds: Bounds) -> None:
     game = Game.from_position(LAST)
-    forest = grow_late(game, bounds, 1).forests[0]
+    forest = solving.grow_late(game, bounds, 1).forests[0]
     found = dict(zip(map(tuple, forest.dealt.tolist()), forest.chance, strict=True))
     own, other = (set(hands.tolist()) for hands in draw_ranges(game.rules, game.state, bounds))
     if bounds.is_bounded:
@@ -146,66 +138,13 @@ def test_all_pairs_of_two_ranges_are_dealt_and_no_others(ways: Ways, bounds: Bou
     assert found == pytest.approx({pair: count / sum(expected.values()) for pair, count in expected.items()})
 
 
-def chances(ways: Ways, seat: int) -> dict[int, float]:
-    """How likely each hand of a seat is, if each pair of hands is dealt in so many ways."""
-    found: Counter[int] = Counter()
-    for pair, count in ways.items():
-        found[pair[seat]] += count / sum(ways.values())
-    return found
-
-
-def test_ranges_grow_and_give_every_hand_its_chance(ways: Ways) -> None:
-    """On average over ranges a hand is as likely as in the whole deal; larger ranges hold the smaller ones."""
-    game, draws = Game.from_position(LAST), 300
-    average = dict.fromkeys(ways, 0.0)
-    for seed in range(draws):
+def test_larger_ranges_hold_the_smaller_ones_which_hold_what_is_dealt(ways: Ways) -> None:
+    game = Game.from_position(LAST)
+    for seed in range(20):
         small, large = (draw_ranges(game.rules, game.state, Bounds(hands, seed)) for hands in (3, 6))
         assert all(set(few) < set(more) for few, more in zip(small, large, strict=True))
-        pairs = set(product(small.own.tolist(), small.other.tolist())) & set(ways)
-        for pair in pairs:
-            average[pair] += ways[pair] / sum(ways[each] for each in pairs)
-    for seat in range(2):
-        found, expected = chances(average, seat), chances(ways, seat)
-        worst = max(abs(found[hand] - expected[hand]) for hand in expected)
-        assert worst < 5 * math.sqrt(max(expected.values()) / draws)
-
-
-def test_the_seat_to_act_may_be_dealt_the_hand_that_it_has() -> None:
-    game = Game.from_position(LAST)
-    for seed in range(5):
-        own, _ = draw_ranges(game.rules, game.state, Bounds(4, seed, known=0))
-        assert packed(["2D", "5H"]) in own
-    solved = solve_late(game, gap=0.01, threads=1, bounds=Bounds(8, known=0, samples=1))
-    assert {each.move for each in look(solved, game, knows_plays=False).moves} == set(map(str, game.legal_moves()))
-
-
-SPEC = "champion(worlds=0)"
-
-
-def test_what_a_best_response_gains_with_each_own_hand_adds_up_to_exploitability() -> None:
-    """Told its own hand only, and all hands that the other may hold, the responder knows no more than in the deal."""
-    game = after(Game.from_position(LAST), 2)
-    whole = grow_late(game, Bounds(samples=1), 1)
-    exact, forest = gains_of(whole), whole.forests[0]
-    for seat in range(2):
-        hands, places = np.unique(forest.dealt[:, seat], return_inverse=True)
-        gained: dict[int, float] = {}
-        for seed in range(1000):
-            bounds = Bounds(seed=seed, responder=seat, samples=1)
-            hand = int(draw_ranges(game.rules, game.state, bounds)[seat][0])
-            if hand not in gained:
-                gained[hand] = gains_of(grow_late(game, bounds, 1))[seat]
-            if len(gained) == len(hands):
-                break
-        likely = np.bincount(places, forest.chance).tolist()
-        mean = sum(chance * gained[hand] for hand, chance in zip(hands.tolist(), likely, strict=True))
-        assert mean == pytest.approx(exact[seat])
-    assert max(exact) > 0
-
-
-def gains_of(trees: Trees) -> tuple[float, float]:
-    """What best responses gain on an agent in a tree, by seat."""
-    return measure_late(SPEC, trees, threads=1, sees_plays=True).gains
+        assert set(product(small.own.tolist(), small.other.tolist())) & set(ways)
+        assert packed(["2D", "5H"]) in draw_ranges(game.rules, game.state, Bounds(4, seed, known=0)).own
 
 
 def test_few_last_deals_estimate_the_mean_over_all_without_bias() -> None:
@@ -217,39 +156,93 @@ def test_few_last_deals_estimate_the_mean_over_all_without_bias() -> None:
 
 
 def test_what_cannot_be_solved_is_one_sentence() -> None:
-    two, long = (Rules.parse(f"krypkasino players=2 {more}") for more in ("", "later_deal=((11,0),)"))
-    whole, first = at_deal(two, 11, 0), at_deal(long, 4, 0)
-    for game, bounds, reason in (
-        (at_deal(two, 10, 0), Bounds(), "deal 10 of 12 is too early to be solved"),
-        (whole, Bounds(), "at most 6 cards in both hands, and this position has 8; give a later one, or how many"),
-        (after(at_deal(long, 4, 0), 16), Bounds(), "with 3 and 3 cards in hand and 28 unseen there are about 2"),
-        (Game(Rules.preset(players=4), seed=0), Bounds(), "late deals are solved in games like Krypkasino for two"),
-        (Game(Rules.preset("kasino-sweden", players=2), seed=0), Bounds(), "late deals are solved in games like Krypk"),
-        (whole, Bounds(1000), r"with 4 and 4 cards in hand .* give a later position or fewer hands"),
-        (first, Bounds(2), "at most 8 cards in both hands, and this position has 22"),
+    for rules, deal, bounds, reason in (
+        ("", 10, Bounds(), "deal 10 of 12 is too early to be solved"),
+        ("", 11, Bounds(), "at most 6 cards in both hands, and this position has 8; give a later one, or how many"),
+        ("", 11, Bounds(1000), "with 4 and 4 cards in hand .* give a later position or fewer hands"),
+        ("later_deal=((11,0),)", 4, Bounds(2), "at most 8 cards in both hands, and this position has 22"),
+        ("players=4", 1, Bounds(), "late deals are solved in games like Krypkasino for two"),
     ):
         with pytest.raises(ValueError, match=reason):
-            grow_late(game, bounds)
-    with pytest.raises(ValueError, match="hands and samples are 0, for all, or more, not -1 and 0"):
-        Bounds(-1)
+            solving.grow_late(at_deal(Rules.parse(f"krypkasino {rules}"), deal, 0), bounds)
 
 
 def test_the_command_shows_a_late_position(tmp_path: Path) -> None:
-    path, last, small = tmp_path / "late.txt", tmp_path / "last.txt", tmp_path / "small.txt"
+    path, small = tmp_path / "late.txt", tmp_path / "small.txt"
     path.write_text(LAST)
-    last.write_text(at_deal(Rules.preset(players=2), 12, 0).position())
     small.write_text(Game(Rules.preset("mini-sweep"), seed=0).position())
-    assert (
-        "if all hands that the seats may hold count alike; the strategy"
-        in krypenv("solve", "krypkasino", "--at", last).stdout
-    )
     bounded = krypenv("solve", "krypkasino", "--at", path, "--gap", "0.01", "--hands", 6).stdout
     assert "count alike, restricted to 6 candidate hands of each seat; the strategy" in bounded
     assert "seat 0 in deal 11; hand 2D 5H" in bounded
     for arguments, reason in (
         (("krypkasino", "--at", path, "--out", tmp_path / "out"), "is solved from one position only"),
-        (("krypkasino", "--hands", 6), "--hands bounds what the seats may hold at a position; give one with --at"),
+        (("krypkasino", "--hands", 6), "--hands bounds what the seats may hold at a position"),
         (("mini-sweep", "--at", small, "--hands", 6), "is solved as a whole, with all hands; leave out --hands"),
     ):
         assert reason in " ".join(krypenv("solve", *arguments).stderr.split())
     assert not (tmp_path / "out").exists()
+
+
+# ---------------------------------------------------------------------- the agent
+
+
+def decision(game: Game) -> tuple[np.ndarray, np.ndarray]:
+    """The observation of the seat to act, and its mask, as one row each."""
+    return game.observation(history=True)[None], game.action_mask()[None]
+
+
+def test_other_decisions_of_the_agent_are_those_of_champion_and_all_follow_from_the_seed() -> None:
+    game = Game(TWO, seed=3)
+    assert Equilibrium(TWO, 5).act(*decision(game)) == make_champion(TWO, 5).act(*decision(game))
+    game = Game(HIDDEN, seed=1)
+    first, again = (Equilibrium(HIDDEN, 7, hands=8).act(*decision(game)) for _ in range(2))
+    assert first == again
+
+
+@pytest.mark.parametrize(
+    ("text", "hands"), [("krypkasino", 1), ("krypkasino", 4), ("mini-low", 2), ("mini-double", 2), ("mini-copies", 2)]
+)
+def test_whole_late_deals_are_played_with_few_hands_whether_or_not_the_plays_are_known(text: str, hands: int) -> None:
+    """Some of the other seat's hands agree with all that is known, so every decision is one of the solved game."""
+    rules = Rules.parse(text)
+    game, random = at_deal(rules, len(rules.deal_sizes()) - 1, 1), np.random.default_rng(1)
+    agent, number = Equilibrium(rules, 1, hands=hands, samples=1, iterations=3), game.deal_number
+    while game.deal_number == number:
+        alone = Game.from_position(game.position()).observation(history=True)
+        for seen in (game.observation(), alone, game.observation(history=True)):
+            action = int(agent.act(seen[None], game.action_mask()[None])[0])
+            assert action in game.legal_actions()
+        game.act(action if game.turn == 0 else int(random.choice(game.legal_actions())))
+
+
+def test_what_the_agent_cannot_do_is_one_sentence() -> None:
+    for options, rules, sentence in (
+        ("hands=0", "mini-hidden", "hands and iterations are 1 or more, and samples 0 or more, not 0, 200 and 4"),
+        ("", "kasino-finland players=2", "late deals are solved in games like Krypkasino for two, not in"),
+        ("", "krypkasino later_deal=((11,0),)", "late deals are solved with at most 8 cards in both hands"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            agents.make(agents.typed(f"krypenv.training.solving:Equilibrium({options})"), Rules.parse(rules))
+
+
+def test_in_a_position_it_loses_nothing_if_it_sees_the_plays_and_counts_all_hands() -> None:
+    game = at_deal(HIDDEN, len(HIDDEN.deal_sizes()) - 1, 0)
+    perfect = solving.solve_late(game, threads=1)
+
+    def lost_by(hands: int, sees_plays: bool) -> float:
+        player = Equilibrium(HIDDEN, hands=hands, samples=0)
+        measured = solving.measure_late(player, perfect.trees, threads=1, sees_plays=sees_plays)
+        lost = solving.lost_to_equilibrium(perfect, measured, 1)
+        assert -1e-4 <= lost <= measured.exploitability + 1e-4
+        return lost
+
+    assert lost_by(500, True) < 0.02 < lost_by(1, False)
+
+
+@pytest.mark.parametrize("preset", ["mini-sweep", "mini-copies"])
+def test_it_plays_whole_small_games_perfectly(preset: str) -> None:
+    rules = Rules.preset(preset)
+    trees = solving.grow_for_agents(rules)
+    exact = solving.measure(Equilibrium(rules, hands=500, samples=0), rules, 1, 1, trees).exploitability
+    assert 0 <= exact < 0.002
+    assert (solving.measure("search", rules, 2, 1, trees).exploitability > 0.05) == (preset == "mini-copies")
