@@ -1,203 +1,111 @@
-"""Luck: zero on average whatever the value, the same for all seatings, and taken out of margins."""
+"""Luck: zero on average whatever the value, the same for all seatings, taken out of margins, and told of one game."""
 
 import itertools
 import math
+import random
+import re
 
 import numpy as np
 import pytest
 from support.arenas import Highest, Lowest
+from support.games import stacked
 
 from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.champion import shipped_model
-from krypenv.agents.scripted import tactical_style
-from krypenv.agents.search.horizon import make_model
-from krypenv.agents.workspace import make_workspaces
-from krypenv.cards import card_name
-from krypenv.families.variants import MOST_PLAYERS, PRESETS
-from krypenv.kernels import deals
+from krypenv.cards import parse_card
+from krypenv.families.variants import PRESETS
 from krypenv.kernels.captures import borrow_scratch
-from krypenv.kernels.compiled import compile_rules
-from krypenv.kernels.play import prepare
+from krypenv.kernels.compiled import compile_rules, lead_sign
 from krypenv.runtime.jit import handle
-from krypenv.state import allocate
-from krypenv.training import duplicate_match
 from krypenv.training.evaluation.luck import meter as meters
 from krypenv.training.evaluation.luck.control import Control, control_for, control_of, stored
+from krypenv.training.evaluation.luck.game_luck import GameLuck, luck_of_game
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate import play_duplicates
-from krypenv.training.evaluation.matches.margins import interval
-from krypenv.training.solving import measure, save
+from krypenv.ui.narrator.luck import tell_luck
 
 MAIN = Rules.preset("krypkasino")
-TACTICIAN = {"tactician": 1.0}
 TABLES = [
-    f"{name} players={players}" for name in PRESETS for players in range(2, MOST_PLAYERS[name] + 1)
-    if players == 2 or not (name.startswith("mini") or name == "mulle-glimne")
-]  # fmt: skip
-TEAMS_AND_SESSIONS = [
-    "krypkasino players=4 teams=2", "krypkasino players=6 teams=3", "krypkasino games=2",
-    "krypkasino games=0 threshold=60", "krypkasino goal=high", "kasino-sweden goal=low",
-    "kasino-finland games=0 threshold=16",
-    "kasino-finland players=4 teams=2", "mulle-glimne players=4 teams=2",
+    *(f"{name} players=2" for name in PRESETS), "krypkasino players=6", "overspader players=3", "mulle players=4",
+    "krypkasino players=4 teams=2", "krypkasino players=6 teams=3", "krypkasino games=2", "kasino-sweden goal=low",
+    "krypkasino games=0 threshold=60", "kasino-finland games=0 threshold=16", "mulle-glimne players=4 teams=2",
 ]  # fmt: skip
 
 
-def play(rules: Rules, names: tuple[str, str], number: int, control: Control, seed: int = 3) -> tuple:
-    """Margins and luck of duplicate deals: (deals, sides) each, by the seating of the first agent; and the meter."""
-    meter = Meter(rules, control)
-    players = [agents.make(name, rules, seed + at) for at, name in enumerate(names)]
-    found = play_duplicates(players, rules, deal_seeds(seed, number), meter)
-    return found.margins, found.luck, meter
-
-
-def at_a_deal(rules: Rules, number: int, seed: int = 0) -> np.ndarray:
-    """A game, (1,) of `GAME`, of which a deal has just begun, after the first legal actions."""
-    engine = Engine(rules, 1, [seed])
+def at_deal(engine: Engine, number: int) -> Engine:
+    """Make the first legal actions up to the beginning of a deal."""
     while engine.state.deal_number[0] < number:
         engine.step(engine.action_mask.argmax(axis=1))
-    return engine.state.copy()
+    return engine
 
 
 # ---------------------------------------------------------------------- zero on average
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-@pytest.mark.parametrize(
-    "text", ["mini-count", "mini-choice", "mini-mulle", "krypkasino", "mulle", "overspader players=3"]
-)
+@pytest.mark.parametrize("text", ["mini-count", "mini-mulle", "krypkasino", "overspader players=3"])
 def test_a_redeal_is_the_game_with_that_deck(text, number):
     """The redeal of a deal is what the same play leads to if the deck had been in that order from the start."""
     rules = Rules.parse(text)
-    number = min(number, int(compile_rules(rules)[0]["num_deals"]))
-    state = at_a_deal(rules, number)
+    number = min(number, len(rules.deal_sizes()))
+    state = at_deal(Engine(rules, 1, [0]), number).state.copy()
     for seed in range(8):
         again = handle(state.copy())
         meters.redeal(compile_rules(rules)[0], again[0], np.uint64(seed), borrow_scratch()[0])
-        twin = Game(rules, deck=[card_name(int(kind)) for kind in again["deck"][0, : rules.deck_size]])
-        engine = Engine.from_state(rules, np.array([twin.state], twin.state.dtype))
-        while engine.state.deal_number[0] < number:
-            engine.step(engine.action_mask.argmax(axis=1))
-        for name in state.dtype.names:
-            if name != "rng":
-                assert (engine.state[name] == again[name]).all(), name
+        found = at_deal(stacked(rules, again["deck"][:, : rules.deck_size]), number).state
+        for name in set(state.dtype.names) - {"rng"}:
+            assert (found[name] == again[name]).all(), name
 
 
 @pytest.mark.parametrize("text", ["mini-low", "mini-high"])
-def test_luck_is_exactly_zero_over_all_that_can_come(text):
-    """By the value of a deal that the meter takes, over all hands that the last deal can bring."""
-    rules = Rules.parse(text)
-    compiled = compile_rules(rules)
-    number = int(compiled[0]["num_deals"])
-    state = at_a_deal(rules, number)
-    start, size = (int(compiled[0]["deal_start"][at]) for at in (number - 1, number))
-    orders = list(itertools.permutations(state["deck"][0, start:size].tolist()))
-    games = handle(allocate(len(orders)))
-    for at, order in enumerate(orders):
-        games[at] = state[0]
-        deals.take_back(compiled[0], games[at])
-        games["deck"][at, start:size] = order
-        deals.deal(compiled[0], games[at])
-        prepare(compiled[0], games[at], borrow_scratch()[0])
-    values = np.zeros((len(orders), 2))
-    meters.value_by_tactician(tactical_style(rules), compiled, make_model("sweep"), games, make_workspaces(), values)
-    luck = values - values.mean(axis=0)
-    assert luck.any()
-    assert luck.sum(axis=0) == pytest.approx([0, 0], abs=1e-9)
-    # and redeals come to the same mean, within four standard errors
-    many = 4000
-    drawn = handle(allocate(1 + many))
-    meters.write_redeals(compiled, handle(state.copy()), np.zeros(1, np.int64), many, drawn, make_workspaces())
-    found = np.zeros((1 + many, 2))
-    meters.value_by_tactician(tactical_style(rules), compiled, make_model("sweep"), drawn, make_workspaces(), found)
-    error = found[1:, 0].std() / math.sqrt(many)
-    assert abs(found[1:, 0].mean() - values[:, 0].mean()) < 4 * error
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [*TABLES, *TEAMS_AND_SESSIONS])
-def test_the_luck_of_all_deals_is_zero_on_average(text):
-    """To four standard errors, in games of a greedy player and a random one."""
-    rules = Rules.parse(text)
-    deals = 160 if rules.capture == "maximal" else 24
-    _, luck, meter = play(rules, ("greedy", "random"), deals, control_of(rules, shares=TACTICIAN))
-    later = rules.deck_size - int(compile_rules(rules)[0]["deal_start"][1])  # cards after the first deal
-    assert meter.parts.any() == (later > 1)
-    by_deal = luck.mean(axis=1)
-    assert abs(by_deal.mean()) <= 4 * by_deal.std(ddof=1) / math.sqrt(deals)
-    assert np.abs(meter.luck.sum(axis=1)).max() < 0.01  # what one side has, the others lack
-
-
-def test_the_first_deal_brings_luck_that_all_seatings_share():
-    meter = Meter(MAIN, control_of(MAIN, shares=TACTICIAN))
-    engine = Engine(MAIN, 8, np.repeat(deal_seeds(1, 4), 2))
+def test_luck_sums_to_zero_over_all_that_the_last_deal_can_bring(text):
+    """Within four standard errors of a thousand redeals for each order of its cards."""
+    rules, redeals = Rules.parse(text), 1000
+    hands, table = rules.deal_sizes()[-1]
+    deck, start = Game(rules, seed=0).deck, rules.deck_size - sum(hands) - table
+    decks = [[*deck[:start], *order] for order in itertools.permutations(deck[start:])]
+    engine = at_deal(stacked(rules, [list(map(parse_card, each)) for each in decks]), len(rules.deal_sizes()))
+    meter = Meter(rules, Control({"tactician": 0.5}, redeals, ""))
     meter.begin(engine, first=True)
-    luck = meter.luck.reshape(4, 2, 2)
+    luck = meter.parts[:, :, 0]
     assert luck.any()
-    assert (luck[:, 0] == luck[:, 1]).all()
-    meter.begin(engine)
-    assert not meter.luck.any()
-
-
-# ---------------------------------------------------------------------- adjusted margins
+    assert (np.abs(luck.mean(axis=0)) < 4 * luck.std(axis=0) / math.sqrt(redeals * len(luck))).all()
+    assert meter.luck == pytest.approx(luck / 2, abs=0.001)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("text", "one", "other", "deals"),
+    ("text", "players", "deals"),
     [
-        ("krypkasino", "champion(worlds=20)", "search(worlds=20)", 100),
-        ("krypkasino", "champion(worlds=0)", "rollout(worlds=4)", 300),
-        ("krypkasino", "ismcts(worlds=20)", "tactician(shed=True)", 200),
-        ("krypkasino", "oracle-hand", "greedy", 150),
-        ("krypkasino players=4", "champion(worlds=0)", "tactician(shed=True)", 200),
-        ("kasino-sweden", "champion(worlds=0)", "tactician", 150),
-        ("mulle", "champion(worlds=0)", "tactician", 60),
+        *((text, ("greedy", "random"), 80) for text in TABLES),
+        ("krypkasino", ("champion(worlds=0)", "rollout(worlds=4)"), 300),
+        ("krypkasino", ("oracle-hand", "greedy"), 150),
+        ("mulle", ("champion(worlds=0)", "tactician"), 60),
     ],
 )
-def test_adjusted_and_raw_margins_agree(text, one, other, deals):
+def test_the_luck_of_all_deals_is_zero_on_average_and_less_is_left_to_chance(text, players, deals):
+    """To four standard errors."""
     rules = Rules.parse(text)
-    margins, luck, _ = play(rules, (one, other), deals, control_of(rules), seed=4)
-    by_deal = luck.mean(axis=1)
-    assert abs(by_deal.mean()) < 4 * by_deal.std(ddof=1) / math.sqrt(deals)
-    raw = margins.mean(axis=1)
-    assert (raw - by_deal).var() < raw.var()  # and less is left to chance
+    meter = Meter(rules, control_of(rules))
+    own = [agents.make(name, rules, at) for at, name in enumerate(players)]
+    found = play_duplicates(own, rules, deal_seeds(4, deals), meter)
+    luck, margins = found.luck.mean(axis=1), found.margins.mean(axis=1)
+    later = rules.deck_size - int(compile_rules(rules)[0]["deal_start"][1])  # cards after the first deal
+    assert meter.parts.any() == (later > 1)
+    assert abs(luck.mean()) <= 4 * luck.std(ddof=1) / math.sqrt(deals)
+    assert (margins - luck).var() < margins.var() or players == ("greedy", "random")
+    assert np.abs(meter.luck.sum(axis=1)).max() < 0.01  # what one side has, the others lack
 
 
-@pytest.mark.slow
-def test_intervals_of_a_thousand_matches_between_equals_cover_zero():
-    """95 of 100 do, within what chance allows: 4 standard errors of a thousand trials."""
-    rules, of_a_match = MAIN, 8
-    margins, luck, _ = play(
-        rules, ("tactician", "tactician"), 1000 * of_a_match, control_of(rules, shares={"tactician": 0.6})
-    )
-    by_match = (margins - luck).mean(axis=1).reshape(1000, of_a_match)
-    inside = sum(low <= 0 <= high for _, low, high in map(interval, by_match))
-    assert abs(inside - 950) < 4 * math.sqrt(1000 * 0.05 * 0.95)
+def test_luck_is_the_same_for_any_number_of_games_at_once(monkeypatch):
+    def measured(deals):
+        players, meter = [Lowest(MAIN), Highest(MAIN)], Meter(MAIN, control_of(MAIN))
+        return play_duplicates(players, MAIN, deal_seeds(3, deals), meter).luck
 
-
-def test_a_match_tells_both_margins_and_what_a_deal_is_worth():
-    result = duplicate_match("search(worlds=10, plies=1)", "greedy", MAIN, deals=20, seed=1)
-    assert result.adjusted is not None
-    assert result.adjusted.worth > 1
-    assert result.adjusted.high - result.adjusted.low < result.high - result.low
-    assert control_of(MAIN).digest in result.adjusted.control
-    assert "luck taken out" in str(result)
-    without = duplicate_match("search(worlds=10, plies=1)", "greedy", MAIN, deals=20, seed=1, luck="off")
-    assert without.adjusted is None
-    assert without.margin == result.margin
-    assert "luck" not in str(without)
-
-
-def test_luck_is_the_same_for_any_number_of_threads_and_games_at_once(monkeypatch):
-    def measured(deals, threads=1):
-        meter, players = Meter(MAIN, control_of(MAIN)), [Lowest(MAIN), Highest(MAIN)]
-        return play_duplicates(players, MAIN, deal_seeds(3, deals), meter, threads).luck
-
-    few, many, threads = measured(3), measured(12), measured(12, threads=2)
+    few, many = measured(3), measured(12)
     assert few.any()
     assert (few == many[:3]).all()
-    assert (threads == many).all()
     monkeypatch.setattr(meters, "AT_ONCE", 5 * 17)  # five games with their redeals
     assert (measured(12) == many).all()
 
@@ -205,59 +113,35 @@ def test_luck_is_the_same_for_any_number_of_threads_and_games_at_once(monkeypatc
 # ---------------------------------------------------------------------- where it is taken out
 
 
-@pytest.mark.parametrize(
-    ("names", "is_on"),
-    [
-        (("random", "greedy", "tactician(shed=True)", "champion(worlds=0)", "search(worlds=4)", "oracle-hand"), False),
-        ((str(shipped_model(MAIN)), f"guided(model={str(shipped_model(MAIN))!r}, worlds=9)"), False),
-        (("search", "search(worlds=10)", "champion", "rollout(worlds=10)", "ismcts(ms=2)", "oracle-cards"), True),
-    ],
-)
-def test_it_is_on_where_an_agent_takes_long_or_is_not_of_the_package(names, is_on):
-    quick = agents.make("greedy", MAIN)
-    for player in [agents.make(name, MAIN) for name in names] + [Lowest(MAIN)] * is_on:
+def test_luck_is_taken_out_where_an_agent_takes_long_or_is_not_of_the_package():
+    quick, network = agents.make("greedy", MAIN), str(shipped_model(MAIN))
+    names = "random", "tactician(shed=True)", "champion(worlds=0)", "search(worlds=4)", "oracle-hand", network
+    slow = "search(worlds=10)", "champion", "rollout(worlds=10)", "ismcts(ms=2)", "oracle-cards"
+    for player in [*(agents.make(name, MAIN) for name in (*names, *slow)), Lowest(MAIN)]:
+        is_on = player.name not in names and player.name != network
         assert control_for("auto", [quick, player], MAIN) == (control_of(MAIN) if is_on else None), player
         assert control_for("on", [quick, player], MAIN) == control_of(MAIN)
         assert control_for("off", [quick, player], MAIN) is None
 
 
 def test_who_sees_the_deck_has_no_luck():
-    players = [agents.make(name, MAIN) for name in ("oracle-deck", "search")]
-    assert control_for("auto", players, MAIN) is None
-    assert control_for("auto", [agents.make("oracle-cards", MAIN)], MAIN) == control_of(MAIN)
-    with pytest.raises(ValueError, match="oracle-deck: it sees which cards come"):
-        control_for("on", players, MAIN)
-    own = agents.make("greedy", MAIN)
+    """Whoever cheats sees it, unless it says otherwise."""
+    own, seer = agents.make("greedy", MAIN), agents.make("oracle-deck", MAIN)
+    assert control_for("auto", [seer, agents.make("search", MAIN)], MAIN) is None
     own.cheats = True
-    with pytest.raises(ValueError, match="greedy: it sees which cards come"):
-        control_for("on", [own], MAIN)
+    for cheater in (seer, own):
+        with pytest.raises(ValueError, match=f"{cheater.name}: it sees which cards come"):
+            control_for("on", [cheater], MAIN)
     own.sees_deck = False
     assert control_for("on", [own], MAIN) == control_of(MAIN)
-    with pytest.raises(ValueError, match="luck is auto, on or off, not 'maybe'"):
-        duplicate_match("greedy", "random", MAIN, deals=1, luck="maybe")
 
 
 def test_a_digest_tells_controls_apart():
-    some = [
-        control_of(MAIN, redeals, shares) for shares, redeals in
-        (
-            ({"tactician": 0.5}, 16), ({"tactician": 0.6}, 16), ({"tactician": 0.5}, 8),
-            ({"tactician": 0.5, "network": 0.1}, 16),
-        )
-    ]  # fmt: skip
+    half = {"tactician": 0.5}
+    all_of_them = ((half, 16), ({"tactician": 0.6}, 16), (half, 8), ({**half, "network": 0.1}, 16))
+    some = [control_of(MAIN, redeals, shares) for shares, redeals in all_of_them]
     assert len({each.digest for each in some}) == 4
-    assert control_of(MAIN, shares={"tactician": 0.5, "network": 0}) == some[0]
-
-
-def test_the_adjusted_margin_of_exact_play_is_right(tmp_path):
-    """A best response to tactician wins what the solver computes, luck taken out."""
-    rules = Rules.parse("mini-copies")
-    measured = measure("tactician", rules, seeds=100)
-    folder = save(tmp_path / "response", measured, best_response=True)
-    match = duplicate_match(str(folder), "tactician", rules, deals=3000, seed=2, luck="on")
-    assert match.adjusted is not None
-    assert match.adjusted.worth > 1
-    assert match.adjusted.low - 0.02 <= measured.exploitability <= match.adjusted.high + 0.02
+    assert control_of(MAIN, shares={**half, "network": 0}) == some[0]
 
 
 def test_rules_have_their_own_coefficients_or_the_default() -> None:
@@ -267,3 +151,101 @@ def test_rules_have_their_own_coefficients_or_the_default() -> None:
         assert all(0 <= share <= 1.2 for share in entry["shares"].values())
     assert control_of(Rules.parse("krypkasino games=3")) == control_of(MAIN)
     assert control_of(Rules.parse("mini-low")).shares == stored()["default"]["shares"]
+
+
+# ---------------------------------------------------------------------- one game
+
+LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"
+GAMES = [
+    "krypkasino players=2", "krypkasino players=3", "krypkasino players=4 teams=2", "mini-high", "mini-mulle",
+    "kasino-sweden players=2", "krypkasino players=2 games=2",
+]  # fmt: skip
+
+
+def played(rules, seed=3, moves=None):
+    """A game of random players, of so many moves or to its end."""
+    game, choices = Game(Rules.parse(rules), seed=seed), random.Random(seed)
+    while not game.is_over and (moves is None or len(game.moves) < moves):
+        game.act(choices.choice(game.legal_actions()))
+    return game
+
+
+@pytest.mark.parametrize("text", GAMES)
+def test_luck_and_play_are_the_margin(text):
+    game = played(text)
+    luck, rules = luck_of_game(game), game.rules
+    sides = rules.num_teams
+    assert luck.deals == tuple(range(1, len(rules.deal_sizes()) + 1))
+    assert luck.luck.shape == luck.margins.shape == (len(luck.deals), sides)
+    assert luck.luck + luck.play == pytest.approx(luck.margins, abs=1e-9)
+    assert luck.luck.any(axis=1).any()
+    own = np.array([sum(game.scores()[side::sides]) for side in range(sides)])
+    final = lead_sign(rules) * ((own.sum() - own) / (sides - 1) - own)
+    assert luck.margins.sum(axis=0) == pytest.approx(final)
+    assert luck.margins.sum(axis=1) == pytest.approx(0, abs=1e-9)
+    assert luck.luck.sum(axis=1) == pytest.approx(0, abs=0.01)  # each figure is rounded
+
+
+@pytest.mark.parametrize("text", ["krypkasino players=2", "mini-low"])
+def test_the_same_game_has_the_same_luck_with_a_seed_and_without(text):
+    game = played(text)
+    luck = luck_of_game(game)
+    without = Game(game.rules, deck=game.deck, dealer=game.dealer)
+    for action in game.actions:
+        without.act(action)
+    for twin in (game, Game.replay(game.record()), without, Game.replay(without.record())):
+        assert luck_of_game(twin).to_json() == luck.to_json()
+    assert str(control_of(game.rules).shares["tactician"]) in luck.control
+
+
+def test_a_game_from_a_position_has_the_luck_of_the_deals_that_follow():
+    game = played("krypkasino players=2")
+    later = Game.from_position(played("krypkasino players=2", moves=43).position())
+    for move in game.moves[43:]:
+        later.push(move)
+    whole, part = luck_of_game(game), luck_of_game(later)
+    assert part.deals == whole.deals[5:]
+    assert part.luck.tolist() == whole.luck[5:].tolist()
+    assert part.margins.tolist() == whole.margins[5:].tolist()
+    assert whole.is_whole
+    assert part.is_over
+    assert not part.is_whole
+    assert part.tell(0).startswith("From deal 6 on, you ")
+
+
+def test_a_deal_that_is_being_played_does_not_count():
+    for moves, finished in ((11, 0), (12, 1), (19, 1), (20, 2)):
+        game = played("krypkasino players=2", moves=moves)
+        luck = luck_of_game(game)
+        assert luck.deals == tuple(range(1, finished + 1))
+        assert luck.luck.shape == (finished, 2)
+    assert luck.tell(1, "Seat 1", "it").startswith("After deal 2, seat 1 ")
+    game = Game.from_position(LAST)
+    game.push("2C")
+    assert luck_of_game(game).deals == ()
+    with pytest.raises(ValueError, match="no deal was dealt and finished"):
+        luck_of_game(game).tell(0)
+
+
+def test_a_part_of_a_game_from_a_position_is_told():
+    luck = GameLuck((3, 4), np.array([[4.0, -4], [1, -1]]), np.array([[2.0, -2], [1, -1]]), False, "")
+    assert luck.tell(1) == "From deal 3 to deal 4, you trailed by 5: 3 of them were the cards."
+    assert luck.to_json()["deals"][0] == {"deal": 3, "margins": [4, -4], "luck": [2, -2]}
+
+
+@pytest.mark.parametrize(
+    ("margin", "luck", "more", "told"),
+    [
+        (-12, -15, {}, "lost by 12; the cards cost them 15."),
+        (0, 5, {}, "tied on points, though the cards gave them 5."),
+        (-12, -0.4, {}, "lost by 12; the cards were even."),
+        (-12, -0.9, {}, "lost by 12: 1 of them was the cards."),
+        (-1, -1, {}, "lost by 1: all of it was the cards."),
+        (-1, 5, {"sides": 4}, "ended 1 point behind the others on average, though the cards gave them 5."),
+        (7, 5, {"is_over": False}, "led by 7: 5 of them were the cards."),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_a_margin(margin, luck, more, told):
+    assert tell_luck(margin, luck, "All", "them", **more) == f"All {told}"
+    of_you = re.sub("(gave|cost) them", r"\1 you", told)
+    assert tell_luck(margin, luck, **more) == f"You {of_you}"
