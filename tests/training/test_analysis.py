@@ -1,24 +1,26 @@
-"""Analysis: exact where nothing is hidden, blind to what is, marks that mean what they say; and the command."""
+"""Analysis: exact where nothing is hidden, blind to what is, marks that mean what they say; its texts and command."""
 
 import json
 import random
 from math import comb
 
-import numpy as np
 import pytest
 from support.commands import krypenv
-from support.games import lay
+from support.games import after, lay, play_out
 from support.hidden import twin_of
+from support.places import TESTS
 
 from krypenv import Game, Rules, agents
-from krypenv.advice.estimates import Estimate
-from krypenv.advice.values import examined
 from krypenv.agents.champion import MODELS
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
-from krypenv.training.evaluation.analysis.comments import annotate
+from krypenv.training.evaluation.analysis.comments import annotate, print_luck, print_position, print_record
+from krypenv.ui.study.steps import read_record
 
+ANALYSES = TESTS / "training" / "analyses"
 # The last cards of a game of two: 2C creeps and leaves 2 and 4 of a sum that only 6D takes, a sweep that pays 10.
 LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"
+
+BEGUN = "rules: krypkasino; table: 4H 3C 3D JC; hand 0: 9D; hand 1: 6D 8C; pending: 7C; captured 1: rest"
 
 
 def best_margin(game, side):
@@ -34,18 +36,15 @@ def best_margin(game, side):
     return max(values) if game.turn == side else min(values)
 
 
-def played_game(seed=3, players=2, preset="krypkasino"):
+def played_game(seed=3, preset="krypkasino"):
     """A game of the tactician against random players."""
-    game = Game(Rules.preset(preset, players=players), seed=seed)
-    rng = np.random.default_rng(seed)
-    tactician = agents.make("tactician", game.rules, seed)
+    game = Game(Rules.preset(preset, players=2), seed=seed)
+    rng, tactician = random.Random(seed), agents.make("tactician", game.rules, seed)
     while not game.is_over:
-        moves = game.legal_moves()
-        move = moves[rng.integers(len(moves))]
         if game.turn == 0:
-            action = int(tactician.act(game.observation()[None], game.action_mask()[None])[0])
-            move = next((each for each in moves if each.kinds()[0] == action), move)
-        game.push(move)
+            game.act(int(tactician.act(game.observation()[None], game.action_mask()[None])[0]))
+        else:
+            game.act(rng.choice(game.legal_actions()))
     return game
 
 
@@ -53,13 +52,6 @@ def must_sweep(game):
     """Whether the seat to act has nothing but sweeps."""
     moves = game.legal_moves()
     return bool(moves) and all(move.sweep for move in moves)
-
-
-def pushed(game, move):
-    """The game after a move."""
-    twin = game.copy()
-    twin.push(move)
-    return twin
 
 
 def cut(game, moves):
@@ -73,7 +65,7 @@ def cut(game, moves):
 # ---------------------------------------------------------------------- where nothing is hidden
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_last_plays_of_two_are_exact_in_margins_and_sweeps(seed):
     whole = played_game(seed)
     for moves in (96, 97, 99):
@@ -83,12 +75,12 @@ def test_the_last_plays_of_two_are_exact_in_margins_and_sweeps(seed):
         assert {value.move for value in analysis.moves} == {str(move) for move in game.legal_moves()}
         assert analysis.best.margin.mean == best_margin(game, game.turn)
         for value in analysis.moves:
-            after = pushed(game, value.move)
-            assert value.margin.mean == best_margin(after, game.turn)
+            twin = after(game, value.move)
+            assert value.margin.mean == best_margin(twin, game.turn)
             assert value.behind.mean == analysis.best.margin.mean - value.margin.mean
             assert value.margin.half is None
-            assert value.sets_up == must_sweep(after)
-            outcomes = {must_sweep(pushed(after, reply)) for reply in after.legal_moves()} or {False}
+            assert value.sets_up == must_sweep(twin)
+            outcomes = {must_sweep(after(twin, reply)) for reply in twin.legal_moves()} or {False}
             if len(outcomes) == 1:  # whatever the other seat takes
                 assert value.risks == outcomes.pop()
 
@@ -97,50 +89,25 @@ def test_the_chance_of_a_sweep_is_that_of_a_card_that_can():
     game = lay("3C", "5D 9D", "8H 2H", rules="kasino-sweden players=2")
     chances = {value.move: value.sets_up for value in analyze_position(game).moves}
     assert chances == {"5D": 1, "9D": 0}  # the other hand is known: 3 + 5 make eight
-    assert {value.move: value.sets_up for value in analyze_position(Game.from_position(LAST)).moves} == {
-        "2C": 1,
-        "3C": 0,
-    }
+    chances = {value.move: value.sets_up for value in analyze_position(Game.from_position(LAST)).moves}
+    assert chances == {"2C": 1, "3C": 0}
 
 
 def test_an_analysis_holds_the_move_that_was_played_and_says_what_it_looked_at():
     """Kasino, where either eight may be taken: captures that differ in suits alone are looked at once."""
     game = lay("8C 8H TD TS 4C", "8D", "KD", rules="kasino-sweden players=2")
-    game.push("8Dx8H")
-    (play,) = analyze(game).plays
-    assert play.legal == 4  # nothing, either eight, both
-    assert play.played.move == "8Dx8H"
-    assert {value.move for value in play.moves} == {"8D", "8Dx8C", "8Dx8H", "8Dx8C8H"}
-    assert len({value.margin.mean for value in play.moves if len(value.move) == 5}) == 1
-    game.pop()
     position = analyze_position(game)
     assert {value.move for value in position.moves} == {"8D", "8Dx8C", "8Dx8C8H"}
     assert (position.legal, position.was_cut, position.worlds) == (4, False, 1)
-    # the king is the last card, and all the rest belongs to the last capture
-    assert position.best.move in ("8Dx8C", "8Dx8C8H")
     assert position.best.margin.mean == best_margin(game, 0)
-
-
-def test_a_play_that_was_begun_goes_on():
-    game = Game.from_position(
-        "rules: krypkasino; table: 4H 3C 3D JC; hand 0: 9D; hand 1: 6D 8C; pending: 7C; captured 1: rest"
-    )
-    analysis = analyze_position(game)
-    assert analysis.pending == "7C"
-    assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
-    assert len(analysis.moves) == 2
+    game.push("8Dx8H")
+    (play,) = analyze(game).plays
+    assert (play.legal, play.played.move) == (4, "8Dx8H")
+    assert {value.move for value in play.moves} == {"8D", "8Dx8C", "8Dx8H", "8Dx8C8H"}
+    assert len({value.margin.mean for value in play.moves if len(value.move) == 5}) == 1
 
 
 # ---------------------------------------------------------------------- where hands are hidden
-
-
-def test_b2_an_analysis_lists_builds():
-    game = Game(Rules.preset("mulle-glimne"), seed=3)
-    while not any(move.build for move in game.legal_moves()):
-        game.act(game.legal_actions()[0])
-    moves = {value.move for value in analyze_position(game, worlds=4).moves}
-    assert any("=" in move for move in moves)
-    assert moves <= {str(move) for move in game.legal_moves()}
 
 
 def test_the_chance_of_a_sweep_set_up_is_that_of_drawing_a_sweeper():
@@ -151,25 +118,12 @@ def test_the_chance_of_a_sweep_set_up_is_that_of_drawing_a_sweeper():
         unseen = [*game.hand(1), *game.deck[-game.stock_size :]]
         analysis = analyze_position(game, worlds=worlds)
         for value in analysis.moves:
-            after = pushed(game, value.move)
-            ranks = {"A23456789TJQK"[rank - 1] for rank in after.sweep_ranks()}
+            ranks = {"A23456789TJQK"[rank - 1] for rank in after(game, value.move).sweep_ranks()}
             sweepers = sum(card[0] in ranks for card in unseen)
             chance = 1 - comb(len(unseen) - sweepers, 4) / comb(len(unseen), 4)
             assert abs(value.sets_up - chance) <= 4 * (chance * (1 - chance) / worlds) ** 0.5
             chances.append(chance)
     assert any(0 < chance < 1 for chance in chances)
-
-
-def test_intervals_are_those_of_the_same_worlds_for_all_moves():
-    """A move's distance from the best one is measured world by world."""
-    game = cut(played_game(1), 86)
-    values = analyze_position(game, worlds=30).moves
-    moves, found = examined(game, agents.make("search(worlds=30)", game.rules, 0))
-    margins = dict(zip(map(str, moves), found.margins.T, strict=True))
-    assert len(values) == len(moves) > 1
-    for value in values:
-        assert value.margin == Estimate.of(margins[value.move])
-        assert value.behind == Estimate.of(margins[values[0].move] - margins[value.move])
 
 
 def test_hidden_cards_have_no_part():
@@ -182,16 +136,17 @@ def test_hidden_cards_have_no_part():
 
 
 def test_open_hands_are_labelled():
-    game = cut(played_game(players=3), 50)
+    game = cut(play_out(Game(Rules.preset("krypkasino", players=3), seed=3)), 48)
     analysis = analyze_position(game, worlds=5, open_hands=True)
     assert (analysis.open_hands, analysis.worlds, analysis.agent) == (True, 1, "oracle-hand")
     own, others = game.scores()[game.turn], sum(game.scores()) - game.scores()[game.turn]
     assert analysis.so_far == pytest.approx(others / 2 - own) != 0
     assert sorted(value.move for value in analysis.moves) == sorted(map(str, game.legal_moves()))
-    for value in analysis.moves:
-        after = pushed(game, value.move)
-        if after.deal_number == game.deal_number:
-            assert value.sets_up == must_sweep(after)
+    twins = {str(move): after(game, move) for move in game.legal_moves()}
+    assert {twin.deal_number for twin in twins.values()} == {game.deal_number}
+    assert {value.move: value.sets_up for value in analysis.moves} == {
+        move: must_sweep(twin) for move, twin in twins.items()
+    }
 
 
 @pytest.mark.parametrize("name", [str(MODELS / "two"), f"learned(model={str(MODELS / 'two')!r})"])
@@ -205,108 +160,131 @@ def test_a_network_analyses_as_guided_does(name):
 # ---------------------------------------------------------------------- records
 
 
-def test_regret_and_marks_of_a_game():
-    game = played_game()
+def test_each_move_of_a_game_is_analysed_as_its_position_and_marked_by_its_regret():
+    game = cut(played_game(), 60)
     analysis = analyze(game, worlds=20)
-    assert [play.number for play in analysis.plays] == list(range(1, len(game.moves) + 1))
     assert [play.played.move for play in analysis.plays] == [str(move) for move in game.moves]
-    assert all(play.regret >= 0 for play in analysis.plays)
     for play in analysis.plays:
         expected = ""
         if play.regret >= 1 and (play.played.behind.low is None or play.played.behind.low > 0):
             expected = "??" if play.regret >= 6 else "?" if play.regret >= 3 else "?!"
         assert play.mark == expected
+    for play in analysis.plays[50:]:
+        there = analyze_position(cut(game, play.number - 1), worlds=20)
+        assert (there.moves, there.so_far, there.seat) == (play.moves, play.so_far, play.seat)
     tactician, chance = analysis.seats
     assert tactician.mean_regret < chance.mean_regret
     assert chance.blunders > 0
-    assert json.loads(json.dumps(analysis.to_json()))["marks"] == {"inaccuracy": 1, "mistake": 3, "blunder": 6}
-    alone = analyze(game, worlds=20, seat=1)
-    assert alone.plays == tuple(play for play in analysis.plays if play.seat == 1)
-    for play in analysis.plays[50:60]:
-        there = analyze_position(cut(game, play.number - 1), worlds=20)
-        assert (there.moves, there.so_far, there.seat) == (play.moves, play.so_far, play.seat)
-    for seat in analysis.seats:
-        regrets = [play.regret for play in analysis.plays if play.seat == seat.seat and len(play.moves) > 1]
-        assert seat.decisions == len(regrets)
-        assert seat.total_regret == pytest.approx(sum(regrets))
-        assert seat.mean_regret == pytest.approx(np.mean(regrets))
-        assert seat.best_rate == pytest.approx(np.mean(np.array(regrets) < 1e-9))
+    assert analyze(game, worlds=20, seat=1).plays == tuple(play for play in analysis.plays if play.seat == 1)
 
 
-def test_a_blunder_is_marked_and_best_play_has_no_regret():
+def test_marks_begin_at_their_points_and_best_play_has_no_regret():
     game = Game.from_position(LAST)
     game.push("3C")
-    [play] = analyze(game).plays
-    assert (play.mark, play.best.move) == ("??", "2C")
-    assert play.regret == best_margin(pushed(Game.from_position(LAST), "2C"), 0) - best_margin(game, 0)
-    for blunder, mark in ((play.regret, "??"), (play.regret + 1, "?")):
-        [again] = analyze(game, marks=Marks(inaccuracy=1, mistake=3, blunder=blunder)).plays
-        assert again.mark == mark
+    for blunder, mark in ((10, "??"), (10.1, "?")):
+        [play] = analyze(game, marks=Marks(inaccuracy=1, mistake=3, blunder=blunder)).plays
+        assert (play.mark, play.best.move, play.regret) == (mark, "2C", 10)
     game.pop()
     while not game.is_over:
         game.push(analyze_position(game).best.move)
     assert all(play.regret == 0 and not play.mark for play in analyze(game).plays)
 
 
-def test_what_can_not_be_analysed_is_refused():
-    game, over = Game(Rules.preset("krypkasino"), seed=1), played_game(preset="mini-low")
-    for call, message in (
-        (lambda: analyze_position(over), "the game is over"),
-        (lambda: analyze(over, marks=Marks(inaccuracy=3, mistake=2, blunder=1)), "three rising numbers of points"),
-        (lambda: analyze(over, seat=2), "there is no seat 2; the seats are 0 to 1"),
-        (
-            lambda: analyze_position(game, "tactician"),
-            "tactician can't analyse what a seat sees; .* champion can",
-        ),
-        (lambda: analyze_position(game, "serach"), "unknown agent 'serach'"),
-        (lambda: analyze_position(game, worlds=1), "worlds should be greater than or equal to 2, not 1"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call()
+# ---------------------------------------------------------------------- texts
+
+SMALL = play_out(Game(Rules.preset("mini-low"), seed=3), 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "seat"),
+    [
+        ("two", "mini-low", None),
+        ("two-one-seat", "mini-low", 1),
+        ("three-one-seat", "mini-low players=3", 2),
+        ("teams", "mini-double players=4 teams=2", 1),
+    ],
+)
+def test_what_is_printed_of_a_game_and_written_into_its_record_is_as_stored(
+    name, text, seat, capsys, monkeypatch, file_regression
+):
+    """Each move's mark, its regret with the interval, and the better move; the luck of each deal and of the game."""
+    monkeypatch.setenv("COLUMNS", "120")
+    game = play_out(Game(Rules.parse(text), seed=5), 5)
+    analysis = analyze(game, worlds=30, seat=seat)
+    print_record(analysis)
+    print(annotate(game, analysis))
+    told = capsys.readouterr().out
+    file_regression.check(told, encoding="utf-8", fullpath=ANALYSES / f"{name}.txt")
+
+
+def test_positions_are_printed_as_stored(capsys, monkeypatch, file_regression):
+    """One where hands are hidden, one where none is, and one in the middle of a play."""
+    monkeypatch.setenv("COLUMNS", "120")
+    print_position(analyze_position(Game(Rules.preset("mini-low"), seed=5), worlds=30))
+    for text in (LAST, BEGUN):
+        print_position(analyze_position(Game.from_position(text)))
+    file_regression.check(capsys.readouterr().out, encoding="utf-8", fullpath=ANALYSES / "positions.txt")
+
+
+def test_where_nothing_is_hidden_there_is_no_interval_and_without_a_deal_no_luck(capsys):
+    game = Game.from_position(LAST)
+    game.push("3C")
+    analysis = analyze(game)
+    assert Game.replay(annotate(game, analysis)).comments[1] == "?? 10.0 behind 2C"
+    print_luck(analysis)
+    assert capsys.readouterr().out == "\nluck: unknown, as no deal was both dealt and finished in this record\n"
+    assert analysis.to_json()["luck"]["deals"] == []
+
+
+def test_the_record_reads_back_as_the_same_game_with_its_own_comments():
+    game, analysis = SMALL.copy(), analyze(SMALL, worlds=5)
+    game.tags["Event"] = "an example"
+    game.comments |= {0: "before all", 2: "two\nlines", len(game.moves): "the end"}
+    record = annotate(game, analysis)
+    twin = Game.replay(record)
+    assert twin.record() == record
+    assert twin.moves == game.moves
+    assert twin.tags == {"Event": "an example", "Annotator": "search(worlds=5)"}
+    for number, text in game.comments.items():
+        assert twin.comments[number].startswith(f"{text}; ")
+    assert list(game.tags) == ["Event"]  # the game itself is left as it was
+    assert annotate(twin, analysis) == record  # what is said already is not said again
+    assert read_record(record).comments == twin.comments
 
 
 # ---------------------------------------------------------------------- the command
 
 
-def test_command_on_a_record(tmp_path):
-    game = played_game(preset="mini-low")
-    path = tmp_path / "game.krk"
-    path.write_text(game.record())
+def test_the_command_prints_draws_and_annotates_a_record(tmp_path):
+    path, source = tmp_path / "game.krk", SMALL.record()
+    path.write_text(source, encoding="utf-8")
     files = {name: tmp_path / name for name in ("a.json", "a.png", "a.krk")}
-    options = ("--worlds", 10, "--json", files["a.json"], "--picture", files["a.png"], "--annotate", files["a.krk"])
+    options = ("--worlds", 5, "--json", files["a.json"], "--picture", files["a.png"], "--annotate", files["a.krk"])
     done = krypenv("analyze", path, *options)
     assert done.exit_code == 0, done.output
-    analysis = analyze(game, worlds=10)
+    analysis = analyze(SMALL, worlds=5)
     assert all(play.mark in done.stdout for play in analysis.plays)
     assert files["a.png"].read_bytes().startswith(b"\x89PNG")
     assert json.loads(files["a.json"].read_text()) == json.loads(json.dumps(analysis.to_json()))
-    assert files["a.krk"].read_bytes() == annotate(game, analysis).encode()
+    assert files["a.krk"].read_text(encoding="utf-8") == annotate(SMALL, analysis)
+    done = krypenv("analyze", path, "--annotate", tmp_path / "." / "game.krk")
+    assert "is what is read; give the file to write another name" in done.stderr
+    assert path.read_text(encoding="utf-8") == source
 
 
-def test_command_on_a_position_and_with_open_hands(tmp_path):
-    done = krypenv("analyze", LAST, "--picture", tmp_path / "p.png")
-    assert done.exit_code == 0, done.output
-    assert "nothing is hidden" in done.stdout
-    assert done.stdout.index("2C ") < done.stdout.index("3C ")
-    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-    game = Game.from_position(LAST)
-    game.push("3C")
-    path, annotated, figures = (tmp_path / name for name in ("a.krk", "b.krk", "b.json"))
-    path.write_text(game.record())
-    assert "(cheats)" in krypenv("analyze", path, "--open", "--annotate", annotated, "--json", figures).stdout
-    assert "cheats" in Game.replay(annotated.read_text()).tags["Annotator"]
-    assert json.loads(figures.read_text())["open_hands"]
-    assert "(cheats)" in krypenv("analyze", LAST, "--open").stdout
-
-
-def test_a_text_is_read_wherever_it_comes_from(tmp_path):
+def test_the_command_shows_a_position_from_anywhere_also_with_open_hands(tmp_path):
     text = "; ".join(cut(played_game(), 98).position().splitlines())
     assert len(text) > 255  # more than a file's name may have
-    path = tmp_path / "position"
-    path.write_text(text)
-    told = {krypenv("analyze", source, "--worlds", 2, typed=text).stdout for source in (text, path, "-")}
+    (tmp_path / "position").write_text(text)
+    told = {krypenv("analyze", source, typed=text).stdout for source in (text, tmp_path / "position", "-")}
     assert len(told) == 1
-    assert "seat " in told.pop()
+    assert "nothing is hidden" in told.pop()
+    assert "(cheats)" in krypenv("analyze", LAST, "--open", "--picture", tmp_path / "p.png").stdout
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    path, annotated = tmp_path / "a.krk", tmp_path / "b.krk"
+    path.write_text(SMALL.record())
+    assert "(cheats)" in krypenv("analyze", path, "--open", "--annotate", annotated).stdout
+    assert "cheats" in Game.replay(annotated.read_text()).tags["Annotator"]
 
 
 @pytest.mark.parametrize(
@@ -315,19 +293,21 @@ def test_a_text_is_read_wherever_it_comes_from(tmp_path):
         ((LAST, "--seat", 1), "are for records"),
         (('[Rules "mini-low"] [Seed "1"] *',), "there is no move to analyse"),
         ((LAST, "--agent", "greedy"), "greedy can't analyse"),
-        ((LAST, "--agent", "oracle-hand"), "oracle-hand can't analyse what a seat sees"),
         ((LAST, "--open", "--agent", "search"), "search can't analyse with all hands open"),
-        ((LAST, "--worlds", 0), "worlds should be greater than or equal to 2, not 0"),
         ((LAST, "--picture", "p.jpg"), "'p.jpg' does not"),
+        (("rules: mini-low players=2; captured 0: rest",), "the game is over"),
+        ((LAST, "--worlds", 1), "worlds should be greater than or equal to 2, not 1"),
+        (("game.krk", "--seat", 2), "there is no seat 2; the seats are 0 to 1"),
+        (("game.krk", "--mistake", 9), "three rising numbers of points"),
         (("picture.png",), "picture.png is no text"),
     ],
 )
-def test_command_refuses_in_one_sentence(tmp_path, monkeypatch, arguments, message):
+def test_the_command_refuses_in_one_sentence(tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "taken").mkdir()
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    (tmp_path / "game.krk").write_text(SMALL.record())
     done = krypenv("analyze", *arguments, "--json", tmp_path / "out.json")
     assert done.exit_code == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
-    assert {path.name for path in tmp_path.iterdir()} == {"taken", "picture.png"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["game.krk", "picture.png"]
