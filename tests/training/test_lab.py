@@ -1,77 +1,167 @@
-"""The lab: matches of changed agents, effects that are tested together, and studies that run and resume."""
+"""The lab: habits, matches of changed agents, effects that are tested together, studies, and their scripts."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import re
+import runpy
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from support.sampled import STRONG, TWO
+from support.places import ROOT
 
-from krypenv import agents
+from krypenv import Engine, Game, Rules, agents
+from krypenv.cards import NUM_KINDS, card_name
+from krypenv.training import deal_seeds, lab
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.evaluation.matches.margins import holm, share_interval
-from krypenv.training.lab import (
-    Answer,
-    Setup,
-    Study,
-    Task,
-    by_deal,
-    compare,
-    creeping,
-    effects_of,
-    instead,
-    match_tasks,
-    matches,
-    play_chunk,
-    play_match,
-    plays_only,
-    replicated,
-    run_study,
-    with_habit,
-)
-from krypenv.training.lab.effects import table_of
 from krypenv.training.lab.study import FIGURE, RESULT
+from krypenv.training.runs.journal import JOURNAL
 
-CREEPS = with_habit(plays_only(creeping))
+TWO = Rules.preset("krypkasino", players=2)
+STRONG = "champion(worlds=0)"
+LOWEST = agents.typed("support.arenas:Lowest")  # plays without chance
+CREEPS = lab.with_habit(lab.plays_only(lab.creeping))
 
 
-class TestMatches:
-    def test_a_match_in_chunks_has_a_margin_for_each_deal(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(matches, "CHUNK", 3)
-        setup = Setup(TWO, "greedy", 7, 4)
-        results = {task.key: task.function(**task.arguments) for task in match_tasks("x", setup, CREEPS)}
-        assert [len(each) for each in results.values()] == [3, 3, 1]
-        assert by_deal(results, "x", setup) == [each for chunk in results.values() for each in chunk]
+def positions(rows: int) -> Engine:
+    """Games some random moves in, row by row further."""
+    engine = Engine(TWO, rows, seed=0)
+    for move in range(40):
+        further = np.arange(move * rows // 40, rows)
+        engine.step(engine.sample_actions(further), further)
+    return engine
 
-    def test_luck_is_taken_out_as_in_a_duplicate_match(self) -> None:
+
+# ---------------------------------------------------------------------- habits
+
+
+@pytest.mark.parametrize("base", ["greedy", STRONG, "search(worlds=2, plies=1)", "champion(worlds=2)"])
+def test_a_habit_changes_forbidden_choices_alone(base: str) -> None:
+    engine = positions(40)
+    seen, masks = engine.observation, engine.action_mask
+    allowed = np.random.default_rng(0).random(masks.shape) < 0.5
+    plain = agents.make(base, TWO, 1).act(seen, masks)
+    chosen = lab.with_habit(lambda *_: allowed.copy())(base, TWO, 1).act(seen, masks)
+    legal = (masks > 0) & allowed
+    for row in range(len(chosen)):
+        if legal[row, plain[row]] or not legal[row].any():
+            assert chosen[row] == plain[row]
+        else:
+            assert legal[row, chosen[row]]
+
+
+def test_a_forbidden_choice_gives_way_to_the_one_valued_next() -> None:
+    engine, network = positions(200), f"learned(model={agents.make(STRONG, TWO).models[0]!r}, solver=False)"
+    seen, masks = engine.observation, engine.action_mask
+    best = agents.make(network, TWO).act(seen, masks)
+
+    def all_but_the_best(rules: Any, seen: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        allowed = masks > 0
+        allowed[np.arange(len(masks)), best] = False
+        return allowed
+
+    values = np.where(masks > 0, agents.make(network, TWO).evaluate(seen, masks)[0].astype(float), -np.inf)
+    chosen = lab.with_habit(all_but_the_best)(network, TWO, 0).act(seen, masks)
+    for row, (first, second) in enumerate(zip(best, chosen, strict=True)):
+        order = np.argsort(-values[row], kind="stable")
+        assert first == order[0]
+        assert second == order[1 if (masks[row] > 0).sum() > 1 else 0]
+
+
+def kinds_of(names: Any) -> list[bool]:
+    """Mark the cards with some names."""
+    return [card_name(kind) in names for kind in range(NUM_KINDS)]
+
+
+def test_cards_that_creep_and_capture_are_those_of_the_legal_moves() -> None:
+    """The choice of a capture is left alone; where no card is allowed, the agent is."""
+    order = np.arange(NUM_KINDS)[::-1]
+    random, middle = np.random.default_rng(0), 0
+    for seed in range(3):
+        game = Game(TWO, seed=seed)
+        while not game.is_over:
+            row = game.rules, game.observation()[None], game.action_mask()[None]
+            moves = game.legal_moves()
+            creeps = {str(move) for move in moves if not move.takes}
+            takes = {str(move)[:2] for move in moves if move.takes}
+            if game.pending is None:
+                assert lab.creeping(*row)[0].tolist() == kinds_of(creeps)
+                assert lab.capturing(*row)[0].tolist() == kinds_of(takes)
+                assert lab.plays_only(lab.capturing)(*row)[0, :NUM_KINDS].tolist() == kinds_of(takes)
+                last = set(sorted(creeps, key=kinds_of)[:1])  # the creep with the highest number
+                first = lab.plays_first(lambda *_: order, among=lab.creeping)(*row)[0, :NUM_KINDS]
+                assert first.tolist() == kinds_of(takes | last)
+            else:
+                middle += 1
+                assert (lab.plays_only(lab.creeping)(*row) == (row[2] > 0)).all()
+            game.act(int(random.choice(game.legal_actions())))
+    assert middle > 0
+
+
+# ---------------------------------------------------------------------- matches
+
+
+def test_a_match_in_chunks_has_the_margins_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab.matches, "CHUNK", 3)
+    setup = lab.Setup(TWO, LOWEST, 7, 4)
+    change = lab.instead(agents.typed("support.arenas:Highest"))
+    results = {task.key: task.function(**task.arguments) for task in lab.match_tasks("x", setup, change)}
+    assert [len(each) for each in results.values()] == [3, 3, 1]
+    whole = lab.play_match(str(TWO), LOWEST, 0, 7, 4, change)
+    assert whole.shape == (7, 2)
+    assert lab.by_deal(results, "x", setup) == pytest.approx(whole.mean(axis=1))
+
+
+@pytest.mark.parametrize(("agent", "measured"), [(STRONG, False), ("search(worlds=10, plies=0)", True)])
+def test_luck_is_taken_out_as_in_a_duplicate_match_and_with_auto_as_the_agent_asks(agent: str, measured: bool) -> None:
+    found = {luck: lab.play_chunk(str(TWO), agent, 0, 4, 4, CREEPS, luck) for luck in ("on", "off", "auto")}
+    assert found["auto"] == found["on" if measured else "off"]
+    if agent == STRONG:
         match = duplicate_match(CREEPS(STRONG, TWO, 0), STRONG, TWO, deals=4, seed=4, luck="on")
-        found = {luck: np.mean(play_chunk(str(TWO), STRONG, 0, 4, 4, CREEPS, luck)) for luck in ("on", "off")}
-        assert found == pytest.approx({"on": match.adjusted.margin, "off": match.margin})
-        assert match.margin != match.adjusted.margin
+        assert match.adjusted is not None
+        assert np.mean(found["on"]) == pytest.approx(match.adjusted.margin)
+        assert np.mean(found["off"]) == pytest.approx(match.margin) != match.adjusted.margin
 
-    @pytest.mark.parametrize(("agent", "measured"), [(STRONG, False), ("search(worlds=10, plies=0)", True)])
-    def test_with_auto_it_follows_from_the_agent(self, agent: str, measured: bool) -> None:
-        auto, off = (play_chunk(str(TWO), agent, 0, 2, 0, CREEPS, luck) for luck in ("auto", "off"))
-        assert (auto != off) == measured
 
-    def test_repetitions_have_the_same_deals_and_other_choices(self) -> None:
-        played = [
-            play_match(str(TWO), "random", 0, 6, 1, lambda *given: agents.make(*given), repetition=each).tolist()
-            for each in (0, 0, 1)
-        ]
-        assert played[0] == played[1] != played[2]
+def test_repetitions_have_the_same_deals_and_other_choices() -> None:
+    played = [
+        lab.play_match(str(TWO), "random", 0, 6, 1, lambda *given: agents.make(*given), repetition=each).tolist()
+        for each in (0, 0, 1)
+    ]
+    assert played[0] == played[1] != played[2]
 
-    def test_a_comparison_measures_changes_and_their_opposites(self) -> None:
-        changes = {"creep": CREEPS, "random": instead("random")}
-        study, setup = compare("x", "Which?", changes, [("creep", "random")]), Setup(TWO, "greedy", 6)
-        results = {task.key: task.function(**task.arguments) for task in study.tasks(setup)}
-        found = study.answer(setup, results).figures
-        margins = {name: np.array(play_chunk(str(TWO), "greedy", 0, 6, 0, change)) for name, change in changes.items()}
-        assert found == effects_of({**margins, "creep rather than random": margins["creep"] - margins["random"]})
+
+def test_a_comparison_measures_changes_and_their_differences() -> None:
+    changes = {"creep": CREEPS, "random": lab.instead("random")}
+    study, setup = lab.compare("x", "Which?", changes, [("creep", "random")]), lab.Setup(TWO, "greedy", 6)
+    results = {task.key: task.function(**task.arguments) for task in study.tasks(setup)}
+    found = study.answer(setup, results).figures
+    margins = {name: np.array(lab.play_chunk(str(TWO), "greedy", 0, 6, 0, change)) for name, change in changes.items()}
+    assert found == lab.effects_of({**margins, "creep rather than random": margins["creep"] - margins["random"]})
+
+
+def test_games_are_watched_decision_by_decision() -> None:
+    """Each state before a decision, and whether it was the last one, as in games played one by one."""
+    seen: list[list[tuple[bytes, bool]]] = [[] for _ in range(4)]
+    for engine, rows, before, over, ended in lab.watch(str(TWO), LOWEST, 1, 4, 7):
+        assert (engine.finished[over]).all()
+        for places, states, is_last in ((rows, before, False), (over, ended, True)):
+            for row, state in zip(places, states, strict=True):
+                seen[row].append((state["hands"].tobytes() + state["table"].tobytes(), is_last))
+    for states, seed in zip(seen, deal_seeds(7, 5)[1:], strict=True):
+        game = Game(TWO, seed=int(seed))
+        for at, (cards, is_last) in enumerate(states):
+            assert cards == game.state["hands"].tobytes() + game.state["table"].tobytes()
+            game.act(int(game.action_mask().argmax()))
+            assert game.is_over == is_last == (at == len(states) - 1)
 
 
 # ---------------------------------------------------------------------- effects
@@ -97,13 +187,11 @@ def test_p_values_are_adjusted_by_holm() -> None:
 def test_samples_are_tested_together() -> None:
     """By Student's sleep data (1908), whose t test has p = 0.002833; and where there is no spread, or one sample."""
     sleep = np.array([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4])
-    found = effects_of({"sleep": sleep, "zeros": np.zeros(9), "twos": np.full(2, 2.0), "one": np.full(1, 5.0)})
-    assert {name: each["p alone"] for name, each in found.items()} == pytest.approx(
-        {"sleep": 0.002833, "zeros": 1, "twos": 0, "one": 1}, abs=1e-6
-    )
-    assert {name: each["p"] for name, each in found.items()} == pytest.approx(
-        {"sleep": 3 * 0.002833, "zeros": 1, "twos": 0, "one": 1}, abs=3e-6
-    )
+    found = lab.effects_of({"sleep": sleep, "zeros": np.zeros(9), "twos": np.full(2, 2.0), "one": np.full(1, 5.0)})
+    alone = {"sleep": 0.002833, "zeros": 1, "twos": 0, "one": 1}
+    assert {name: each["p alone"] for name, each in found.items()} == pytest.approx(alone, abs=1e-6)
+    together = alone | {"sleep": 3 * 0.002833}
+    assert {name: each["p"] for name, each in found.items()} == pytest.approx(together, abs=3e-6)
     assert found["sleep"]["mean"] == pytest.approx(1.58)
 
 
@@ -119,52 +207,32 @@ def test_the_interval_of_a_ratio() -> None:
     assert np.isnan(share_interval(np.zeros(3), np.zeros(3))[0])
 
 
-def test_a_table_has_all_figures_and_signs_what_is_tested() -> None:
-    figures = {
-        "a": {"mean": 2.0, "low": 1.0, "high": 3.0, "p": 0.0004, "p alone": 0.0004},
-        "b": {"c": {"mean": 4.0, "low": -3.0, "high": 11.0}},
-        "n": 3,
-    }
-    columns, rows = table_of(figures)
-    assert columns == ("what", "mean", "95% interval", "p")
-    assert rows == [("a", "+2.00", "+1.00 to +3.00", "<0.001"), ("b: c", "4.00", "-3.00 to 11.00", "")]
-    assert table_of(figures["b"]) == (columns[:3], [("c", "4.00", "-3.00 to 11.00")])
+def test_effects_that_both_seeds_tell_apart_with_one_sign_are_tested_together() -> None:
+    """Fisher (1932): -2 ln(p q) has the chi-squared distribution of four degrees, whose tail is known.
 
-
-@pytest.mark.parametrize(
-    ("first", "again", "is_told"),
-    [
-        ((2, 0.01), (1, 0.03), True),
-        ((-2, 0.01), (-1, 0.03), True),
-        ((1, 0.0), (1, 0.0), True),
-        ((2, 1e-9), (-1, 0.01), False),
-        ((2, 1e-9), (1, 0.06), False),
-        ((2, 0.06), (1, 1e-9), False),
-        ((0, 1.0), (0, 1.0), False),
-    ],
-)
-def test_both_seeds_must_tell_an_effect_apart_with_one_sign(first: Any, again: Any, is_told: bool) -> None:
-    """Fisher (1932): -2 ln(p q) has the chi-squared distribution of four degrees, whose tail is known."""
-    x = first[1] * again[1]
-    [found] = replicated({"x": ({"a": effect(*first)}, {"a": effect(*again)})}).values()
-    assert found == pytest.approx((x * (1 - math.log(x)) if x else 0) if is_told else 1)
-
-
-def test_all_effects_of_two_seeds_are_tested_together() -> None:
-    """Holm (1979): the smallest p value counts three times, the next two. Effects are found wherever they stand."""
-    answers = (
-        {"a": {"b": effect(1, p), "c": {"d": effect(2, 2 * p)}}, "e": effect(sign, p), "f": {"mean": 3.0}, "g": [1, 2]}
-        for p, sign in ((0.01, 1), (0.01, -1))
-    )
-    small, next_one = (x * (1 - math.log(x)) for x in (0.01**2, 0.02**2))
-    assert replicated({"study": (next(answers), next(answers))}) == pytest.approx(
-        {("study", "a", "b"): 3 * small, ("study", "a", "c", "d"): 2 * next_one, ("study", "e"): 1}
-    )
+    Holm (1979): of six p values the smallest counts six times, the next one five times. Effects may lie in groups.
+    """
+    one, again = (
+        {
+            "a": {"b": effect(sign, p), "c": {"d": effect(-2, 2 * p)}}, "certain": effect(sign, 0), "f": {"mean": 3.0},
+            "signs": effect(both, 1e-9), "second": effect(1, second), "first": effect(1, first), "g": [1, 2],
+        }
+        for p, sign, both, first, second in ((0.01, 2, 1, 0.06, 1e-9), (0.02, 1, -1, 1e-9, 0.06))
+    )  # fmt: skip
+    small, next_one = (x * (1 - math.log(x)) for x in (0.01 * 0.02, 0.02 * 0.04))
+    assert lab.replicated({"study": (one, again)}) == pytest.approx(
+        {
+            ("study", "a", "b"): 5 * small, ("study", "a", "c", "d"): 4 * next_one, ("study", "certain"): 0,
+            ("study", "signs"): 1, ("study", "second"): 1, ("study", "first"): 1,
+        }
+    )  # fmt: skip
     with pytest.raises(ValueError, match="the two answers of name test different effects"):
-        replicated({"name": ({"x": effect(1, 0.1)}, {"y": effect(1, 0.1)})})
+        lab.replicated({"name": ({"x": effect(1, 0.1)}, {"y": effect(1, 0.1)})})
 
 
 # ---------------------------------------------------------------------- studies
+
+SETUP = lab.Setup(TWO, "greedy", 1)
 
 
 def square(number: int, fail: bool = False) -> int:
@@ -173,44 +241,149 @@ def square(number: int, fail: bool = False) -> int:
     return number * number
 
 
-def squares(stop: int) -> Study:
+def squares(stop: int) -> lab.Study:
     """A study of four tasks, of which those from `stop` on fail."""
-    tasks = [Task(f"{number}", square, {"number": number, "fail": number >= stop}) for number in range(4)]
+    tasks = [lab.Task(f"{number}", square, {"number": number, "fail": number >= stop}) for number in range(4)]
 
-    def answer(setup: Setup, results: dict[str, Any]) -> Answer:
+    def answer(setup: lab.Setup, results: dict[str, Any]) -> lab.Answer:
         total = sum(results.values())
-        return Answer({"sum": total}, ("what", "sum"), [("squares", f"{total}")])
+        return lab.Answer({"sum": total}, ("what", "sum"), [("squares", f"{total}")])
 
-    return Study("squares", "What is the sum?", lambda setup: tasks, answer, deals=1, fewest=1)
+    return lab.Study("squares", "What is the sum?", lambda setup: tasks, answer, deals=1, fewest=1)
 
 
-class TestRunning:
-    SETUP = Setup(TWO, "greedy", 1)
+def test_a_study_is_resumed_and_read_and_another_one_refused(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError):
+        lab.run_study(squares(1), SETUP, tmp_path)
+    assert not (tmp_path / RESULT).exists()
+    lab.run_study(squares(9), SETUP, tmp_path, "it")
+    assert lab.run_study(squares(0), SETUP, tmp_path, "it").figures == {"sum": 14}  # nothing is done twice
+    fields = json.loads((tmp_path / RESULT).read_text())
+    [run] = fields["runs"]
+    about = {"command": "it", "rules": str(TWO), "agent": "greedy", "deals": 1, "seed": 0}
+    assert fields["question"] == "What is the sum?"
+    assert run == run | about | {"figures": {"sum": 14}, "columns": ["what", "sum"], "rows": [["squares", "14"]]}
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert before[FIGURE].startswith(b"\x89PNG")
+    for setup, other in (
+        (lab.Setup(TWO, "greedy", 1, 5), "seed 0, not 5"),
+        (lab.Setup(TWO, "greedy", 1, luck="on"), "luck None, not "),
+    ):
+        with pytest.raises(ValueError, match=f"holds a study with {other}"):
+            lab.run_study(squares(9), setup, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
-    def test_a_study_is_resumed_and_read_and_another_one_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(RuntimeError):
-            run_study(squares(1), self.SETUP, tmp_path)
-        assert not (tmp_path / RESULT).exists()
-        run_study(squares(9), self.SETUP, tmp_path, "it")
-        assert run_study(squares(0), self.SETUP, tmp_path, "it").figures == {"sum": 14}  # nothing is done twice
-        fields = json.loads((tmp_path / RESULT).read_text())
-        [run] = fields["runs"]
-        about = {"command": "it", "rules": str(TWO), "agent": "greedy", "deals": 1, "seed": 0}
-        assert fields["question"] == "What is the sum?"
-        assert run == run | about | {"figures": {"sum": 14}, "columns": ["what", "sum"], "rows": [["squares", "14"]]}
-        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-        assert before[FIGURE].startswith(b"\x89PNG")
-        for setup, other in (
-            (Setup(TWO, "greedy", 2), "deals 1, not 2"),
-            (Setup(TWO, "random", 1), "agent 'greedy', not 'random'"),
-            (Setup(TWO, "greedy", 1, 5), "seed 0, not 5"),
-            (Setup(TWO, "greedy", 1, luck="on"), "luck None, not "),
-        ):
-            with pytest.raises(ValueError, match=f"holds a study with {other}"):
-                run_study(squares(9), setup, tmp_path)
-        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
-    def test_agents_that_can_not_be_changed_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="random does not value its actions"):
-            run_study(compare("x", "Which?", {"creep": CREEPS}), Setup(TWO, "random", 2), tmp_path / "out")
-        assert not (tmp_path / "out").exists()
+def test_what_a_study_cannot_use_is_refused(tmp_path: Path) -> None:
+    creeps = lab.compare("x", "Which?", {"creep": CREEPS})
+    for setup, reason in (
+        (lab.Setup(TWO, "random", 2), "random does not value its actions"),
+        (lab.Setup(TWO, "greedy", 1), "the study x needs at least 2 deals, not 1"),
+        (lab.Setup(Rules.preset("mulle"), "greedy", 2), "the study x knows only games like Krypkasino"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            lab.run_study(creeps, setup, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+# ---------------------------------------------------------------------- scripts
+
+STUDIES = ROOT / "notebooks" / "studies"
+EXAMPLE = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "studies.md").read_text(encoding="utf-8"), re.DOTALL)[0]
+SMALL = ["--rules", "krypkasino", "--agent", "greedy", "--deals", "120"]
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """The study of the documentation."""
+    path = tmp_path / "mine" / "my_study.py"
+    path.parent.mkdir()
+    path.write_text(EXAMPLE)
+    return path
+
+
+def run_script(path: Path, *words: str, folder: Path) -> str:
+    """Run a script in a folder, and return what it prints."""
+    env = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
+    line = [sys.executable, str(path), *words]
+    done = subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def result_of(folder: Path) -> dict[str, Any]:
+    """What a study wrote, without the machine and the command line."""
+    told: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    return {**told, "runs": [{**run, "machine": "", "command": ""} for run in told["runs"]]}
+
+
+def test_workers_are_sent_what_the_script_defines(script: Path, tmp_path: Path) -> None:
+    """With a module beside it, and even without a guard; and a study that was stopped is resumed."""
+    lab.main(runpy.run_path(str(script))["STUDY"], [*SMALL, "--out", str(tmp_path / "1")])
+    (script.parent / "beside.py").write_text(
+        "from krypenv.training import lab\n\ndef creeps(*seen):\n    return lab.creeping(*seen)\n"
+    )
+    code = f"import beside\n{script.read_text()}".replace("lab.creeping", "beside.creeps")
+    script.write_text(code.replace('if __name__ == "__main__":\n    ', ""))
+    journal = (tmp_path / "1" / JOURNAL).read_bytes().splitlines(keepends=True)
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / JOURNAL).write_bytes(b"".join(journal[:2]) + journal[3][:9])
+    told = run_script(script, *SMALL, "--workers", "2", "--out", "2", folder=tmp_path)
+    assert "Should kings leave the hand early or late? (krypkasino players=2, greedy, 120 deals)" in told
+    right = result_of(tmp_path / "1")
+    assert all(row[0] in told for row in right["runs"][0]["rows"])
+    assert result_of(tmp_path / "2") == right
+
+
+@pytest.mark.slow
+def test_a_cluster_is_sent_what_the_script_defines(script: Path, tmp_path: Path) -> None:
+    for place, words in (("here", []), ("cluster", ["--ray"])):
+        run_script(script, *SMALL, *words, "--out", place, folder=tmp_path)
+    assert result_of(tmp_path / "here") == result_of(tmp_path / "cluster")
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        lab.main(squares(9), ["--deals", "0", "--out", str(tmp_path / "out")])
+    told = capsys.readouterr().err
+    assert "deals should be greater than or equal to 1, not 0" in told
+    assert len(told.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_study_has_rules_of_its_own_by_default(tmp_path: Path) -> None:
+    study = lab.Study("x", "Which?", lambda _: [], lambda *_: lab.Answer({}), 2, "krypkasino players=4 teams=2")
+    for words, rules in (
+        ("", study.rules),
+        ("--rules krypkasino --players 6 --teams 3", "krypkasino players=6 teams=3"),
+    ):
+        lab.main(study, [*words.split(), "--out", str(tmp_path / rules)])
+        assert result_of(tmp_path / rules)["runs"][0]["rules"] == rules
+
+
+# ---------------------------------------------------------------------- those in notebooks/studies
+
+SCRIPTS = sorted(path.stem for path in STUDIES.glob("*.py") if "__main__" in path.read_text(encoding="utf-8"))
+TOOLS = {"compare", "coefficients"}  # which store no answer there
+
+
+def load(name: str) -> Any:
+    """What a study defines."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(STUDIES)
+        return SimpleNamespace(**runpy.run_path(str(STUDIES / f"{name}.py"), run_name=name))
+
+
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name not in TOOLS])
+def test_a_stored_answer_is_that_to_the_question_of_its_script(name: str) -> None:
+    stored = json.loads((STUDIES / f"{name}.json").read_text(encoding="utf-8"))
+    assert stored["question"] == load(name).STUDY.question
+    assert (STUDIES / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name != "late"])  # which takes long
+def test_a_script_runs(name: str, tmp_path: Path) -> None:
+    deals = str(load(name).STUDY.fewest)
+    assert run_script(STUDIES / f"{name}.py", "--deals", deals, "--out", str(tmp_path / "out"), folder=tmp_path)
+    assert [*(tmp_path / "out").iterdir()]
