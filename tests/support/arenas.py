@@ -12,12 +12,6 @@ from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.evaluation.arena.games import Games
 
 RULES = Rules.preset("krypkasino")
-RELATIVES = [  # games and sessions of Kasino and Mulle, in which high or low scores are good
-    "kasino-sweden", "kasino-sweden players=3 goal=low", "overspader players=4 teams=2", "kasino-finland players=3",
-    "kasino-finland players=4 teams=2 games=2", "kasino-finland games=0 threshold=16", "laistokasino",
-    "mulle players=3", "mulle players=4 teams=2",
-]  # fmt: skip
-
 HAND = slice(0, 52)  # of the observation
 
 

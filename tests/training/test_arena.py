@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 from support.arenas import HIGH, LOW, RULES, Highest, Lowest, Raising, arena, has_fault, same_games
 from support.commands import krypenv
-from support.games import some_arrays
 
 from krypenv import Rules, agents
-from krypenv.agents.neural.model_file import save_model
-from krypenv.agents.neural.network import Shape
 from krypenv.rewards import all_points, most_points
 from krypenv.training import duplicate_match, load_games, standings
 from krypenv.training.evaluation.arena.games import forfeit_scores
@@ -122,6 +119,7 @@ def test_with_first_all_matches_hold_one_of_the_first_agents(tmp_path):
         ("unplayable", 3, "lowest chose "),
         ("raising", 3, "lowest raised RuntimeError: two of a kind in hand (deal "),
         ("ragged", 2, "lowest gave int64 of shape (0,) for 1 decisions, and not whole numbers of shape (1,)"),
+        ("floats", 2, "lowest gave float64 of shape (1,)"),  # always
     ],
 )
 def test_a_faulty_agent_loses_its_games_and_nothing_else_changes(tmp_path, fault, players, said):
@@ -129,23 +127,17 @@ def test_a_faulty_agent_loses_its_games_and_nothing_else_changes(tmp_path, fault
     right = arena(tmp_path / "right", HIGH, LOW, ("third", Highest), rules=rules, deals=10)
     wrong = arena(tmp_path / "wrong", HIGH, faulty(fault), ("third", Highest), rules=rules, deals=10)
     alike = arena(tmp_path / "alike", HIGH, faulty("illegal"), ("third", Highest), rules=rules, deals=10)
-    assert np.array_equal(wrong.forfeit, alike.forfeit)  # where a call fails as a whole, its other rows are asked again
+    if fault != "floats":  # where a call fails as a whole, its other rows are asked again
+        assert np.array_equal(wrong.forfeit, alike.forfeit)
     lost = wrong.forfeit == 1
-    assert 0 < lost.sum() < (wrong.agents == 1).any(axis=1).sum()
+    assert 0 < lost.sum() <= (wrong.agents == 1).any(axis=1).sum()
+    assert np.isnan(wrong.milliseconds[1]) == (fault == "floats")
     assert set(wrong.forfeit[~lost]) == {-1}
     assert np.array_equal(wrong.scores[~lost], right.scores[~lost])
     assert np.array_equal(np.sort(wrong.scores[lost], axis=1), np.tile([0] * (players - 1) + [42], (lost.sum(), 1)))
     assert (wrong.agents[lost, wrong.scores[lost].argmax(axis=1)] == 1).all()
     assert len(wrong.forfeits) == min(lost.sum(), 10)
     assert all(sentence.startswith(said) and "\n" not in sentence for sentence in wrong.forfeits)
-
-
-def test_who_always_fails_forfeits_all(tmp_path):
-    games = arena(tmp_path, faulty("floats", "bad"), HIGH, LOW, deals=5)
-    assert np.array_equal(games.forfeit == 0, (games.agents == 0).any(axis=1))
-    assert np.isnan(games.milliseconds[0])
-    assert standings(games).payoffs.margin[0, 1:].tolist() == [-42, -42]
-    assert games.forfeits[0].startswith("bad gave float64 of shape (1,)")
 
 
 @pytest.mark.parametrize(
@@ -219,8 +211,6 @@ def test_more_deals_extend_an_arena_and_fewer_leave_it(tmp_path):
     [
         ({"rules": Rules.preset("howto")}, "rules 'krypkasino players=2', not 'howto players=2'; give another --out"),
         ({"agents": (HIGH, LOW)}, "agents 1 name 'lowest', not 'highest'"),
-        ({"agents": (LOW, HIGH, "random")}, "agents"),
-        ({"deals_from": "test"}, "deals list 'dev v1', not 'test v1'"),
         ({"seed": 1}, "seed 0, not 1"),
         ({"chunk": 7}, "chunk 100, not 7"),
         ({"luck": "on"}, "luck None, not 'rollouts by"),
@@ -232,16 +222,6 @@ def test_a_folder_of_another_arena_is_refused_and_left_as_it_is(tmp_path, option
     with pytest.raises(ValueError, match=f"an arena with {sentence}"):
         arena(tmp_path, *options.pop("agents", (LOW, HIGH)), deals=9, **options)
     assert (tmp_path / JOURNAL).read_bytes() == before
-
-
-def test_a_model_that_was_trained_on_is_another_agent(tmp_path):
-    model, folder = tmp_path / "model", tmp_path / "arena"
-    save_model(model, some_arrays(Shape(16, 8, 4), 1), RULES)
-    games = arena(folder, str(model), "greedy", deals=2)
-    assert same_games(arena(folder, str(model), "greedy", deals=2), games)
-    save_model(model, some_arrays(Shape(16, 8, 4), 2), RULES)
-    with pytest.raises(ValueError, match="an arena with agents 1 weights sha256 1"):
-        arena(folder, str(model), "greedy", deals=2)
 
 
 def test_a_folder_without_games_of_an_arena_is_refused(tmp_path):
@@ -283,12 +263,10 @@ def test_the_command_plays_prints_and_goes_on_and_its_results_say_how_they_were_
     ("arguments", "sentence"),
     [
         ("greedy greddy", "unknown agent 'greddy' (did you mean 'greedy'?)"),
-        ("greedy runs/none", "there is no model folder 'runs/none'"),
         ("greedy", "an arena needs at least two agents, not 1"),
         ("greedy random greedy()", "greedy is named twice"),
         ("greedy random --first 3", "first is a number of the 2 agents, or 0"),
         ("greedy random --chunk 1 --deals 200001", "at most 200,000 chunks over all its matches, not 200,001"),
-        ("greedy random --deals-from dex", "there is no list of deals 'dex' (did you mean 'dev'?)"),
         ("greedy random --out taken/below", "taken/below: Not a directory"),
     ],
 )
@@ -301,18 +279,3 @@ def test_what_is_wrong_is_told_in_one_sentence_and_nothing_written(tmp_path, mon
     assert sentence in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert os.listdir() == ["taken"]
-
-
-@pytest.mark.parametrize(
-    ("agents", "options", "sentence"),
-    [
-        ((LOW, ("lowest", Highest)), {}, "lowest is named twice"),
-        ((LOW, Highest(Rules.preset("howto"))), {}, "highest was made for other rules"),
-        ((LOW, 3), {}, "3 is no agent"),
-        (("oracle-deck", "greedy"), {"luck": "on", "cheaters": True}, "oracle-deck: it sees which cards come"),
-    ],
-)
-def test_what_only_python_can_ask_for_is_refused_alike(tmp_path, agents, options, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        arena(tmp_path / "new", *agents, **options)
-    assert not list(tmp_path.iterdir())

@@ -20,7 +20,6 @@ from krypenv.training.evaluation.matches import duplicate, mixed_table
 from krypenv.training.evaluation.matches.deal_lists import describe_list
 from krypenv.training.evaluation.matches.duplicate import play_duplicates
 from krypenv.training.evaluation.matches.margins import format_margin, interval
-from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
 
 TABLES = [
     "krypkasino last_capture_points=1", "krypkasino players=3", "krypkasino players=6 teams=3", "krypkasino games=2",
@@ -94,8 +93,6 @@ def test_all_figures_of_a_match_are_those_of_games_played_one_by_one(text):
 
     raw = duplicate_match(*players, rules, DEALS, 3, luck="off")
     assert (raw.adjusted, raw.margin) == (None, match.margin)
-    assert "luck taken out" in str(match)
-    assert "luck" not in str(raw)
 
 
 @pytest.mark.parametrize("text", ["krypkasino", "krypkasino players=6 teams=3", "kasino-finland players=3"])
@@ -108,19 +105,6 @@ def test_against_itself_an_agent_gains_nothing_in_any_deal(text):
     assert found.parts.any()
     for gained in (found.margins, found.parts):
         assert gained.sum(axis=1) == pytest.approx(0, abs=1e-9)
-
-
-@pytest.mark.parametrize("text", ["kasino-finland players=3", "kasino-finland players=4 teams=2 games=2", "mulle"])
-def test_f4_f5_what_counts_of_sweeps_is_what_they_add_to_the_score(text):
-    """The same games with and without points for sweeps, side by side."""
-    rules = Rules.parse(text)
-    with_sweeps, without = (
-        play_table(Engine(each, 30, seed=11), [Lowest(each)], np.zeros((30, each.num_teams)))
-        for each in (rules, dataclasses.replace(rules, sweep_points=0))
-    )
-    gained = with_sweeps.scores - without.scores
-    assert gained.any()
-    assert (by_side(with_sweeps.sweeps, rules.num_teams) * rules.sweep_points == by_side(gained, rules.num_teams)).all()
 
 
 def test_games_in_parts_are_those_of_all_at_once_on_any_number_of_threads(monkeypatch):
@@ -176,10 +160,8 @@ def test_intervals_are_as_wide_as_students_t_says(freedom, quantile):
 def test_a_single_deal_has_no_bounds():
     result = duplicate_match("greedy", "random", RULES, deals=1)
     assert (result.low, result.high) == (-math.inf, math.inf)
-    assert result.to_json()["low"] is None
-    json.dumps(result.to_json(), allow_nan=False)
-    for bounds in ((None, None), (result.low, result.high)):
-        assert format_margin(3, *bounds) == "+3.00 (no interval)"
+    assert json.loads(json.dumps(result.to_json(), allow_nan=False))["low"] is None
+    assert format_margin(3, result.low, result.high) == format_margin(3, None, None) == "+3.00 (no interval)"
 
 
 # ---------------------------------------------------------------------- deals
@@ -206,21 +188,12 @@ def test_a_longer_list_begins_with_the_shorter_one():
     assert [describe_list(source) for source in ("dev", "test", "7", 7)] == ["dev v1", "test v1", "seed 7", "seed 7"]
 
 
-def test_a_match_takes_a_list_of_deals_and_follows_from_its_seed():
-    test, again, seven, seventh, eight = (
-        figures(duplicate_match("random", "greedy", RULES, deals=9, luck="off", **deals))
-        for deals in (
-            {"deals_from": "test"},
-            {"deals_from": "test"},
-            {"seed": 7},
-            {"deals_from": 7, "seed": 7},
-            {"seed": 8},
-        )
-    )
-    assert test == again
+def test_a_match_follows_from_its_list_of_deals_and_its_seed():
+    asked = {"deals_from": "test"}, {"seed": 7}, {"deals_from": 7, "seed": 7}, {"seed": 8}
+    test, seven, again, eight = (figures(duplicate_match("random", "greedy", deals=9, **deals)) for deals in asked)
     assert test["deals_from"] == "test v1"
-    assert seven == seventh
-    assert len({test["margin"], seven["margin"], eight["margin"]}) == 3
+    assert seven == again
+    assert len({each["margin"] for each in (test, seven, eight)}) == 3
 
 
 # ---------------------------------------------------------------------- who plays
@@ -241,9 +214,6 @@ def test_evaluate_checks_and_then_plays_each_opponent_and_counts_the_games_of_al
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"deals": 0}, "deals should be greater than or equal to 1, not 0"),
-        ({"seed": -1}, "a seed is a whole number from 0 on"),
-        ({"deals_from": "dex"}, "there is no list of deals 'dex'"),
         ({"luck": "maybe"}, "luck is auto, on or off, not 'maybe'"),
         ({"agent": "gredy"}, "did you mean 'greedy'"),
         ({"agent": Lowest(Rules.preset("howto"))}, "lowest was made for other rules"),
