@@ -89,8 +89,8 @@ soak: $(VENV)  ## try new examples of all fuzzers, random rules among them, for 
 pages: $(VENV)  ## write the pages of the environments anew
 	$(TOOL).pages
 
-golden: $(VENV)  ## write the golden files of the tests anew: playthroughs, narration, sessions in the terminal, analyses, pictures
-	$(BIN)/python -m pytest --regen-all tests/game/test_golden.py tests/ui/test_narration.py tests/ui/test_terminal_words.py tests/ui/test_board.py tests/training/test_analysis.py
+golden: $(VENV)  ## write the golden files of the tests anew: playthroughs, narration, the terminal, analyses, pictures, choices
+	$(BIN)/python -m pytest --regen-all tests/game/test_golden.py tests/ui/test_narration.py tests/ui/test_terminal_words.py tests/ui/test_board.py tests/training/test_analysis.py tests/agents/test_frozen.py
 
 pictures: $(VENV)  ## draw the pictures of the pages anew
 	$(TOOL).pictures

@@ -64,6 +64,10 @@ class After:
         now, was = (getattr(each, count) for each in (self.twin, self.before))
         return int(now(self.seat) - was(self.seat) if callable(now) else now[self.seat] - was[self.seat])
 
+    def points(self) -> int:
+        """The points of the cards that it wins, and of what is left at the end."""
+        return self.gained("points")
+
     def chance(self, hits: int) -> float:
         """The chance in percent that the next seat holds one of so many unseen cards."""
         pool = self.unseen.total()
@@ -92,7 +96,7 @@ def shown_of_ranks(after: After) -> dict[str, Any]:
         risk[r] = sum(own[other] for other in own if crept.can_sweep(other)) if unseen[r] else 0
     shown = {
         "creeps": int(not after.move[1]),
-        "points": after.gained("points"),
+        "points": after.points(),
         "sweeps": after.move[2],
         "chance": after.chance(sum(unseen[r] for r in sweeping)),
         "sweepers": [unseen[r] * (r in sweeping) for r in RANKS],
@@ -132,13 +136,23 @@ def cheapest_groups(after: After) -> list[int]:
     return [prices[r] for r in RANKS]
 
 
-def moves_by_ranks(reference: Reference, action: int) -> list[list[Move]]:
-    """The moves that an action may lead to, those that take the same ranks together."""
-    wanted = Counter([*reference.taken, action - TAKE] if action >= TAKE else [])
-    groups: dict[tuple[int, ...], list[Move]] = {}
-    for move in reference.legal_moves():
-        if not wanted - Counter(move[1]) and (action >= TAKE or move[0] == action):
-            groups.setdefault(tuple(sorted(map(rank, move[1]))), []).append(move)
+def moves_after(reference: Reference, action: int) -> list[Move]:
+    """The moves that an action may lead to. Optional captures are taken in ascending order."""
+    if reference.pending is None:
+        return [move for move in reference.legal_moves() if move[0] == action]
+    taken = (*reference.taken, *([] if action == STOP else [action - TAKE]))
+    if reference.rules.capture == "maximal":
+        return [move for move in reference.legal_moves() if not Counter(taken) - Counter(move[1])]
+    if action == STOP:
+        return [move for move in reference.legal_moves() if move[1] == taken]
+    return [move for move in reference.legal_moves() if move[1][: len(taken)] == taken]
+
+
+def by_ranks(afters: list[After]) -> list[list[After]]:
+    """Those moves together that take the same ranks."""
+    groups: dict[tuple[int, ...], list[After]] = {}
+    for after in afters:
+        groups.setdefault(tuple(sorted(map(rank, after.move[1]))), []).append(after)
     return list(groups.values())
 
 
@@ -151,9 +165,8 @@ def test_where_captures_are_maximal_features_are_those_of_the_cheapest_move(rule
         while not reference.over:
             if rng.random() < 0.7:
                 for action, row in told_of(rules, engine.observation[0], engine.action_mask[0]).items():
-                    groups = [[After(reference, move) for move in moves] for moves in moves_by_ranks(reference, action)]
-                    fewest = [min(afters, key=lambda after: after.gained("points")) for afters in groups]
-                    shown = [shown_of_ranks(after) for after in fewest]
+                    groups = by_ranks([After(reference, move) for move in moves_after(reference, action)])
+                    shown = [shown_of_ranks(min(afters, key=After.points)) for afters in groups]
                     least = min(count_of(rules, each) for each in shown) + 1e-9
                     kind, seat = action % 52, reference.turn
                     held = {"held": reference.hands[seat].count(kind), "seen": reference.seen_by(seat)[kind]}
@@ -198,7 +211,7 @@ def shown_of_piles(after: After) -> dict[str, Any]:
         **by_class,
     }
     if not twin.over:  # then the last capturer gets what is left
-        shown |= {"points": after.gained("points"), "sweeps": after.gained("sweeps")}
+        shown |= {"points": after.points(), "sweeps": after.gained("sweeps")}
         for name, count in (("cards", twin.cards_won), ("spades", twin.spades_won)):
             was = {"cards": after.before.cards_won, "spades": after.before.spades_won}[name]()
             shown[name] = count()[after.seat] - was[after.seat]
@@ -257,18 +270,6 @@ def optional_positions(rules: Rules, count: int) -> list[tuple[Relative, np.ndar
             game.act(action)
             reference.act(action)
     return found[:count]
-
-
-def moves_after(reference: Relative, action: int) -> list[Move]:
-    """The moves that begin with what has been played and taken, and then with an action."""
-    if reference.pending is None:
-        return [move for move in reference.legal_moves() if move[0] == action]
-    taken = (*reference.taken, *([] if action == STOP else [action - TAKE]))
-    return [
-        move
-        for move in reference.legal_moves()
-        if (move[1] == taken if action == STOP else move[1][: len(taken)] == taken)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -361,7 +362,7 @@ def test_nothing_depends_on_hidden_cards_or_on_rows_before(rules: Rules) -> None
 # ---------------------------------------------------------------------- columns
 
 
-def test_columns_are_data_of_the_rules_and_each_is_used_somewhere() -> None:
+def test_columns_are_data_of_the_rules() -> None:
     for rules in (*RULES.values(), *RELATIVES.values(), *GLIMNE.values()):
         columns, descriptions = features_of(rules).columns, features_of(rules).descriptions
         covered = sorted(at for part in columns.values() for at in range(part.start, part.stop))
@@ -371,12 +372,3 @@ def test_columns_are_data_of_the_rules_and_each_is_used_somewhere() -> None:
             assert list(columns)[: len(block_columns_of(rules))] == list(block_columns_of(rules))
     assert features_of(Rules.preset()).columns == COLUMNS
     assert (features_of(Rules.preset()).version, features_of(Rules.preset()).width, WIDTH) == (1, 87, 87)
-    used: set[str] = set()
-    for text in ("mulle-glimne players=2", "kasino-sweden players=2"):
-        rules = Rules.parse(text)
-        engine = Engine(rules, 128, seed=1)
-        for _ in range(80):
-            found = gather_action_features(rules, engine.observation, engine.action_mask)
-            used |= {name for name, part in features_of(rules).columns.items() if found.features[:, part].any()}
-            engine.step(engine.sample_actions())
-    assert used == set(features_of(rules).columns)

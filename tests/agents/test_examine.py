@@ -30,7 +30,7 @@ def some_games(rules, count):
 @pytest.mark.parametrize("name", NAMES)
 def test_margins_and_leanings_make_up_the_values_of_actions(name):
     compared = 0
-    for game in some_games(Rules.preset(), 20):
+    for game in some_games(Rules.preset(), 12):
         examiner, valuer = (agents.make(name, game.rules, 7) for _ in range(2))
         listed, margins, leanings, _ = examiner.examine(game.observation(), game.action_mask())
         moves = [as_move(row, 0) for row in listed]
@@ -46,21 +46,18 @@ def test_margins_and_leanings_make_up_the_values_of_actions(name):
             if is_alone and np.isfinite(values[row["card"]]) and np.isfinite(values).sum() > 1:  # else worlds are saved
                 assert values[row["card"]] == pytest.approx(margins[:, at].mean() + leanings[at])
                 compared += 1
-    assert compared > 10
+    assert compared > 4
 
 
-@pytest.mark.parametrize("text", ["krypkasino players=2", "krypkasino players=3", "kasino-sweden players=2",
-                                  "mulle-glimne players=2"])  # fmt: skip
+@pytest.mark.parametrize("text", ["krypkasino players=3", "kasino-sweden players=2", "mulle-glimne players=2"])
 def test_the_champion_s_moves_are_ordered_by_margin_and_one_is_preferred(text):
-    for game in some_games(Rules.parse(text), 4):
-        agent = agents.make("champion(worlds=10)", game.rules, 1)
-        found = values_of(game, agent, 50, 3)
+    for game in some_games(Rules.parse(text), 3):
+        found = values_of(game, agents.make("champion(worlds=10)", game.rules, 1), 50, 3)
         means = [value.margin.mean for value in found.values]
         assert means == sorted(means, reverse=True)
         assert {value.move for value in found.values} <= {str(move) for move in game.legal_moves()}
         assert 0 <= found.preferred < len(means)
-        assert all(0 <= value.sets_up <= 1 for value in found.values)
-        assert all(value.behind.mean >= 0 for value in found.values)
+        assert all(0 <= value.sets_up <= 1 and value.behind.mean >= 0 for value in found.values)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,20 +1,37 @@
 """Every agent chooses what it chose before, from the same observations and features, byte by byte.
 
-After a change that is meant, `python -m tools.freeze --sample` writes the digests anew.
+After a change that is meant, `make golden` writes the digests anew: the diff names agents and rules.
 """
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from support.frozen import SAMPLE, sample_digests, samples
+from support.frozen import rule_sets, sample_digests
 
-FROZEN = json.loads(SAMPLE.read_text())
+from krypenv.inputs.files import write_whole
 
-
-def test_every_preset_is_there():
-    assert list(FROZEN) == samples()
+FILE = Path(__file__).with_name("frozen.json")
 
 
-@pytest.mark.parametrize("text", FROZEN)
-def test_choices_and_bytes_are_as_they_were(text):
-    assert sample_digests(text) == FROZEN[text]
+@pytest.fixture(scope="module")
+def frozen(request: pytest.FixtureRequest) -> Iterator[dict[str, dict[str, str]]]:
+    """The digests of all rule sets, which `--regen-all` writes anew."""
+    stored = json.loads(FILE.read_text())
+    yield stored
+    if request.config.getoption("regen_all"):
+        lines = [f"{json.dumps(text)}: {json.dumps(stored[text])}" for text in rule_sets()]
+        write_whole(FILE, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
+
+
+@pytest.mark.parametrize("text", rule_sets())
+def test_choices_and_bytes_are_as_they_were(
+    text: str, frozen: dict[str, dict[str, str]], request: pytest.FixtureRequest
+) -> None:
+    found = sample_digests(text)
+    if request.config.getoption("regen_all"):
+        frozen[text] = found
+    assert found == frozen[text]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from support.games import decisions_of, some_arrays
 from support.positions import play_whole_games
-from support.relatives import PRESETS, RELATIVES
+from support.relatives import RELATIVES
 
-from krypenv import Engine, Rules, agents
+from krypenv import Rules, agents
 from krypenv.agents.neural.action_features import features_of
 from krypenv.agents.neural.model_file import ModelError, load_model, save_model
 from krypenv.agents.neural.network import Shape, inputs_of
@@ -41,18 +41,12 @@ def test_a_model_comes_back_as_it_was_saved(folder: Path) -> None:
         assert np.array_equal(array, loaded[name])
 
 
-def test_tampered_weights_are_refused(folder: Path) -> None:
-    data = bytearray((folder / "weights.safetensors").read_bytes())
-    data[-1] ^= 1
-    (folder / "weights.safetensors").write_bytes(bytes(data))
-    with pytest.raises(ModelError, match=r"torn or was changed"):
-        load_model(folder)
-
-
 def test_a_pickle_is_not_executed(folder: Path, tmp_path: Path) -> None:
     trap = tmp_path / "trapped"
     payload = b"cos\nsystem\n(S'touch " + str(trap).encode() + b"'\ntR."
     (folder / "weights.safetensors").write_bytes(payload)
+    with pytest.raises(ModelError, match=r"torn or was changed"):
+        load_model(folder)
     card = json.loads((folder / "model.json").read_text())
     card["weights_sha256"] = hashlib.sha256(payload).hexdigest()
     (folder / "model.json").write_text(json.dumps(card))
@@ -62,22 +56,26 @@ def test_a_pickle_is_not_executed(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "reason"),
+    ("changed", "reason"),
     [
-        ("observation_version", 0, "observations of version 0"),
-        ("features_version", 0, "action features of version 0"),
-        ("features_version", None, "action features of version None"),
-        ("format", 99, "format 99"),
-        ("format", True, "is a model of format"),
-        ("network", {"context": 32, "card": 8, "embedding": 4}, "don't fit"),
-        ("network", {"layers": 3}, "network.context is missing"),
+        ({"observation_version": 0}, "observations of version 0"),
+        ({"features_version": None}, "action features of version None"),
+        ({"format": 99}, "format 99"),
+        ({"format": True}, "is a model of format"),
+        ({"network": {"context": 32, "card": 8, "embedding": 4}}, "don't fit"),
+        ({"network": {"layers": 3}}, "network.context is missing"),
+        ({"also": ["whist"]}, r"model\.json: also.* should name rules"),
+        ({"also": [3]}, r"model\.json: also.* should be a valid string"),
+        ("{", "is not JSON"),
+        ("[]", "is a model of format"),
+        ("3", "is a model of format 3"),
     ],
 )
-def test_another_version_is_refused(folder: Path, key: str, value: object, reason: str) -> None:
+def test_a_card_that_says_anything_else_is_refused(folder: Path, changed: dict[str, object] | str, reason: str) -> None:
     card = json.loads((folder / "model.json").read_text())
-    (folder / "model.json").write_text(json.dumps({**card, key: value}))
+    (folder / "model.json").write_text(changed if isinstance(changed, str) else json.dumps({**card, **changed}))
     with pytest.raises(ModelError, match=reason):
-        load_model(folder)
+        agents.make(str(folder), Rules.preset())
 
 
 # ---------------------------------------------------------------------- the games that a model plays
@@ -85,7 +83,10 @@ def test_another_version_is_refused(folder: Path, key: str, value: object, reaso
 
 @pytest.mark.parametrize(
     "rules",
-    [*(Rules.preset(name) for name in (*PRESETS, "mulle-glimne")), RELATIVES["kasino-finland players=4 teams=2"]],
+    [
+        *(Rules.preset(name) for name in ("kasino-sweden", "mulle-glimne")),
+        RELATIVES["kasino-finland players=4 teams=2"],
+    ],
     ids=str,
 )
 def test_a_model_plays_whole_games_by_its_path(rules: Rules, tmp_path: Path) -> None:
@@ -95,20 +96,9 @@ def test_a_model_plays_whole_games_by_its_path(rules: Rules, tmp_path: Path) -> 
     assert json.loads((Path(model) / "model.json").read_text())["features_version"] == features_of(rules).version != 1
 
 
-def test_a_model_of_krypkasino_is_told_the_same_with_the_features_block(tmp_path: Path) -> None:
-    rules = Rules.preset()
-    agent = agents.make(model_of(tmp_path, rules), rules)
-    engine, base = Engine(rules, 64, seed=1, features=True), Engine(rules, 64, seed=1)
-    for _ in range(60):
-        actions = agent.act(engine.observation, engine.action_mask)
-        assert (actions == agent.act(base.observation, base.action_mask)).all()
-        engine.step(actions)
-        base.step(actions)
-
-
 def test_other_rules_are_refused(folder: Path) -> None:
     assert agents.make(str(folder), Rules.preset(games=4)).rules.games == 4
-    for rules in (Rules.preset(players=3), Rules.preset("howto"), Rules.preset(last_capture_points=1)):
+    for rules in (Rules.preset(players=3), Rules.preset(last_capture_points=1)):
         with pytest.raises(ModelError, match=r"was trained for 'krypkasino players=2' and can't play"):
             agents.make(str(folder), rules)
     for spec in (str(folder), f"learned(model={str(folder)!r})", f"guided(model={str(folder)!r})"):
@@ -123,23 +113,9 @@ def test_a_model_of_several_rules_plays_each_of_them(tmp_path: Path) -> None:
         assert agents.make(str(folder), Rules.parse(text)).rules == Rules.parse(text)
     with pytest.raises(ModelError, match="and can't play 'krypkasino players=4'"):
         agents.make(str(folder), Rules.preset(players=4))
-    card = json.loads((folder / "model.json").read_text())
-    for junk in (["whist"], [3], 3):
-        (folder / "model.json").write_text(json.dumps({**card, "also": junk}))
-        with pytest.raises(ModelError, match=r"model\.json: also.* should (name rules|be a valid (string|list))"):
-            agents.make(str(folder), Rules.preset(players=4))
 
 
-def test_no_model_and_no_json_are_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no model"):
-        agents.make(str(tmp_path / "nothing"), Rules.preset())
-    for text, reason in (("{", "is not JSON"), ("[]", "is a model of format"), ("3", "is a model of format 3")):
-        (folder / "model.json").write_text(text)
-        with pytest.raises(ModelError, match=reason):
-            load_model(folder)
-
-
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", ["overspader", "kasino-finland", "mulle"])
 def test_a_model_of_single_games_plays_sessions_too(preset: str, tmp_path: Path) -> None:
     rules, session = Rules.preset(preset), Rules.preset(preset, games=0, threshold=16)
     model = model_of(tmp_path, rules)

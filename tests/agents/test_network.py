@@ -15,7 +15,6 @@ from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import load_model
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Shape, inputs_of, shape_of, specs_of
-from krypenv.cards import STOP, TAKE
 from krypenv.training import TrainSettings
 from krypenv.training.learn.network import CardNetwork, Choices, NetworkAgent, Scores
 
@@ -23,43 +22,32 @@ torch.set_num_threads(1)
 
 
 @torch.no_grad()
-def scores_of(network: CardNetwork, rules: Rules, observations: np.ndarray, masks: np.ndarray) -> Scores:
-    scores: Scores = network(
-        torch.from_numpy(observations), Choices.of(gather_action_features(rules, observations, masks))
-    )
-    return scores
-
-
 def compare(arrays: Arrays, rules: Rules, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
     """Assert that kernel and torch agree, and return the actions."""
     inputs = inputs_of(rules)
     network = CardNetwork.of(arrays, inputs)
     agent = LearnedAgent(Weights.of(arrays, inputs), rules, "it", solver=False)
-    scores = scores_of(network, rules, observations, masks)
+    choices = Choices.of(gather_action_features(rules, observations, masks))
+    scores: Scores = network(torch.from_numpy(observations), choices)
     logits, values = agent.evaluate(observations, masks)
     assert logits.dtype == values.dtype == np.float32
     np.testing.assert_allclose(logits[masks > 0], scores.logits[scores.logits > -1e8].numpy(), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(values, scores.values.numpy(), rtol=1e-4, atol=1e-4)
-    assert np.isfinite(logits[masks > 0]).all()
-    actions = agent.act(observations, masks)
     twin = NetworkAgent(network, rules, "it", solver=False)
-    of_torch = twin.act(observations, masks)
     chances = agent.probabilities(observations, masks)
     np.testing.assert_allclose(twin.probabilities(observations, masks), chances, atol=1e-4)
+    actions, of_torch = agent.act(observations, masks), twin.act(observations, masks)
     assert (masks[range(len(masks)), actions] == 1).all()
     rows = np.flatnonzero(actions != of_torch)
-    assert len(rows) <= len(masks) / 1000
     assert np.abs(logits[rows, actions[rows]] - logits[rows, of_torch[rows]]).max(initial=0) < 1e-4  # ties
     return actions
 
 
-OTHERS = {**RELATIVES, **MIXTURES, **GLIMNE}
-
-
 @pytest.mark.parametrize(
     ("rules", "shape"),
-    [(rules, shape) for rules in RULES.values() for shape in (Shape(24, 16, 4), Shape(41, 64, 8))]
-    + [(rules, Shape(16, 8, 4)) for rules in OTHERS.values()],
+    [(rules, Shape(24, 16, 4)) for rules in [*RULES.values()][::2]]
+    + [(rules, Shape(16, 8, 4)) for rules in [*RELATIVES.values(), *MIXTURES.values(), *GLIMNE.values()][::4]]
+    + [(RULES["krypkasino players=2"], shape) for shape in (Shape(41, 64, 8), Shape(700, 600, 3))],
     ids=str,
 )
 def test_the_kernel_says_what_the_network_says(rules: Rules, shape: Shape) -> None:
@@ -67,8 +55,6 @@ def test_the_kernel_says_what_the_network_says(rules: Rules, shape: Shape) -> No
     arrays = some_arrays(shape, inputs=inputs_of(rules))
     assert arrays["read.weight"].shape[1] == rules.observation_size == observations.shape[1]
     compare(arrays, rules, observations, masks)
-    assert masks[:, TAKE:].any() or rules.deck_size < 52
-    assert masks[:, STOP:].any() or rules.capture == "maximal"
 
 
 def test_inputs_are_data_of_the_rules() -> None:
@@ -87,14 +73,9 @@ def test_inputs_are_data_of_the_rules() -> None:
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, played in SHIPPED.items() for text in played])
 def test_the_kernel_plays_the_shipped_models_as_torch_does(name: str, text: str) -> None:
     rules = Rules.parse(text)
-    observations, masks = decisions_of(rules, games=100, steps=60)
+    observations, masks = decisions_of(rules, games=50, steps=40)
     actions = compare(load_model(MODELS / name)[0], rules, observations, masks)
-    assert len(set(actions.tolist())) > 60
-
-
-def test_a_wide_network_is_played_too() -> None:
-    rules = Rules.preset()
-    compare(some_arrays(Shape(700, 600, 3)), rules, *decisions_of(rules, games=8, steps=10))
+    assert len(set(actions.tolist())) > 50
 
 
 def test_a_network_that_is_too_wide_is_refused() -> None:
@@ -104,7 +85,7 @@ def test_a_network_that_is_too_wide_is_refused() -> None:
         Weights.of(some_arrays(Shape(context=MAX_UNITS + 1, card=1)))
 
 
-def test_files_have_the_weights_that_torch_makes_in_its_order() -> None:
+def test_files_have_the_weights_that_torch_makes_in_its_order_and_they_come_back() -> None:
     """The optimizer of a checkpoint counts them."""
     for shape in (Shape(), Shape(5, 4, 3)):
         network = CardNetwork(shape)
@@ -112,10 +93,6 @@ def test_files_have_the_weights_that_torch_makes_in_its_order() -> None:
         assert list(specs) == list(state) == [name for name, _ in network.named_parameters()]
         assert specs == {name: tuple(tensor.shape) for name, tensor in state.items()}
         assert shape_of(network.arrays()) == shape
-
-
-@torch.no_grad()
-def test_weights_come_back_from_torch() -> None:
     arrays = some_arrays(Shape(5, 4, 3))
     again = CardNetwork.of(arrays).arrays()
     assert arrays.keys() == again.keys()

@@ -21,46 +21,30 @@ from krypenv.engine import row_seeds
 from krypenv.envs.structs import MOST_MOVES
 from krypenv.game.base_agent import move_of
 from krypenv.game.moves import list_some
-from krypenv.observation import SIZE
 from krypenv.training import duplicate_match
 from krypenv.worlds.determinize import determinize
 
 RULES = Rules.preset("krypkasino")
 ALL_RULES = (
-    "krypkasino players=2",
-    "krypkasino players=4",
-    "krypkasino players=6 teams=3",
-    "krypkasino players=3 games=3",
-    "howto players=3",
-    "kasino-finland players=4 teams=2",
-    "mulle players=3",
-    "mulle-glimne players=2",
-    "mulle-glimne players=4 teams=2",
-    "kasino-sweden players=2 goal=low",  # hardly anybody takes anything: the table grows
-)
+    "krypkasino players=2", "krypkasino players=3 games=3", "howto players=3", "kasino-finland players=4 teams=2",
+    "mulle players=3", "mulle-glimne players=4 teams=2", "kasino-sweden players=2 goal=low",
+)  # fmt: skip
+
+
+GAME = Engine(RULES, 1, seed=1)
+DECISION = GAME.observation, GAME.action_mask
 
 
 def fewest_points(game):
-    """What the program of the docs plays."""
+    """What the program of the docs plays: by the points of the loose cards and of the sweeps."""
+
+    def gain(move):
+        cards = (move.card, *move.takes) if move.build is None and (move.takes or move.builds) else ()
+        counts = ({"TD": 3, "2S": 2, "AS": 2}.get(card, int("S" in card or "A" in card)) for card in cards)
+        return sum(counts) + 5 * move.sweep
+
     best = max if game.rules.goal == "high" else min
     return best(list_some(game, MOST_MOVES)[0], key=gain)
-
-
-def gain(move):
-    """The points of the loose cards and of the sweeps of a move, as the program counts them."""
-    cards = (move.card, *move.takes) if move.build is None and (move.takes or move.builds) else ()
-    counts = ({"TD": 3, "2S": 2, "AS": 2}.get(card, int("S" in card or "A" in card)) for card in cards)
-    return sum(counts) + 5 * move.sweep
-
-
-def played(rules, seed, choose):
-    """A game, or the games of a session, in which all seats choose by one function; the final scores of the last."""
-    game = Game(rules, seed=seed)
-    while not game.session_over:
-        if game.is_over:
-            game = game.next_game()
-        game.push(choose(game))
-    return game
 
 
 # ---------------------------------------------------------------------- it plays
@@ -77,9 +61,12 @@ def test_it_plays_whole_games_as_the_program_says(text):
     while len(left):
         engine.step(agent.act(engine.observation[left], engine.action_mask[left]), left)
         left = left[~engine.finished[left]]
-    expected = [played(rules, int(seed), fewest_points) for seed in seeds]
-    scores = [game.totals if rules.games != 1 else game.scores() for game in expected]
-    assert engine.final_scores.tolist() == scores
+    for row, seed in enumerate(seeds):
+        game = Game(rules, seed=int(seed))
+        while not game.session_over:
+            game = game.next_game() if game.is_over else game
+            game.push(fewest_points(game))
+        assert engine.final_scores[row].tolist() == (game.totals if rules.games != 1 else game.scores())
     assert not agent._plans  # every move was played to its end
 
 
@@ -90,9 +77,7 @@ def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
     greeting = player.hello(rules, 9, 2.0)
     assert (Rules.parse(greeting["rules"]), greeting["seed"]) == (rules, 9)
     game = Game(rules, seed=3)
-    for _ in range(30):
-        if game.is_over:
-            break
+    while not game.is_over and len(game.moves) < 24:
         seat = game.turn
         seen = game.observation(history=True)
         one, other = (
@@ -111,25 +96,14 @@ def test_a_question_tells_what_the_seat_may_see_and_nothing_else(text):
         assert one["numbers"] == game.observation().tolist()
         moves, are_all = list_some(game, MOST_MOVES)
         assert (one["moves"], one["more_moves"]) == (list(map(str, moves)), not are_all)
-        assert one["plays"] == plays_of_deal(game)
-        assert (
-            player.decide(7, Game.at_row(rules, determinize(seen, 0, rules)[0]), game.observation(), 2.0)["plays"]
-            is None
-        )
+        plays = [(turn, move) for deal, turn, move in game.plays if deal == game.deal_number]
+        assert one["plays"] == [{"seat": turn, "move": str(move).rstrip("#")} for turn, move in plays]
+        world = Game.at_row(rules, determinize(seen, 0, rules)[0])
+        assert player.decide(7, world, game.observation(), 2.0)["plays"] is None
         game.push(moves[rng.integers(len(moves))])
 
 
-def plays_of_deal(game):
-    """The plays of the present deal, as questions tell them."""
-    twin, plays = game.rewound(), []
-    for move in game.moves:
-        if twin.deal_number == game.deal_number:
-            plays.append({"seat": twin.turn, "move": str(move).rstrip("#")})
-        twin.push(move)
-    return plays
-
-
-def test_of_very_many_moves_some_are_listed_and_any_is_accepted():
+def test_of_very_many_moves_some_with_each_card_are_listed():
     cards = [f"{rank}{suit}" for suit in "CDHS" for rank in "A23456789"]
     game = Game.from_position(
         f"rules: kasino-sweden; table: {' '.join(cards[1:])}; hand 0: KC AC; hand 1: QC QD; captured 1: rest"
@@ -138,12 +112,9 @@ def test_of_very_many_moves_some_are_listed_and_any_is_accepted():
     assert not are_all
     assert 150 < len(set(some)) == len(some) <= 200
     assert {move.card for move in some} == {"KC", "AC"}
-    assert "KC" in map(str, some)
     for move in some:
         game.push(move)
         game.pop()
-    assert list_some(game, 3)[1] is False
-    assert len(list_some(game, 3)[0]) == 3
     few = Game(RULES, seed=1)
     assert list_some(few, 200) == (few.legal_moves(), True)
 
@@ -154,15 +125,6 @@ def test_a_play_that_was_begun_is_gone_on_with():
     assert game.pending == "5C"
     agent = agents.make(of_command(FEWEST_POINTS), game.rules)
     assert str(move_of(agent, game)) == "5Cx2C3D5H#"
-
-
-def test_the_language_model_of_the_docs_plays_the_first_move_until_it_is_filled_in():
-    agent = agents.make(of_command(LANGUAGE_MODEL, LANGUAGE_MODEL), RULES)
-    game = Game(RULES, seed=2)
-    while not game.is_over:
-        move = move_of(agent, game)
-        assert move == game.legal_moves()[0]
-        game.push(move)
 
 
 def test_the_words_of_a_model_are_read_as_a_move(monkeypatch):
@@ -184,9 +146,7 @@ def test_the_words_of_a_model_are_read_as_a_move(monkeypatch):
 def test_matches_take_it_and_its_name_makes_it_again():
     name = of_command(FEWEST_POINTS, seconds=30)
     result = duplicate_match(name, "random", Rules.preset("mini-low"), deals=3)
-    assert result.agent == name
-    for kept in (name, of_command(FEWEST_POINTS)):
-        assert agents.make(kept, RULES).name == kept
+    assert result.agent == agents.make(name, RULES).name == name
 
 
 # ---------------------------------------------------------------------- it fails
@@ -201,15 +161,12 @@ def test_matches_take_it_and_its_name_makes_it_again():
         ("greets", "gave a wrong answer to hello, 'Welcome to my bot!': is not JSON"),
         ("half", "ended with exit code 0 after it wrote '{\"name\": \"od'"),
         ("complains and sleeps", r"did not answer within 0\.5 seconds \(are .* flushed\?\); its standard error ends"),
-        ("dribbles and sleeps", r"did not answer within 0\.5 seconds \(are .*\) after it wrote '{{{{"),
         ("floods", f"wrote a line of more than {LONGEST_LINE:,} bytes after it wrote 'xxx"),
         ("closes", "closed its standard output"),
         ("no name", "gave a wrong answer to hello, .*: name should be of type str, not None"),
-        ("a number", "gave a wrong answer to hello, .*: name should be of type str, not 3"),
         ("sorry", "won't play: I need a key"),
         ("never reads", "wrote more than one line for an answer after it wrote |gave no legal move: 8S is illegal"),
         ("illegal", "gave no legal move: KSxKS is illegal; seat 0 may QC"),
-        ("no move", "gave no legal move: 'as you like it' is no move; a move is"),
         ("no id", "gave a wrong answer to decide, .*: id should be of type int, not None"),
         ("another id", "gave a wrong answer to decide, .*: id is 77, and that of the question is 1"),
         ("gives up", "gives up: help"),
@@ -223,16 +180,9 @@ def test_what_it_does_wrong_is_one_sentence(how, sentence, tmp_path, monkeypatch
     words = how.rsplit(" ", 1) if how[-1].isdigit() else [how]
     spec = odd(tmp_path, *words, seconds=0.5)
     engine = Engine(RULES, 2, seed=1)
-
-    def play():
-        agent = agents.make(spec, RULES)
-        engine.step(agent.act(engine.observation, engine.action_mask))
-
-    with pytest.raises(ProgramFailed, match=sentence) as found:
-        play()
+    with pytest.raises(ProgramFailed, match=r"^the program .*odd\.py.*(" + sentence + ")") as found:
+        agents.make(spec, RULES).act(engine.observation, engine.action_mask)
     check_sentence(found.value, how)
-    assert str(found.value).startswith("the program ")
-    assert "odd.py" in str(found.value)
     del found  # with which the agent goes
     gc.collect()
     assert has_ended(tmp_path)
@@ -241,22 +191,20 @@ def test_what_it_does_wrong_is_one_sentence(how, sentence, tmp_path, monkeypatch
 @pytest.mark.parametrize("how", ["begins as Windows does", "floods its errors", "long name"])
 def test_what_does_not_matter_is_let_pass(how, tmp_path):
     """A byte order mark before its answer, much on its standard error, and a long name."""
-    agent, engine = agents.make(odd(tmp_path, how), RULES), Engine(RULES, 1, seed=1)
-    assert engine.action_mask[0, agent.act(engine.observation, engine.action_mask)[0]]
+    assert GAME.action_mask[0, agents.make(odd(tmp_path, how), RULES).act(*DECISION)[0]]
 
 
-def test_who_does_not_answer_as_it_should_is_ended_and_who_names_an_illegal_move_is_not(tmp_path):
-    engine = Engine(RULES, 1, seed=1)
-    for how, stays in (("no id", False), ("illegal", True), ("gives up", True)):
-        agent = agents.make(odd(tmp_path, how), RULES)
-        for _ in range(2):
-            with pytest.raises(ProgramFailed):
-                agent.act(engine.observation, engine.action_mask)
-        assert bool(running(tmp_path)) == stays
-        agent.end()
-        assert not running(tmp_path)
-        with pytest.raises(ProgramFailed, match=r"id should be|was ended$"):
-            agent.act(engine.observation, engine.action_mask)
+@pytest.mark.parametrize(("how", "stays"), [("no id", False), ("illegal", True), ("gives up", True)])
+def test_who_does_not_answer_as_it_should_is_ended_and_who_names_an_illegal_move_is_not(how, stays, tmp_path):
+    agent = agents.make(odd(tmp_path, how), RULES)
+    for _ in range(2):
+        with pytest.raises(ProgramFailed):
+            agent.act(*DECISION)
+    assert bool(running(tmp_path)) == stays
+    agent.end()
+    assert not running(tmp_path)
+    with pytest.raises(ProgramFailed, match=r"id should be|was ended$"):
+        agent.act(*DECISION)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +214,6 @@ def test_who_does_not_answer_as_it_should_is_ended_and_who_names_an_illegal_move
         ("process(command='/')", "can't be started: '/': Permission denied"),
         ('process(command="it\'s")', "can't be split into words: no closing quotation"),
         ("process(command=' ')", r"process needs a command, as in process\(command='python my_bot.py'\)"),
-        ("process", "process needs a command"),
         ("process(comand='x')", r"process has no option 'comand' \(did you mean 'command'\?\)"),
         ("process(command='cat', seconds=0)", "seconds, the time limit for a decision in seconds, is from 0.001"),
     ],
@@ -300,7 +247,7 @@ LINES = st.lists(st.binary(max_size=30) | JSON.map(line_of) | ANSWER.map(line_of
 
 
 @given(is_right=st.booleans(), lines=LINES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_whatever_a_peer_writes_is_a_legal_action_or_one_sentence(is_right, lines, tmp_path_factory):
     """The peer writes a file, in answer to nothing."""
     path = tmp_path_factory.mktemp("peer") / "answers"
@@ -316,26 +263,19 @@ def test_whatever_a_peer_writes_is_a_legal_action_or_one_sentence(is_right, line
         check_sentence(error, lines)
 
 
-@pytest.mark.parametrize("width", [3, SIZE])
-def test_what_no_seat_sees_is_refused_as_by_other_agents(width):
-    agent = agents.make(of_command(FEWEST_POINTS), RULES)
-    with pytest.raises(ValueError, match="observation"):
-        agent.act(np.zeros((1, width), np.int8), np.ones((1, 105), np.int8))
-
-
 # ---------------------------------------------------------------------- it ends
 
 
-def test_it_ends_with_its_agent_and_with_what_it_has_started(tmp_path):
-    for how in ("plays", "stays", "has a child"):
-        agent = agents.make(odd(tmp_path, how), RULES)
-        assert len(running(tmp_path)) == 1 + (how == "has a child")
-        del agent
-        gc.collect()
-        assert not running(tmp_path)
+@pytest.mark.parametrize(("how", "processes"), [("plays", 1), ("stays", 1), ("has a child", 2)])
+def test_it_ends_with_its_agent_and_with_what_it_has_started(how, processes, tmp_path):
+    agent = agents.make(odd(tmp_path, how), RULES)
+    assert len(running(tmp_path)) == processes
+    del agent
+    gc.collect()
+    assert not running(tmp_path)
 
 
-@pytest.mark.parametrize("signal_sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("signal_sent", [signal.SIGKILL, signal.SIGTERM])
 def test_it_ends_when_this_process_is_killed(tmp_path, signal_sent):
     code = (
         "import sys, time\nfrom krypenv import Rules, agents\n"
@@ -353,30 +293,28 @@ def test_it_ends_when_this_process_is_killed(tmp_path, signal_sent):
 
 def test_an_interrupt_while_it_thinks_ends_it(tmp_path):
     agent = agents.make(odd(tmp_path, "grows slow", 1), RULES)
-    engine = Engine(RULES, 1, seed=1)
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.3)
     with pytest.raises(KeyboardInterrupt):
-        agent.act(engine.observation, engine.action_mask)
+        agent.act(*DECISION)
     assert not running(tmp_path)
     with pytest.raises(ProgramFailed, match="was interrupted, and ended"):
-        agent.act(engine.observation, engine.action_mask)
+        agent.act(*DECISION)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of forks beside threads
 def test_a_forked_process_leaves_it_alone(tmp_path):
     agent = agents.make(odd(tmp_path, "plays"), RULES)
-    engine = Engine(RULES, 1, seed=1)
     child = os.fork()
     if child == 0:
         try:
-            agent.act(engine.observation, engine.action_mask)
+            agent.act(*DECISION)
         except ProgramFailed as error:
             agent.end()
             os._exit(7 if "was started by another process" in str(error) else 8)
         os._exit(9)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    engine.step(agent.act(engine.observation, engine.action_mask))
+    agent.act(*DECISION)
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
@@ -386,7 +324,6 @@ def test_a_copy_has_a_program_of_its_own(again, tmp_path):
     assert twin.name == agent.name
     assert len(running(tmp_path)) == 2
     agent.end()
-    engine = Engine(RULES, 1, seed=1)
-    twin.act(engine.observation, engine.action_mask)
+    twin.act(*DECISION)
     twin.end()
     assert not running(tmp_path)

@@ -220,13 +220,3 @@ def test_k5_a_majority_that_is_decided_counts_fully_or_not_at_all() -> None:
     assert expected("kasino-finland players=3", [7, 3, 3], [20, 10, 10]) == pytest.approx(
         2 + expected("kasino-finland players=3 most_spades_points=0", [7, 3, 3], [20, 10, 10])
     )
-
-
-@pytest.mark.parametrize(
-    ("rules", "most"), [("kasino-sweden players=2", 3), ("kasino-finland players=2", 3), ("mulle players=2", 1)]
-)
-def test_who_is_ahead_expects_more_and_never_more_than_there_is(rules: str, most: int) -> None:
-    values = [expected(rules, [3 + lead, 3], [10 + 2 * lead, 10]) for lead in range(5)]
-    assert values[0] == pytest.approx(0)
-    assert values == sorted(set(values))
-    assert values[-1] < most

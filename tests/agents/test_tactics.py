@@ -10,7 +10,7 @@ from support.relatives import OPTIONAL
 
 from krypenv import Engine, Game, Move, Rules, agents
 from krypenv.agents.neural.action_features import features_of, gather_action_features
-from krypenv.cards import NUM_KINDS, TAKE, card_name, parse_card
+from krypenv.cards import NUM_KINDS, card_name, parse_card
 from krypenv.features import COLUMNS, WIDTH
 from krypenv.observation import SIZE
 
@@ -39,23 +39,18 @@ def column(engine: Engine, name: str) -> np.ndarray:
     return np.where(engine.action_mask == 1, values, np.nan)
 
 
-def test_greedy_takes_the_fewest_points() -> None:
+@pytest.mark.parametrize(("spec", "is_greedy"), [("greedy", True), ("tactician", False)])
+def test_greedy_takes_the_fewest_points_and_the_tactician_expects_the_next_sweep(spec: str, is_greedy: bool) -> None:
     engine = played(MAIN, 512, 45, features=True)
-    count = column(engine, "least_points") + 5 * column(engine, "sweeps")
-    actions = agents.make("greedy", MAIN).act(engine.observation, engine.action_mask)
-    np.testing.assert_array_equal(count[np.arange(len(count)), actions], np.nanmin(count, axis=1))
-
-
-def test_tactician_has_the_lowest_count() -> None:
-    engine = played(MAIN, 512, 45, features=True)
-    count = column(engine, "points") + 5 * (column(engine, "sweeps") - column(engine, "chance") / 100)
-    actions = agents.make("tactician", MAIN).act(engine.observation, engine.action_mask)
+    count = column(engine, "least_points" if is_greedy else "points") + 5 * column(engine, "sweeps")
+    count -= 0 if is_greedy else column(engine, "chance") / 20
+    actions = agents.make(spec, MAIN).act(engine.observation, engine.action_mask)
     loss = count[np.arange(len(count)), actions] - np.nanmin(count, axis=1)
-    assert loss.max() <= 5 * 0.01 + 1e-9  # the block has the chance in whole percent
+    assert loss.max() <= (0 if is_greedy else 5 * 0.01 + 1e-9)  # the block has the chance in whole percent
 
 
 def test_tactician_sheds_the_highest_card_where_all_creep_alike() -> None:
-    engine = played(MAIN, 8192, 45, features=True)
+    engine = played(MAIN, 4096, 45, features=True)
     alike = (np.nan_to_num(column(engine, "creeps"), nan=1) == 1).all(axis=1)
     alike &= np.nansum(column(engine, "chance") + column(engine, "points"), axis=1) == 0
     hand_value = np.array(MAIN.hand_values)[np.arange(NUM_KINDS) % 13]
@@ -92,17 +87,9 @@ def position(name: str, deal: int, own: str, table: str, captured: str = "", see
     cards = [card_name(kind) for kind in np.random.default_rng(seed).permutation(np.repeat(np.arange(NUM_KINDS), rest))]
     size = len(own.split())
     return Game.from_position(
-        f"""rules: {rules}
-deal: {deal}
-dealer: 1
-turn: 0
-hand 0: {own}
-hand 1: {" ".join(cards[:size])}
-table: {table}
-captured 1: {captured or "-"}
-last-capturer: {"1" if captured else "-"}
-stock: {" ".join(cards[size:])}
-"""
+        f"rules: {rules}; deal: {deal}; dealer: 1; turn: 0; hand 0: {own}; hand 1: {' '.join(cards[:size])}; "
+        f"table: {table}; captured 1: {captured or '-'}; last-capturer: {'1' if captured else '-'}; "
+        f"stock: {' '.join(cards[size:])}"
     )
 
 
@@ -129,36 +116,8 @@ def test_a_card_is_left_that_could_have_been_taken_to_prevent_a_sweep(name: str)
     assert chosen(position(name, 1, "QC 9C 8D AH", "3D 5C 7D QD"), first="QC")[:2] == ("QC", ("5C", "7D"))
 
 
-@in_each
-def test_the_last_card_of_a_game_captures_if_it_can(name: str) -> None:
-    rng, tried = np.random.default_rng(1), 0
-    while tried < 5:
-        game = Game(Rules.preset(name), seed=int(rng.integers(1 << 30)))
-        while game.stock_size + len(game.hand(0)) + len(game.hand(1)) > 1:
-            game.act(int(rng.choice(game.legal_actions())))
-        captures = [move for move in game.legal_moves() if move.takes]
-        if captures and game.pending is None and game.last_capturer not in (None, game.turn):
-            assert chosen(game).takes
-            tried += 1
-
-
 def test_a_card_is_trailed_whose_copy_is_in_the_own_hand() -> None:
     assert chosen(position("mulle", 1, "KH KH 3C 4C 6C", "QS QH JD JC TH"))[:2] == ("KH", ())
-
-
-@pytest.mark.parametrize("name", [*KASINO, "mulle"])
-def test_search_goes_by_worlds_only_among_what_the_tactician_finds_near_its_best(name: str) -> None:
-    engine = Engine(Rules.preset(name), 8, seed=3)
-    tactician, search = (agents.make(text, engine.rules, seed=1) for text in ("tactician", "search(worlds=1)"))
-    dropped = 0
-    for _ in range(40):
-        seen, mask = engine.observation, engine.action_mask
-        own, values = tactician.act(seen, mask), search.action_values(seen, mask)
-        plays = own < TAKE  # of cards that are alike, search takes the lowest
-        assert np.isfinite(values[plays, own[plays]]).all()
-        dropped += int((np.isinf(values) & (mask == 1)).sum())
-        engine.step(own)
-    assert dropped > 0
 
 
 # ---------------------------------------------------------------------- builds
@@ -192,11 +151,6 @@ def test_g2_a_mulle_is_prepared_where_nobody_can_take_it(spec: str) -> None:
     gained = after.copy()
     gained.push(final)
     assert gained.scores()[0] - game.scores()[0] >= 9 + 1  # the mulle, and the four of spades
-
-
-def test_b5_who_owns_a_build_raises_or_takes_it_and_greedy_does_so_at_once() -> None:
-    game = at("KD", "9H 3C", "QC JC", build_9="4S 5S", owner_9="0")
-    assert chosen(game, "greedy").builds == (9,)
 
 
 def test_b3_a_build_is_raised_out_of_the_opponents_reach() -> None:

@@ -29,7 +29,6 @@ at_once = {
     "half": lambda: (print('{"name": "od', end="", flush=True), sys.exit()),
     "floods": lambda: [sys.stdout.write("x" * 1_000_000) for _ in range(1000)],
     "complains and sleeps": lambda: [print("still thinking", file=sys.stderr) for _ in range(10**9)],
-    "dribbles and sleeps": lambda: [(print("{", end="", flush=True), time.sleep(0.01)) for _ in range(10**4)],
     "floods its errors": lambda: sys.stderr.write("x" * 10_000_000),
     "begins as Windows does": lambda: os.write(1, bytes([0xEF, 0xBB, 0xBF])),
     "closes": lambda: (os.close(1), time.sleep(100)),
@@ -43,7 +42,7 @@ for line in sys.stdin:
     if message["type"] == "hello":
         answer = {
             "no name": {"nam": "odd"}, "long name": {"name": "x" * 5000},
-            "a number": {"name": 3}, "sorry": {"error": "I need\\na key"},
+            "sorry": {"error": "I need\\na key"},
         }.get(how, {"name": "odd"})
     elif message["type"] == "bye":
         break
@@ -51,7 +50,7 @@ for line in sys.stdin:
         asked += 1
         right = {"id": message["id"], "move": message["moves"][0]}
         answer = {
-            "illegal": {**right, "move": "KSxKS"}, "no move": {**right, "move": "as you like it"},
+            "illegal": {**right, "move": "KSxKS"},
             "no id": {"move": right["move"]}, "another id": {**right, "id": 77},
             "gives up": {"id": message["id"], "error": "help"},
         }.get(how, right)
