@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 import string
@@ -17,7 +16,6 @@ from support.random_rules import draw_small_rules
 
 from krypenv import Game, Rules
 from krypenv.cards import card_symbol, parse_card
-from krypenv.families.bounds import capture_values
 from krypenv.game.moves import Move
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import CATALOGUES, LANGUAGES, language_of
@@ -296,7 +294,6 @@ def tries(game, choices):
 def check_reason(game, move, key):
     """Check what a reason asserts by the legal moves, and by adding up cards."""
     rules, legal = game.rules, game.legal_moves()
-    hands, on_table = capture_values(rules)
     of_card = [each for each in legal if each.card == move.card]
     missing = Counter(move.takes) - Counter(game.table)
     assert (key == "why.not_held") == (move.card not in game.hand(game.turn))
@@ -310,23 +307,5 @@ def check_reason(game, move, key):
         assert not any(each.takes or each.builds for each in of_card)
     elif key in ("why.must_take", "why.must_take_more"):
         assert any(Counter(move.takes) < Counter(each.takes) for each in of_card)
-    elif key in ("why.no_groups", "why.own_rank"):
-        assert not adds_up([on_table[parse_card(card) % 13] for card in move.takes], hands[parse_card(move.card)])
     elif key in ("why.owner_trails", "why.build_alone"):
         assert not move.takes
-
-
-def adds_up(values, worth):
-    """Whether cards, each with some values, split into groups of which each sums to one and the same value."""
-
-    def covers(left, value):
-        first, rest = left[0], left[1:]
-        for size in range(len(rest) + 1):
-            for group in itertools.combinations(range(len(rest)), size):
-                sums = {sum(chosen) for chosen in itertools.product(first, *(rest[at] for at in group))}
-                others = [each for at, each in enumerate(rest) if at not in group]
-                if value in sums and (not size or value < 17) and (not others or covers(others, value)):
-                    return True  # from 17 on values are of pictures that are in no sum (H2)
-        return False
-
-    return not values or any(covers(list(values), value) for value in worth)
