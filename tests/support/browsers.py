@@ -10,9 +10,10 @@ import time
 from functools import partial
 from itertools import count
 
+import pytest
 import uvicorn
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
-from starlette.websockets import WebSocketClose
 from websockets.sync.client import connect
 
 from krypenv import Game
@@ -31,22 +32,11 @@ TOO_SMALL = """[...document.querySelectorAll("button")].filter(each => {
     const { width, height } = each.getBoundingClientRect();
     return width > 0 && (width < 24 || height < 24);
 }).map(each => each.outerHTML.slice(0, 150))"""
+GROWN = "count => document.querySelectorAll('.log li').length > count"
+ways = pytest.mark.parametrize(
+    ("language", "way"), [("en", {}), ("sv", {"width": 360, "height": 740, "has_touch": True})], ids=["wide", "phone"]
+)
 INSTALL = "chromium is missing; on Debian: apt-get install --no-install-recommends chromium"
-
-
-def behind_a_proxy(app, prefix="", host="", takes_sockets=True):
-    """An application behind a proxy that shows it below a path, calls it by another host, or passes no sockets on."""
-
-    async def pass_on(scope, receive, send):
-        if scope["type"] == "websocket" and not takes_sockets:
-            return await WebSocketClose()(scope, receive, send)
-        if scope["type"] != "lifespan":
-            headers = [pair for pair in scope["headers"] if not (host and pair[0] == b"host")]
-            headers += [(b"host", host.encode())] if host else []
-            scope = {**scope, "path": scope["path"].removeprefix(prefix), "headers": headers}
-        await app(scope, receive, send)
-
-    return pass_on
 
 
 @contextlib.contextmanager
@@ -158,11 +148,16 @@ def box_of(found):
     return next(box for box in (found.bounding_box() for _ in range(100)) if box)
 
 
-def check_fits(page):
-    """Assert that a page is no wider than its window, and that each of its buttons is large enough for a finger."""
+def check_page(page):
+    """Assert that a page is no wider than its window, its buttons fit a finger, and axe-core finds nothing serious."""
     width = page.viewport_size["width"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width, page.evaluate(WIDER, width)
     assert page.evaluate(TOO_SMALL) == []
+    for scheme, options in (("dark", {"runOnly": ["color-contrast"]}), ("light", None)):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page, options=options).response["violations"]
+        serious = [each for each in found if each["impact"] in ("serious", "critical")]
+        assert not serious, [(scheme, each["id"], [it["html"][:200] for it in each["nodes"]]) for each in serious]
 
 
 def play_first(page):
@@ -170,3 +165,11 @@ def play_first(page):
     page.locator(".hand .card:not(.illegal)").first.click()
     page.locator(".move").first.click()
     page.wait_for_function("() => !document.querySelector('.hand .chosen')")
+
+
+@contextlib.contextmanager
+def log_grows(page, more=0):
+    """Wait after the block until more is told than before it."""
+    told = page.locator(".log li").count()
+    yield
+    page.wait_for_function(GROWN, arg=told + more)

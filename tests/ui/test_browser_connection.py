@@ -6,7 +6,8 @@ import contextlib
 
 import pytest
 from playwright.sync_api import expect
-from support.browsers import behind_a_proxy, card, of_position, opened, play_first, served, table_at
+from starlette.websockets import WebSocketClose
+from support.browsers import log_grows, of_position, opened, play_first, served, table_at
 from support.decisions import FORCED
 from support.studies import ANALYST
 from support.tables import KEYS, Here, Kept, hosted, opens, sockets_of
@@ -20,29 +21,41 @@ from krypenv.ui.seats import PERSON
 pytestmark = pytest.mark.browser
 
 
+def behind_a_proxy(app, prefix="", host="", takes_sockets=True):
+    """An application behind a proxy that shows it below a path, calls it by another host, or passes no sockets on."""
+
+    async def pass_on(scope, receive, send):
+        if scope["type"] == "websocket" and not takes_sockets:
+            return await WebSocketClose()(scope, receive, send)
+        if scope["type"] != "lifespan":
+            headers = [pair for pair in scope["headers"] if not (host and pair[0] == b"host")]
+            headers += [(b"host", host.encode())] if host else []
+            scope = {**scope, "path": scope["path"].removeprefix(prefix), "headers": headers}
+        await app(scope, receive, send)
+
+    return pass_on
+
+
 def test_a_page_finds_a_table_that_was_started_again_and_forgets_what_was_chosen_at_another_game(browser):
-    kept = Kept()
+    kept, lost = Kept(), "The connection is lost. Trying again …"
     with contextlib.ExitStack() as first, contextlib.ExitStack() as second, contextlib.ExitStack() as later:
         address = first.enter_context(table_at(lambda: hosted(keep=kept)))
         page = later.enter_context(opened(browser, address))
-        play_first(page)
-        page.wait_for_function("() => document.querySelectorAll('.log li').length >= 3")
+        with log_grows(page, 1):
+            play_first(page)
         lines = page.locator(".log li").all_inner_texts()
         page.locator(".hand .card:not(.illegal)").first.click()
         first.close()
-        expect(page.locator(".status")).to_have_text("The connection is lost. Trying again …")
+        expect(page.locator(".status")).to_have_text(lost)
         game, port = Game.replay(kept.games[0][-1]), int(address.split(":")[2].strip("/"))
         second.enter_context(table_at(lambda: Hosted(game, (PERSON, "greedy"), "greedy", kept), port=port))
-        expect(page.locator(".status")).not_to_have_text("The connection is lost. Trying again …", timeout=15_000)
+        expect(page.locator(".status")).not_to_have_text(lost, timeout=15_000)
         assert page.locator(".log li").all_inner_texts() == lines
         page.locator(".hand .card:not(.illegal)").first.click()
         second.close()
         later.enter_context(table_at(of_position(FORCED), port=port))
         expect(page.locator(".hand .card")).to_have_count(2, timeout=15_000)
         expect(page.locator(".hand .chosen")).to_have_count(0)
-        card(page, "8 of spades").click()
-        page.locator(".move").click()
-        expect(page.locator(".log")).to_contain_text("You played 8♠ and took 6♦+2♥: a sweep.")
 
 
 WHY = {
@@ -51,8 +64,7 @@ WHY = {
 }
 
 
-@pytest.mark.parametrize("name", ["", "study.html"])
-@pytest.mark.parametrize("language", WHY)
+@pytest.mark.parametrize(("language", "name"), [("en", ""), ("sv-SE", "study.html")])
 def test_a_page_that_gets_no_connection_says_why(browser, language, name):
     unknown, no_socket, gone = WHY[language]
     app = lambda: app_of(Pages(opens(hosted), KEYS, Here()), True)  # noqa: E731
