@@ -69,18 +69,6 @@ def check_shape(given, name):
     assert needed <= set(given) <= {each.strip("[]") for each in properties}
 
 
-def test_two_clicks_at_once_make_one_move_and_a_stale_page_changes_nothing():
-    with serving(hosted) as client, page(client) as one:
-        told = one.my_turn()
-        for _ in range(2):
-            one.ask("play", move=told["view"]["moves"][0]["move"])
-        assert one.says() == "The table has moved on; this is how it stands now."
-        one.my_turn()
-        one.send(do="undo", edit=told["edit"])
-        assert "moved on" in one.says()
-        assert one.told["moves"] == 2
-
-
 def test_agents_play_while_somebody_watches_in_steps_and_on():
     kept = Kept()
     load = lambda: hosted("mini-low", ("greedy", "random"), kept)  # noqa: E731

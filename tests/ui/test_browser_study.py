@@ -53,14 +53,6 @@ def test_each_step_has_the_cards_of_the_game(rules):
     assert Game.replay(study["record"]).scores() == game.scores()
 
 
-def test_a_record_needs_no_table_and_no_names(visitor):
-    hello = visitor.read("hello")
-    assert (hello["language"], hello["table"]) == ("en", False)
-    assert visitor.refused() == "Paste a record or a position here, or open its file."
-    study = visitor.open(played(players=()).record())
-    assert (study["seat"], study["names"], study["challenge"]) == (None, ["Seat 0", "Seat 1"], False)
-
-
 def test_the_games_of_the_table_are_listed_with_result_and_luck_and_opened():
     with serving(hosted, studied=ANALYST) as client, page(client) as one, visit(client) as two:
         results = []
@@ -203,7 +195,8 @@ def test_opponents_answer_as_they_did_until_the_games_differ():
 
 
 def test_there_is_no_challenge_where_the_others_can_not_play_once_more(visitor):
-    for players in ((PERSON, PERSON), ("greedy", "greedy"), (PERSON, "")):
+    assert visitor.refused() == "Paste a record or a position here, or open its file."
+    for players in ((PERSON, PERSON), ("greedy", "greedy"), (PERSON, ""), ()):
         assert not visitor.open(played(players=players).record())["challenge"]
         visitor.send(do="challenge")
         assert visitor.read("say")["say"].startswith("The others would have to play once more")

@@ -5,16 +5,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import random
 import re
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from support.commands import krypenv as run
-from support.small_files import files_of
 from support.terminals import krypenv_in_a_terminal, sitting, some_lines
 
 from krypenv import Game, Rules
@@ -198,18 +195,10 @@ def test_games_that_begin_at_once_have_files_of_their_own_which_others_leave_alo
     assert len(saved().moves) >= 2
 
 
-def test_a_game_that_is_over_is_left_as_it_is():
-    Path("over.krk").write_text(finished(), encoding="utf-8")
-    before = files_of(Path())
-    done = krypenv("--load", "over.krk")
-    assert (done.exit_code, done.stderr) == (2, "krypenv: the game of over.krk is over; krypenv show prints it\n")
-    assert {name: data for name, data in files_of(Path()).items() if not name.endswith(".lock")} == before
-
-
 # ---------------------------------------------------------------------- going on
 
 
-def test_an_unfinished_game_is_mentioned_where_nobody_can_be_asked():
+def test_an_unfinished_game_is_mentioned_where_nobody_can_be_asked_and_others_are_left_as_they_are():
     Path("over.krk").write_text(finished(), encoding="utf-8")
     Path("watched.krk").write_text(Game(Rules.preset(), seed=1).record(), encoding="utf-8")
     Path("torn.krk").write_bytes(b"\xff")
@@ -219,6 +208,9 @@ def test_an_unfinished_game_is_mentioned_where_nobody_can_be_asked():
     assert "game.krk has an unfinished game; to go on: krypenv play --load game.krk\n" in krypenv(typed="").stdout
     Path("a b.krk").write_bytes(some_table().record())
     assert "a b.krk has an unfinished game; to go on: krypenv play --load 'a b.krk'\n" in krypenv(typed="").stdout
+    done = krypenv("--load", "over.krk")
+    assert (done.exit_code, done.stderr) == (2, "krypenv: the game of over.krk is over; krypenv show prints it\n")
+    assert Path("over.krk").read_text(encoding="utf-8") == finished()
 
 
 def test_an_unfinished_game_is_offered_and_goes_on_after_a_kill():
@@ -239,31 +231,3 @@ def test_an_unfinished_game_is_offered_and_goes_on_after_a_kill():
     assert len(after.moves) > len(before.moves)
     assert (after.tags["Seat0"], after.tags["Seat1"]) == ("greedy", PERSON)
     assert not Path("game-2.krk").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
-def test_a_killed_game_lacks_at_most_a_move(seed):
-    """A real kill, at a random moment within the answer to the last line."""
-    rng = random.Random(seed)
-    typed = rng.randrange(1, 25)
-
-    def kill(process, own):
-        os.write(own, b"1\n")
-        time.sleep(rng.random() * rng.choice((0, 0.02, 0.2)))
-        process.kill()
-
-    rules = rng.choice(("krypkasino", "kasino-sweden", "mini-low"))
-    words = ["play", "--rules", rules, "--seed", str(seed), "--against", "random"]
-    code, shown = krypenv_in_a_terminal(words, ["1"] * typed + [kill], NO_COLOR="1")
-    assert code == -signal.SIGKILL, shown
-    before = saved()
-    assert not [path for path in Path().iterdir() if path.suffix == ".krk" and path.name != "game.krk"]
-    own, twin = 0, before.rewound()
-    for move in before.moves:
-        own += twin.turn == 0
-        twin.push(move)
-    assert own >= shown.count("You played")
-    code, shown = krypenv_in_a_terminal(["play"], [""])
-    assert code == 0, shown
-    assert saved().moves[: len(before.moves)] == before.moves

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import io
 import re
-import time
 from pathlib import Path
 
-import numba
 import pytest
 from rich.console import Console
 from support.commands import krypenv
@@ -179,7 +177,7 @@ def test_pictures_are_typed_as_the_person_s_language_writes_them():
     assert "Kn♣ skulle krypa." in said
 
 
-# ---------------------------------------------------------------------- hints and waits
+# ---------------------------------------------------------------------- hints
 
 
 def test_a_hint_tells_the_preferred_move_first_and_that_it_has_not_the_highest_margin(monkeypatch):
@@ -198,18 +196,3 @@ def test_a_hint_tells_the_preferred_move_first_and_that_it_has_not_the_highest_m
 def test_a_helper_that_can_t_play_is_refused_in_a_sentence():
     said = flat(shown(table_of("mini-low"), ["hint"], helper="oracle-hand"))
     assert "oracle-hand sees what is hidden, so it can't play here." in said
-
-
-def test_compiling_is_said_where_it_happens(monkeypatch):
-    table, out = Table(Game(Rules.preset("mini-low"), seed=3), 1, ["random"]), io.StringIO()
-    plain = Table.play_others
-
-    def compiling(self):
-        numba.njit(lambda number: number + 1)(3)
-        time.sleep(0.3)
-        return plain(self)
-
-    monkeypatch.setattr(Table, "play_others", compiling)
-    console = Console(file=out, width=80, force_terminal=True, _environ={"TERM": "xterm"})
-    Terminal(table, Path("game.krk"), "greedy", console, read=lambda _: "q").run()
-    assert "Compiling, once" in out.getvalue()

@@ -92,6 +92,7 @@ def test_a_sweep_pays_in_the_view():
     game = Game.from_position(FORCED)
     words = Narrator(game.rules, ["", "champion"], 0)
     seen = view(game, words)
+    assert [player["name"] for player in seen["players"]] == ["You", "Champion"]
     [move] = [each for each in seen["moves"] if each["takes"]]
     assert (move["takes"], move["sweep"], move["gain"], move["what"]) == (["6D", "2H"], 1, -6, "6♦+2♥")
     assert refusal(game, words, "9D") == "You must sweep: play 8♠."
