@@ -23,7 +23,6 @@ from krypenv.training.cli.table import TableSettings
 from krypenv.ui.seats import players_at
 
 LONGEST = 180  # seconds that a server may run in a test
-ANEW = {"do": "begin", "rules": "mini-low", "players": ["person", "greedy"]}
 FAST = ["--no-open", "--port", "0", "--hint", "greedy"]
 
 
@@ -57,8 +56,7 @@ def playing(folder):
 
         def ask(told, do, waits=True, **more):
             """Ask for something, and return what is told of it, or once it is this page's turn."""
-            edit = {} if do == "begin" else {"edit": told["edit"]}
-            socket.send(json.dumps({"do": do, **edit, **more}))
+            socket.send(json.dumps({"do": do, "edit": told["edit"], **more}))
             before = told["edit"]
             while told["edit"] == before or (waits and told["view"]["turn"] != 0 and not told["fault"]):
                 told = heard()
@@ -89,11 +87,19 @@ def last_line(process):
     return process.returncode, out.splitlines()[-1:], err
 
 
+def refusal(folder):
+    """What the command says that can't go on with the game of table.krk."""
+    with running(folder, "--load", "table.krk") as (process, _):
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, len(err.splitlines())) == (2, 1)
+    return err
+
+
 def test_a_killed_table_takes_its_game_up_again_and_its_agents_end_with_it(tmp_path):
     with playing(tmp_path) as (process, told, ask):
         told = ask(told, waits=False, **first_move(told))
         links = (tmp_path / ".table.krk-links.json").read_text()
-        thinking = children(process.pid)
+        thinking = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         assert thinking
         process.kill()
         process.wait()
@@ -111,6 +117,13 @@ def test_a_killed_table_takes_its_game_up_again_and_its_agents_end_with_it(tmp_p
         assert last_line(process) == (0, [said], "")
 
 
+def is_alive(number):
+    """Whether there is a process that has not ended; nobody may have waited for its end."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    return False
+
+
 @contextlib.contextmanager
 def full_disk(process):
     """For the block, the process can write nothing to files."""
@@ -120,7 +133,7 @@ def full_disk(process):
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, before)
 
 
-def test_a_new_game_that_can_not_be_saved_leaves_the_last_one_s_file_and_gets_its_own_later(tmp_path):
+def test_what_a_full_disk_can_not_take_is_told_and_leaves_the_files_whole(tmp_path):
     with playing(tmp_path) as (process, told, ask):
         told = ask(told, **first_move(told))
         with full_disk(process):
@@ -130,39 +143,15 @@ def test_a_new_game_that_can_not_be_saved_leaves_the_last_one_s_file_and_gets_it
         assert not (tmp_path / "table-2.krk").exists()
         told = ask(told, **first_move(told))
         assert told["fault"] == ""
-        assert Game.replay((tmp_path / "table-2.krk").read_text()).moves
-        assert last_line(process)[1][0].startswith("The game is saved in table-2.krk;")
+        made = Game.replay((tmp_path / "table-2.krk").read_text()).moves
+        assert made
+        with full_disk(process):
+            assert ask(told, **first_move(told))["fault"]
+            code, last, err = last_line(process)
+    assert (code, err) == (2, "krypenv: the game is not saved: table-2.krk: File too large\n")
+    assert "goes on" not in last[0]
+    assert Game.replay((tmp_path / "table-2.krk").read_text()).moves == made
     assert (tmp_path / "table.krk").read_bytes() == first
-
-
-def test_a_table_that_ends_while_the_disk_is_full_says_that_its_game_is_not_saved(tmp_path):
-    with playing(tmp_path) as (process, told, ask), full_disk(process):
-        assert ask(told, **first_move(told))["fault"]
-        code, last, err = last_line(process)
-    assert (code, err) == (2, "krypenv: the game is not saved: table.krk: File too large\n")
-    assert "saved in table.krk; krypenv table goes on" not in last[0]
-    assert not Game.replay((tmp_path / "table.krk").read_text()).moves, "the file is whole, as it was"
-
-
-def test_a_new_game_keeps_no_file_of_the_game_before_open(tmp_path):
-    with playing(tmp_path) as (process, told, ask):
-        files = set()
-        for _ in range(4):
-            told = ask(told, **ANEW)
-            files.add(len(list(Path(f"/proc/{process.pid}/fd").iterdir())))
-    assert len(files) == 1
-
-
-def children(number):
-    """The processes that a process has started."""
-    return [int(each) for each in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
-
-
-def is_alive(number):
-    """Whether there is a process that has not ended; nobody may have waited for its end."""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][0] != "Z"
-    return False
 
 
 def test_ctrl_c_while_code_is_compiled_ends_it_at_once(tmp_path):
@@ -177,54 +166,25 @@ def test_ctrl_c_while_code_is_compiled_ends_it_at_once(tmp_path):
     assert "saved" not in out
 
 
-def test_a_second_table_in_a_folder_leaves_the_game_to_the_first(tmp_path):
+def test_a_second_table_in_a_folder_leaves_the_game_to_the_first_and_a_torn_record_stays_as_it_is(tmp_path):
     with running(tmp_path, "--rules", "mini-low", "--against", "greedy") as (first, _):
         assert first.stdout.readline() == "The game is saved in table.krk as it goes.\n"
         with running(tmp_path) as (_, address), resuming(address) as heard:
             said = heard("start")["say"]
             assert said == "The game of table.krk is being played already; go on with it there."
         assert refusal(tmp_path) == "krypenv: the game of table.krk is being played already; go on with it there\n"
-
-
-def refusal(folder):
-    """What the command says that can't go on with the game of table.krk."""
-    with running(folder, "--load", "table.krk") as (process, _):
-        _, err = process.communicate(timeout=60)
-    assert (process.returncode, len(err.splitlines())) == (2, 1)
-    return err
-
-
-def test_a_record_that_was_not_written_whole_is_left_as_it_is(tmp_path):
-    torn = tmp_path / "table.krk"
-    torn.write_text(Game(TableSettings().game_rules(), seed=1).record()[:-40])
-    before = torn.read_bytes()
+    torn = Game(TableSettings().game_rules(), seed=1).record()[:-40]
+    (tmp_path / "table.krk").write_text(torn)
     assert refusal(tmp_path)
-    assert torn.read_bytes() == before
-
-
-def test_agents_alone_are_watched(tmp_path):
-    words = ["--rules", "mini-low", "--people", 0, "--against", "greedy", "--against", "random"]
-    with running(tmp_path, *words) as (process, address):
-        assert [process.stdout.readline().partition(": ")[0] for _ in range(2)] == [
-            "The game is saved in table.krk as it goes.\n", "to watch",
-        ]  # fmt: skip
-        with sitting(address) as (_, heard):
-            told = heard()
-            while told["moves"] < 2:
-                told = heard()
-            assert told["view"]["seat"] is None
-            assert told["leads"]
+    assert (tmp_path / "table.krk").read_text() == torn
 
 
 def test_each_of_two_people_gets_a_link_that_outlives_the_server_and_ends_with_the_game(tmp_path):
     def links_of(*words):
         with running(tmp_path, *words) as (process, _):
             said = [process.stdout.readline() for _ in range(4)]
-        assert [line.partition(": ")[0] for line in said[1:]] == [
-            "the link of Player A",
-            "the link of Player B",
-            "to watch",
-        ]
+        whose = ["the link of Player A", "the link of Player B", "to watch"]
+        assert [line.partition(": ")[0] for line in said[1:]] == whose
         links = [re.search(r"http\S+/#(\S+)$", line)[1] for line in said[1:]]
         assert len(set(links)) == 3
         return links
@@ -240,13 +200,14 @@ def test_each_of_two_people_gets_a_link_that_outlives_the_server_and_ends_with_t
     assert "only you may read" in refusal(tmp_path)
 
 
-def test_who_sits_where():
-    assert players_at(4, [1], ["a", "b", "c"]) == ["c", "person", "a", "b"]
-    assert players_at(4, [0, 2], ["champion"]) == ["person", "champion", "person", "champion"]
-    assert players_at(2, [0, 1], []) == ["person", "person"]
-    assert players_at(3, [], ["champion"]) == ["champion"] * 3
-    assert players_at(2, [], ["a", "b"]) == ["a", "b"]
-    with pytest.raises(ValueError, match="3 other players are needed"):
-        players_at(3, [], ["a", "b"])
-    it = TableSettings(players=4, teams=2, people=2)
-    assert it.seated(it.game_rules()) == ["person", "person", "champion", "champion"]
+@pytest.mark.parametrize(
+    ("people", "agents", "seated"),
+    [
+        ([1], ["a", "b", "c"], "c person a b"),
+        ([0, 2], ["champion"], "person champion person champion"),
+        ([0, 1, 2, 3], [], "person person person person"),
+        ([], ["a", "b", "c", "d"], "a b c d"),
+    ],
+)
+def test_agents_sit_from_the_first_person_s_left_on(people, agents, seated):
+    assert players_at(4, people, agents) == seated.split()
