@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from support.fuzzing import REFUSED, Tally, attempt, check_sentence, fuzzer
+from support.fuzzing import NASTY_VALUES, REFUSED, Tally, attempt, check_sentence, fuzzer
 
 from krypenv import Rules
 from krypenv.agents.scripted import Greedy
@@ -19,6 +19,7 @@ from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.evaluation.matches.players import make_fresh_player
 
 LOW = Rules.preset("mini-low")
+Deed = Callable[[np.ndarray], Any]  # what an agent makes of legal actions
 
 
 class Unspeakable(Exception):
@@ -39,27 +40,25 @@ class Shapeless:
         raise RuntimeError("no array")
 
 
-ERRORS: tuple[Callable[[], BaseException], ...] = (
-    SystemExit, GeneratorExit, LikeAnInterrupt, StopIteration, Unspeakable, RecursionError, BaseException, KeyError,
-    AssertionError, lambda: SystemExit(0), lambda: SystemExit("bye"), lambda: ValueError("x" * 1_000_000),
-    lambda: ValueError("a\nb\r\nc"), lambda: ValueError("\x00\u202e\ud800"), lambda: BrokenPipeError(32, "pipe"),
-    lambda: type("E\n\x00" * 50, (Exception,), {})("y"), lambda: OSError(28, "full", "a\nb"),
-    lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
+ERRORS: tuple[BaseException, ...] = (
+    SystemExit(0), SystemExit("bye"), GeneratorExit(), LikeAnInterrupt(), StopIteration(), Unspeakable(),
+    RecursionError(), BaseException(), AssertionError(), ValueError("x" * 1_000_000), ValueError("a\nb\r\nc"),
+    ValueError("\x00\u202e\ud800"), BrokenPipeError(32, "pipe"), type("E\n" * 50, (Exception,), {})("y"),
+    OSError(28, "full", "a\nb"), UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
 )  # fmt: skip
-ANSWERS: tuple[Callable[[np.ndarray], Any], ...] = (
-    lambda legal: None, lambda legal: "x", lambda legal: legal.astype(object), lambda legal: (each for each in legal),
-    lambda legal: legal * 1.0, lambda legal: legal + 2**40, lambda legal: -legal - 1, lambda legal: legal.astype(bool),
-    lambda legal: [10**30] * len(legal), lambda legal: legal * np.nan, lambda legal: legal[:-1], lambda legal: [[]],
-    lambda legal: legal[:, None], lambda legal: Shapeless(), lambda legal: {}, lambda legal: 0j + legal,
-    lambda legal: legal.astype("datetime64[s]"), lambda legal: legal.astype(str), lambda legal: 10**5000,
-    lambda legal: np.uint64(2**63) + legal.astype(np.uint64), lambda legal: [None] * len(legal),
-    lambda legal: np.zeros(0),
+WRONG: tuple[Deed, ...] = (
+    *(lambda legal, error=error: error for error in ERRORS),
+    *(lambda legal, value=value: value for value in (*NASTY_VALUES, 10**5000, Shapeless(), np.zeros(0))),
+    lambda legal: legal.astype(object), lambda legal: (each for each in legal), lambda legal: legal * 1.0,
+    lambda legal: legal + 2**40, lambda legal: -legal - 1, lambda legal: legal * np.nan, lambda legal: legal[:-1],
+    lambda legal: legal[:, None], lambda legal: 0j + legal, lambda legal: legal.astype("datetime64[s]"),
+    lambda legal: legal.astype(str), lambda legal: np.uint64(2**63) + legal.astype(np.uint64),
 )  # fmt: skip
-RIGHT: tuple[Callable[[np.ndarray], Any], ...] = (  # odd, and nevertheless legal
+RIGHT: tuple[Deed, ...] = (  # odd, and nevertheless legal
     lambda legal: legal.tolist(), lambda legal: legal.astype(np.uint8), lambda legal: tuple(legal),
     lambda legal: legal.astype(np.int64)[::-1][::-1], lambda legal: legal.view(np.ndarray),
 )  # fmt: skip
-ODD_PARTS: tuple[tuple[str, Any], ...] = (
+PARTS: tuple[tuple[str, Any], ...] = (
     ("name", None), ("name", 3), ("name", "x" * 10_000), ("name", "a\nb\x00"), ("rules", None), ("rules", "mini-low"),
     ("rules", Rules.preset("mini-high")), ("act", None), ("act", 3), ("cheats", True), ("cheats", np.zeros(2)),
 )  # fmt: skip
@@ -68,36 +67,25 @@ ODD_PARTS: tuple[tuple[str, Any], ...] = (
 class Odd(Greedy):
     """Plays like greedy, but for what it does now and then; it also spoils what it is given."""
 
-    def __init__(self, rules: Rules, seed: int, deed: Callable[[np.ndarray], Any], often: float) -> None:
-        super().__init__(rules, seed)
+    def __init__(self, seed: int, deed: Deed, often: float) -> None:
+        super().__init__(LOW, seed)
         self.deed, self.often, self.random = deed, often, random.Random(seed)
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
         legal = super().act(observations, action_masks)
-        is_now = self.random.random() < self.often
         observations[:], action_masks[:] = 7, 7
-        return self.deed(legal) if is_now else legal
-
-
-def raising(make: Callable[[], BaseException]) -> Callable[[np.ndarray], Any]:
-    """Return a deed that raises."""
-
-    def deed(_: np.ndarray) -> Any:
-        raise make()
-
-    return deed
-
-
-WRONG = (*ANSWERS, *map(raising, ERRORS))
+        answer = self.deed(legal) if self.random.random() < self.often else legal
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
 
 @fuzzer(share=4, deed=st.sampled_from(WRONG + RIGHT), often=st.sampled_from((1.0, 0.3)), seed=st.integers(0, 1 << 32))
-def deeds(tally: Tally, deed: Callable[[np.ndarray], Any], often: float, seed: int) -> None:
+def deeds(tally: Tally, deed: Deed, often: float, seed: int) -> None:
     """Let an agent misbehave, or be odd and right, in an arena's shard and on both sides of a match."""
     is_right = deed in RIGHT
-    sources: dict[int, Any] = {0: Odd(LOW, seed, deed, often), 1: "random"}
-    shard = Shard(0, 0, 0, np.arange(2, dtype=np.uint64) + seed, ((0, 1), (1, 0)), sources, LOW, seed)
-    chunk = play_shard(shard)
+    sources: dict[int, Any] = {0: Odd(seed, deed, often), 1: "random"}
+    chunk = play_shard(Shard(0, 0, 0, np.arange(2, dtype=np.uint64) + seed, ((0, 1), (1, 0)), sources, LOW, seed))
     lost = chunk["forfeits"]
     assert not (is_right and lost), lost
     assert all(agent == 0 for _, _, agent, _ in lost), lost
@@ -106,22 +94,17 @@ def deeds(tally: Tally, deed: Callable[[np.ndarray], Any], often: float, seed: i
         check_sentence(ValueError(reason), deed)
     assert np.abs(chunk["scores"]).sum(axis=2).max() <= 10_000
     assert json.loads(json.dumps(chunk, allow_nan=False)) == chunk
-    for is_first in (True, False):
-        sides = (Odd(LOW, seed, deed, often), "random") if is_first else ("random", Odd(LOW, seed, deed, often))
+    for sides in ((Odd(seed, deed, often), "random"), ("random", Odd(seed, deed, often))):
         result = attempt(partial(duplicate_match, *sides, LOW, 2, seed), tally, deed)
         assert result is not REFUSED or not is_right
 
 
-@fuzzer(share=4, odd=st.sampled_from(ODD_PARTS), is_bare=st.booleans())
-def parts(tally: Tally, odd: tuple[str, Any], is_bare: bool) -> None:
-    """Hand in an agent with an odd attribute, one without it, or what is no agent."""
-    part, value = odd
-    agent = Greedy(LOW, 1)
-    if is_bare:
-        kept = {each: getattr(agent, each) for each in ("name", "rules", "act") if each != part}
-        agent = type("Bare", (), kept)()
-    else:
-        setattr(agent, part, value)
-    for each in (agent, None, 3, Greedy, ("odd",), ()):
+@fuzzer(share=4, odd=st.sampled_from(PARTS), other=st.sampled_from((None, 3, Greedy, ("odd",), ())))
+def parts(tally: Tally, odd: tuple[str, Any], other: Any) -> None:
+    """Hand in an agent with an odd attribute, one without it, and what is no agent."""
+    agent, bare = Greedy(LOW, 1), Greedy(LOW, 1)
+    setattr(agent, *odd)
+    kept = {each: getattr(bare, each) for each in ("name", "rules", "act") if each != odd[0]}
+    for each in (agent, type("Bare", (), kept)(), other):
         attempt(partial(duplicate_match, each, "random", LOW, 1), tally, odd)
         attempt(partial(make_fresh_player, each, LOW, 1), tally, odd)

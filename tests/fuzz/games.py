@@ -1,59 +1,49 @@
-"""What the engine and the agents are handed: observations, masks, states, and random rules.
+"""What the engine, agents and trees of sessions are handed at random moments of all games and of random rules.
 
-Damage is refused, or what is made of it is played on with every invariant.
+Damage is refused and changes nothing, or what is made of it is played on with every invariant.
 """
 
 from __future__ import annotations
 
 import random
-from functools import cache, partial
+from functools import partial, reduce
+from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 from support.checked_play import LOOK_AFTER, CheckedPlay
-from support.fuzzing import REFUSED, Tally, attempt, fuzzer, seeded
-from support.games import RULES, seen_by
-from support.relatives import ALL_RELATIVES as RELATIVES
+from support.fuzzing import NASTY_VALUES, REFUSED, Tally, attempt, fuzzer, seeded
+from support.games import seen_by
 
+from fuzz.text import some_rules
 from krypenv import Engine, Rules, agents, determinize
+from krypenv.envs.chance import CoursePlan
+from krypenv.envs.course import CHANCE, TERMINAL, Course
+from krypenv.envs.resampling import resampled
+from krypenv.inputs.words import is_whole
 from krypenv.observation import LAYOUT, SIZE
 from krypenv.rules import FIELDS
 from krypenv.state import GAME
 from krypenv.worlds.invariants import check_state
 
-SESSIONS = (
-    "krypkasino players=2 games=0 threshold=500",
-    "krypkasino players=3 games=0 threshold=5000",
-    "krypkasino players=3 games=300 sweep_points=20",
-    "krypkasino players=2 games=2 spade_points=20 ace_points=20",
-    "mini-low players=5 later_deal=((1,0),) first_deal=((1,3),) games=129",
-    "mini-high players=3 games=0 threshold=9000 sweep_points=20",
-    "mini-low players=2 first_deal=((2,0),) later_deal=((1,1),)",
-)
-PLAYABLE = {**RULES, **RELATIVES, **{text: Rules.parse(text) for text in SESSIONS}}
-ROWS = 48
+ROWS = 4
 VALUES = (-128, -127, -101, -2, -1, 0, 1, 2, 3, 4, 5, 8, 13, 26, 27, 52, 104, 126, 127)
+AGENTS = (
+    "random", "greedy", "tactician", "rollout(worlds=2)", "search(worlds=2)", "ismcts(worlds=4)",
+    "champion(worlds=2)",
+)  # fmt: skip
 
 
-@cache
-def played(text: str) -> list[Engine]:
-    """Return engines of some rules at several moments of random play, long sessions among them."""
-    rules = PLAYABLE[text]
-    engine = Engine(rules, ROWS, seed=len(text))
-    moments = []
-    for steps in (0, 1, 3, 7, 15, 30, 61, 120, 250) + ((3000,) if rules.games != 1 else ()):
-        for _ in range(steps):
-            engine.step(engine.sample_actions())
-        moments.append(engine.copy())
-    return moments
+def moment(rng: random.Random) -> tuple[Rules, Engine]:
+    """Return rules, and an engine at some moment of random play, late in long sessions too."""
+    rules = Rules.parse(some_rules(rng))
+    engine = Engine(rules, ROWS, seed=rng.getrandbits(32))
+    for _ in range(rng.choice((0, 1, 3, 7, 15, 30, 61, 120, 2000))):
+        engine.step(engine.sample_actions())
+    return rules, engine
 
 
-def draw_row(rng: random.Random, texts: list[str] | None = None) -> tuple[Rules, Engine, int]:
-    """Return some rules, an engine of theirs, and one of its rows."""
-    text = rng.choice(texts or list(PLAYABLE))
-    return PLAYABLE[text], rng.choice(played(text)), rng.randrange(ROWS)
-
-
-def mutate_numbers(numbers: np.ndarray, rng: random.Random) -> np.ndarray:
+def damaged(numbers: np.ndarray, rng: random.Random) -> np.ndarray:
     """Return an observation or a mask, (N,) int8, with one to three changes, half of them in its small blocks."""
     numbers = numbers.copy()
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
@@ -72,9 +62,9 @@ def mutate_numbers(numbers: np.ndarray, rng: random.Random) -> np.ndarray:
     return numbers
 
 
-def go_on(engine: Engine, steps: int) -> None:
+def go_on(engine: Engine) -> None:
     """Play some random actions, and check every invariant after each."""
-    for _ in range(steps):
+    for _ in range(6):
         check_state(engine.rules, engine.state)
         assert engine.action_mask.any(axis=1).all()
         engine.step(engine.sample_actions())
@@ -82,80 +72,57 @@ def go_on(engine: Engine, steps: int) -> None:
 
 @fuzzer(share=2, rng=seeded)
 def observations(tally: Tally, rng: random.Random) -> None:
-    """A mutant of an observation is shown by the world that it is completed to, or refused."""
-    rules, engine, row = draw_row(rng)
-    viewers = np.full(ROWS, rng.randrange(rules.players))
-    seen = mutate_numbers(seen_by(engine, viewers)[row], rng)
+    """A damaged observation is shown by the world that it is completed to, or refused."""
+    rules, engine = moment(rng)
+    seen = damaged(seen_by(engine, np.full(ROWS, rng.randrange(rules.players)))[0], rng)
     world = attempt(partial(determinize, seen, rng.randrange(1000), rules), tally, (str(rules), seen.tolist()))
     if world is not REFUSED and not world.over[0]:
         viewer = rules.players - 1 - int(seen[LAYOUT["dealer"]].argmax())
         going = Engine.from_state(rules, world)
         assert (seen_by(going, np.array([viewer]))[0] == seen).all()
-        go_on(going, 6)
-
-
-AGENTS = (
-    "random", "greedy", "tactician(shed=True)", "rollout(worlds=2)", "search(worlds=2)", "ismcts(worlds=4)",
-    "champion(worlds=2)",
-)  # fmt: skip
-make = cache(agents.make)
+        go_on(going)
 
 
 @fuzzer(share=2, rng=seeded)
-def handed(tally: Tally, rng: random.Random) -> None:
-    """An agent that is handed a mutant answers with an action that the mask allows, or refuses it."""
-    rules, engine, row = draw_row(rng, list(RULES))
-    agent = make(rng.choice(AGENTS), rules)
-    seen, mask = engine.observation[row], engine.action_mask[row]
-    kind = rng.randrange(3)
-    seen = mutate_numbers(seen, rng) if kind != 1 else seen
-    mask = mutate_numbers(mask, rng) if kind != 0 else mask
-    what = agent.name, str(rules), seen.tolist(), mask.tolist()
-    rows = np.stack([engine.observation[0], seen]), np.stack([engine.action_mask[0], mask])
-    actions = attempt(partial(agent.act, *rows), tally, what)
-    assert actions is REFUSED or mask[actions[1]], what
-
-
-def mutate_state(state: np.ndarray, rng: random.Random) -> np.ndarray:
-    """Return a state of one game with one to three changes of numbers, or of bytes."""
-    state = state.copy()
-    for _ in range(rng.choice((1, 1, 2, 3))):
-        numbers = state[rng.choice([name for name in GAME.names if name != "rng"])].reshape(-1)
-        if rng.random() < 0.2 or numbers.dtype == np.bool_:
-            numbers = state.view(np.uint8).reshape(-1) if numbers.dtype != np.bool_ else numbers.view(np.uint8)
-            numbers[rng.randrange(len(numbers))] ^= 1 << rng.randrange(8)
-            continue
-        at, bounds = rng.randrange(len(numbers)), np.iinfo(numbers.dtype)
-        number = int(numbers[at])
-        value = rng.choice((bounds.min, bounds.max, -1, 0, 1, 1000, number + 1, number - 1, 1 << rng.randrange(63)))
-        numbers[at] = min(max(value, bounds.min), bounds.max)
-    return state
+def decisions(tally: Tally, rng: random.Random) -> None:
+    """An agent that is handed damage answers with an action that the mask allows, or refuses it."""
+    rules, engine = moment(rng)
+    agent = agents.make(rng.choice(AGENTS), rules)
+    seen, mask = engine.observation.copy(), engine.action_mask.copy()
+    for rows in rng.choice(((seen,), (mask,), (seen, mask))):
+        rows[1] = damaged(rows[1], rng)
+    what = agent.name, str(rules), seen[1].tolist(), mask[1].tolist()
+    actions = attempt(partial(agent.act, seen, mask), tally, what)
+    assert actions is REFUSED or mask[1, actions[1]], what
 
 
 @fuzzer(share=2, rng=seeded)
 def states(tally: Tally, rng: random.Random) -> None:
-    """A mutant of a state is played on with every invariant, or refused, and then nothing is changed."""
-    rules, engine, row = draw_row(rng)
-    other = rng.choice(list(PLAYABLE.values())) if rng.random() < 0.1 else rules
-    state = mutate_state(engine.state[row : row + 1], rng)
-    if rng.random() < 0.5:
-        going = attempt(partial(Engine.from_state, other, state), tally, (str(other), state))
+    """A state with damaged numbers or bytes is played on, or refused, and then nothing is changed."""
+    rules, engine = moment(rng)
+    state = engine.state[:1].copy()
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        name = rng.choice([name for name in GAME.names if name != "rng"])
+        numbers = state[name].reshape(-1)
+        at, data = rng.randrange(len(numbers)), numbers.view(np.uint8)
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        if rng.random() < 0.7 and numbers.dtype != np.bool_:
+            low, high = np.iinfo(numbers.dtype).min, np.iinfo(numbers.dtype).max
+            now = int(engine.state[name][0].reshape(-1)[at])
+            numbers[at] = np.clip(rng.choice((low, high, -1, 0, 1, 1000, now + 1, now - 1)), low, high)
+    going = Engine(rules, 1, seed=1)
+    before = going.state.tobytes()
+    if attempt(partial(going.set_state, state), tally, (str(rules), state)) is REFUSED:
+        assert going.state.tobytes() == before
     else:
-        going = Engine(other, 1, seed=1)
-        before = going.observation.copy()
-        if attempt(partial(going.set_state, state), tally, (str(other), state)) is REFUSED:
-            assert (going.observation == before).all()
-            going = REFUSED
-    if going is not REFUSED:
-        go_on(going, 6)
+        go_on(going)
 
 
 @fuzzer(share=0.2, rng=seeded)
 def rules(tally: Tally, rng: random.Random) -> None:
     """Random rules with some fields of others are refused, or played with every invariant, and searched."""
-    other = Rules.random(rng.getrandbits(64))
+    other, base = Rules.random(rng.getrandbits(64)), Rules.random(rng.getrandbits(64))
     mixed = {field: getattr(other, field) for field in rng.sample(FIELDS, rng.choice((0, 1, 2, 5)))}
-    base = Rules.random(rng.getrandbits(64))
     rules = attempt(partial(base.replace, **mixed), tally, (str(base), mixed))
     if rules is REFUSED:
         return
@@ -165,3 +132,46 @@ def rules(tally: Tally, rng: random.Random) -> None:
     engine = Engine.from_state(rules, play.engine.state[:4], features=True)
     for name in ("tactician", "search(worlds=1,plies=1)"):
         engine.step(agents.make(name, rules).act(engine.observation, engine.action_mask))
+
+
+# ---------------------------------------------------------------------- sessions as trees
+
+OF_NUMPY = (np.int8(3), np.int64(-1), np.uint64(2**64 - 1), np.bool_(True), np.array(3), np.array([1]), np.float32(1))
+odd = st.integers(-60, 200) | st.sampled_from((*NASTY_VALUES, *OF_NUMPY))
+
+
+def actions_of(course: Course) -> list[int]:
+    """Return what chance or the seat to act may do."""
+    if course.turn == TERMINAL:
+        return []
+    return [kind for kind, _ in course.chance_outcomes()] if course.turn == CHANCE else course.legal_actions()
+
+
+@fuzzer(share=2, action=odd | st.none(), seat=st.sampled_from(range(4)) | odd, rng=seeded)
+def courses(tally: Tally, action: Any, seat: Any, rng: random.Random) -> None:
+    """An odd action is carried out if it is legal, and a seat that there is gets other hands; or nothing is changed."""
+    course = Course(CoursePlan(Rules.parse(some_rules(rng)), rng.random() < 0.3))
+    for _ in range(rng.randrange(150)):
+        if course.turn != TERMINAL:
+            course = course.after(rng.choice(actions_of(course)))
+    legal = actions_of(course)
+    action = legal[0] if legal and action is None else action
+    before, what = (course.state.tobytes(), course.path, course.views), (str(course.rules), course.path, action, seat)
+    following = attempt(partial(course.after, action), tally, what)
+    assert (following is not REFUSED) == (is_whole(action, 0, 200) and int(action) in legal), what
+    twin = attempt(partial(resampled, course, seat, rng.randrange(1 << 53)), tally, what)
+    assert (twin is not REFUSED) == (course.turn >= 0 and is_whole(seat, 0, course.rules.players - 1)), what
+    assert before == (course.state.tobytes(), course.path, course.views)
+    if twin is not REFUSED:
+        check_alike(course, twin, int(seat))
+
+
+def check_alike(course: Course, twin: Course, seat: int) -> None:
+    """Assert that a seat can't tell a course from another one, and that its path leads to it."""
+    assert str(reduce(Course.after, twin.path, Course(twin.plan))) == str(twin)
+    assert (twin.turn, twin.recall(seat), twin.plays) == (course.turn, course.recall(seat), course.plays)
+    assert (twin.observation(seat) == course.observation(seat)).all()
+    seen, known = ([draw for draw in each.dealt() if draw[1] in (seat, -1)] for each in (course, twin))
+    assert known == seen
+    assert seat != course.turn or twin.legal_actions() == course.legal_actions()
+    check_state(course.rules, np.atleast_1d(np.asarray(twin.state)).view(np.recarray))

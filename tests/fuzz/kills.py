@@ -13,11 +13,11 @@ import random
 import shutil
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unittest import mock
 
 from rich.console import Console
@@ -87,8 +87,6 @@ def is_killed(work: Callable[[], Any], at: int, torn: int) -> bool:
             with moments().counted(at, torn):
                 work()
             code = 0
-        except BaseException:
-            traceback.print_exc()
         finally:
             os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -112,53 +110,6 @@ STUDY = Study(
 )  # fmt: skip
 
 
-def write_arena(folder: Path, seed: int) -> None:
-    """Play an arena."""
-    run_arena(ArenaSettings(agents=("greedy", "random"), rules=SETUP.rules, out=folder, deals=4, chunk=2, seed=seed))
-
-
-def write_score(folder: Path, seed: int) -> None:
-    """Score an agent, or another one."""
-    score_agent(ScoreSettings(agent=("tactician", "greedy")[seed], out=folder / "score.json", deals=4))
-
-
-def read_score(folder: Path) -> Any:
-    """Return the points of every deal."""
-    return [table["opponents"] for table in json.loads((folder / "score.json").read_bytes())["tables"].values()]
-
-
-def write_study(folder: Path, seed: int) -> None:
-    """Run a study."""
-    run_study(STUDY, Setup(SETUP.rules, "greedy", 4, seed), folder)
-
-
-def read_study(folder: Path) -> Any:
-    """Return an answer, all results, and the figure."""
-    [run] = json.loads((folder / study.RESULT).read_bytes())["runs"]
-    return run["figures"], read_journal(folder, "study").results, (folder / study.FIGURE).read_bytes()
-
-
-def write_data(folder: Path, seed: int) -> None:
-    """Make a data set."""
-    make_data(DataSettings(agent="random", rules=RULES, games=5, seed=seed, out=folder))
-
-
-def write_strategy(folder: Path, seed: int) -> None:
-    """Solve a small game."""
-    solve_into(folder, Rules.preset("mini-last"), gap=(0.5, 0.4)[seed], threads=1, command="krypenv solve")
-
-
-def write_exploiters(folder: Path, seed: int) -> None:
-    """Find exploiters."""
-    own: dict[str, Any] = {"own": ("greedy", "tactician"), "selection": 2, "deals": 2, "worlds": 2 + seed}
-    exploit(ExploitSettings(agent="greedy", rules="mini-low", seeds=0, out=folder, **own), Console(quiet=True))
-
-
-def read_exploiters(folder: Path) -> Any:
-    """Return the margins of exploiters."""
-    return {key: result["margins"] for key, result in read_journal(folder, "exploit").results.items()}
-
-
 def write_game(folder: Path, seed: int) -> None:
     """Play a game in the terminal to its end, or go on with the one that is there."""
     folder.mkdir(exist_ok=True, parents=True)
@@ -170,46 +121,71 @@ def write_game(folder: Path, seed: int) -> None:
         sitting(table, lines, path)[0].run()
 
 
-def files_named(folder: Path, end: str) -> dict[str, bytes]:
-    """Return the files whose names end in some way."""
-    return {name: data for name, data in meant(folder).items() if name.endswith(end)}
+def meant(folder: Path, ends: str = "") -> dict[str, bytes]:
+    """The files of a folder that mean something, but for locks, and for parts of files that a kill has left."""
+    return {name: data for name, data in files_of(folder).items() if name[0] != "." and name.endswith(ends)}
 
 
-class Writer(NamedTuple):
-    """What writes to a folder, by a seed, and what comes of it."""
-
-    write: Callable[[Path, int], None]
-    read: Callable[[Path], Any]
+def margins_of(folder: Path) -> Any:
+    """The margins of exploiters; their times differ."""
+    return {key: result["margins"] for key, result in read_journal(folder, "exploit").results.items()}
 
 
-WRITERS = {
-    "arena": Writer(write_arena, lambda folder: read_journal(folder, "arena").results),
-    "score": Writer(write_score, read_score),
-    "study": Writer(write_study, read_study),
-    "data": Writer(write_data, partial(files_named, end=".parquet")),  # the card tells when it was made
-    "strategy": Writer(write_strategy, partial(files_named, end=".safetensors")),
-    "exploiters": Writer(write_exploiters, read_exploiters),
-    "game": Writer(write_game, partial(files_named, end=".krk")),
+def figures_of(folder: Path) -> Any:
+    """What a study has found, but for the machine."""
+    figures = json.loads((folder / study.RESULT).read_bytes())["runs"][0]["figures"]
+    return figures, read_journal(folder, "study").results, meant(folder, study.FIGURE)
+
+
+def points_of(folder: Path) -> Any:
+    """The points of every deal of a score."""
+    return [table["opponents"] for table in json.loads((folder / "score.json").read_bytes())["tables"].values()]
+
+
+FEW: dict[str, Any] = {"agent": "greedy", "rules": RULES, "seeds": 0, "own": ("greedy",), "selection": 2, "deals": 2}
+WRITERS: dict[str, tuple[Callable[[Path, int], Any], Callable[[Path], Any]]] = {
+    # what is done in a folder by a seed, or by another one, and what comes of it
+    "arena": (
+        lambda folder, seed: run_arena(
+            ArenaSettings(agents=("greedy", "random"), rules=SETUP.rules, out=folder, deals=4, chunk=2, seed=seed)
+        ),
+        lambda folder: read_journal(folder, "arena").results,
+    ),
+    "score": (
+        lambda folder, seed: score_agent(
+            ScoreSettings(agent=("tactician", "greedy")[seed], out=folder / "score.json", deals=4)
+        ),
+        points_of,
+    ),
+    "study": (lambda folder, seed: run_study(STUDY, replace(SETUP, seed=seed), folder), figures_of),
+    "data": (
+        lambda folder, seed: make_data(DataSettings(agent="random", rules=RULES, games=5, seed=seed, out=folder)),
+        partial(meant, ends=".parquet"),
+    ),
+    "strategy": (
+        lambda folder, seed: solve_into(folder, Rules.preset("mini-last"), gap=0.5 - 0.1 * seed, threads=1, command=""),
+        partial(meant, ends=".safetensors"),
+    ),
+    "exploiters": (
+        lambda folder, seed: exploit(ExploitSettings(**FEW, worlds=2 + seed, out=folder), Console(quiet=True)),
+        margins_of,
+    ),
+    "game": (write_game, meant),
 }
 
 
 # ---------------------------------------------------------------------- kills
 
 
-def meant(folder: Path) -> dict[str, bytes]:
-    """The files of a folder that mean something: no locks, and no parts of files that a kill has left."""
-    return {name: data for name, data in files_of(folder).items() if not name.startswith(".")}
-
-
 @cache
 def whole(name: str) -> tuple[int, Any, set[str]]:
     """Do some work that is not killed; return at how many moments it can be, its result, and the names of its files."""
-    folder, writer = scratch() / "whole", WRITERS[name]
+    folder, (write, read) = scratch() / "whole", WRITERS[name]
     for _ in range(2):  # what is only done once is done
         shutil.rmtree(folder, ignore_errors=True)
         with moments().counted():
-            writer.write(folder, 0)
-    return moments().count, writer.read(folder), set(files_of(folder))
+            write(folder, 0)
+    return moments().count, read(folder), set(files_of(folder))
 
 
 def kill(name: str, tally: Tally, rng: random.Random) -> None:
@@ -251,4 +227,4 @@ def small_and_once() -> Iterator[None]:
 
 if hasattr(os, "fork"):
     for _name in WRITERS:
-        fuzzer(share=0.1, name=f"kills.{_name}", within=small_and_once, rng=seeded)(partial(kill, _name))
+        fuzzer(share=0.3, name=f"kills.{_name}", within=small_and_once, rng=seeded)(partial(kill, _name))
