@@ -130,6 +130,16 @@ def test_figures_of_two_agents_done_by_hand():
     assert (best.agent, best.win_rate, best.tie_rate) == ("A", 0.5, 0.25)
 
 
+def test_an_interval_over_tables_of_unequal_length_done_by_hand():
+    """A is 3, 5 and 7 points ahead of B, and 2 and 0 behind C: what each deal adds to the mean of the tables counts."""
+    leads = {(0, 1): (3, 5, 7), (0, 2): (-2, 0)}
+    rows = [(deal, pair, (20, 20 + lead)) for pair, each in leads.items() for deal, lead in enumerate(each)]
+    own = next(each for each in standings(games_of(*zip(*rows, strict=True), "ABC")).agents if each.agent == "A")
+    added = (-2 / 3 - 1 / 2) / 2, (0 + 1 / 2) / 2, (2 / 3) / 2
+    half = 12.706205 * math.sqrt(sum(each**2 for each in added) * 2)  # one degree of freedom, as of the shorter table
+    assert (own.margin, own.low, own.high) == pytest.approx((2, 2 - half, 2 + half))
+
+
 # ---------------------------------------------------------------------- ratings, and texts
 
 
