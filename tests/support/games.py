@@ -118,6 +118,15 @@ def after(game: Game, *moves: str) -> Game:
     return twin
 
 
+def best_margin(game: Game, side: int) -> float:
+    """Return the margin that a side of two gets by best play of both with open hands, by trying everything."""
+    if game.is_over:
+        behind = game.scores()[1 - side] - game.scores()[side]
+        return behind if game.rules.goal == "low" else -behind
+    values = [best_margin(after(game, str(move)), side) for move in game.legal_moves()]
+    return max(values) if game.turn == side else min(values)
+
+
 def some_arrays(shape: Shape, seed: int = 1, inputs: Inputs = MAIN) -> Arrays:
     """Return the weights of a network that was never trained, whose logits are of the order of one."""
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from math import comb
 
 import pytest
 from support.commands import krypenv
-from support.games import after, lay, play_out
+from support.games import after, best_margin, lay, play_out
 from support.hidden import twin_of
 from support.places import TESTS
 
@@ -21,19 +21,6 @@ ANALYSES = TESTS / "training" / "analyses"
 LAST = "rules: krypkasino; table: 4H; hand 0: 2C 3C; hand 1: 6D 9D; captured 1: rest"
 
 BEGUN = "rules: krypkasino; table: 4H 3C 3D JC; hand 0: 9D; hand 1: 6D 8C; pending: 7C; captured 1: rest"
-
-
-def best_margin(game, side):
-    """The margin that a side gets by best play of both, found by trying everything."""
-    if game.is_over:
-        scores = game.scores()
-        return (scores[1 - side] - scores[side]) * (1 if game.rules.goal == "low" else -1)
-    values = []
-    for move in game.legal_moves():
-        game.push(move)
-        values.append(best_margin(game, side))
-        game.pop()
-    return max(values) if game.turn == side else min(values)
 
 
 def played_game(seed=3):

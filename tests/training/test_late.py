@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.commands import krypenv
+from support.games import best_margin
 
 from krypenv import Game, Rules, agents
 from krypenv.agents.champion import make_champion
@@ -34,24 +35,6 @@ def at_deal(rules: Rules, number: int, seed: int) -> Game:
     while game.deal_number < number:
         game.push(random.choice([str(move) for move in game.legal_moves()]))
     return game
-
-
-def minimax(game: Game, start: int) -> int:
-    """The margin of seat 0 that is still to come, with open hands."""
-    if game.is_over:
-        return margin(game) - start
-    found = []
-    for move in game.legal_moves():
-        after = game.copy()
-        after.push(str(move))
-        found.append(minimax(after, start))
-    return max(found) if game.turn == 0 else min(found)
-
-
-def margin(game: Game) -> int:
-    """The lead of seat 0: in misère the other's points less its own."""
-    own, other = game.scores()
-    return other - own
 
 
 @pytest.mark.parametrize("name", ["mini-hidden", "mini-count ranks=(1,2,3,4,5)"])
@@ -83,7 +66,8 @@ def test_a_last_deal_is_worth_the_mean_of_minimax_over_all_hands() -> None:
             lines = [line for line in text if not line.startswith("hand ")]
             lines += [f"hand {seat}: {' '.join(hands[seat])}" for seat in range(2)]
             dealt = Game.from_position("\n".join(lines))
-            values.append(minimax(dealt, margin(dealt)))
+            own_score, other = dealt.scores()
+            values.append(best_margin(dealt, 0) - (other - own_score))
         states = np.array([game.state]).view(np.recarray)
         assert last_deals(rules, states, 1)[0] == pytest.approx(np.mean(values))
 
