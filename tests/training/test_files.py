@@ -6,7 +6,6 @@ import copy
 import functools
 import hashlib
 import json
-import operator
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from support.games import some_arrays
 from support.places import MODELS
 from support.small_files import dumped, files_of, model, scratch, tiny_protocol
 
-from krypenv import Engine, Rules, agents
+from krypenv import Rules
 from krypenv.agents.neural.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
 from krypenv.agents.neural.network import MAX_UNITS, Shape, check_reach
 from krypenv.inputs.files import read_json
@@ -31,26 +30,17 @@ from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of,
 # ---------------------------------------------------------------------- every field, every type
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path to every value within a value; of a long list to the first two items."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
-    for key, each in inner:
-        yield (*path, key)
-        yield from places(each, (*path, key))
-
-
 def every_change(value: Any) -> Iterator[Any]:
-    """A value with each of its places gone, and with each strange value in each of its places and in its own."""
+    """A value with each of its places gone, and with each strange value in its own place and in each of its places."""
     yield from NASTY_VALUES
-    for *way, last in places(value):
-        for new in (REFUSED, *NASTY_VALUES):
-            changed = copy.deepcopy(value)
-            holder = functools.reduce(operator.getitem, way, changed)
-            if new is REFUSED:
-                del holder[last]
-            else:
-                holder[last] = new
-            yield changed
+    for key in value if isinstance(value, dict) else range(len(value[:2])) if isinstance(value, list) else ():
+        holder = copy.deepcopy(value)
+        del holder[key]
+        yield holder
+        for changed in every_change(value[key]):
+            holder = copy.deepcopy(value)
+            holder[key] = changed
+            yield holder
 
 
 def test_every_field_of_a_model_card() -> None:
@@ -68,18 +58,12 @@ def test_every_field_of_a_model_card() -> None:
 # ---------------------------------------------------------------------- JSON and schemas
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 201 + b"1" + b"}" * 201, b"", b"\xff\xff", b"{", b"NaN",
-        b"[Infinity]", b"-Infinity", b'"\\ud800"', "[1]".encode("utf-16"),
-    ],
-)  # fmt: skip
-def test_no_json_is_told_with_the_name_of_its_file(tmp_path: Path, data: bytes) -> None:
+def test_what_is_no_json_is_told_with_the_name_of_its_file(tmp_path: Path) -> None:
     path = tmp_path / "some.json"
-    path.write_bytes(data)
-    with pytest.raises(ValueError, match=r"some\.json is not JSON"):
-        read_json(path)
+    for data in (b"[" * 100_000, b'{"a":' * 201 + b"1" + b"}" * 201, b"", b"\xff", b"NaN", b"[Infinity]", b'"\\ud800"'):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"some\.json is not JSON"):
+            read_json(path)
     path.write_bytes(b'{"a": [1, -1e999]}')
     with pytest.raises(ValueError, match=r"some\.json has a number that no float can hold"):
         read_json(path)
@@ -114,51 +98,34 @@ def folder(tmp_path: Path) -> Path:
     return save_model(tmp_path / "model", some_arrays(SMALL), Rules.preset())
 
 
-def with_weights(folder: Path, data: bytes) -> None:
-    """Write a model anew with a file of other weights, whose hash is right."""
-    save_model(folder, some_arrays(SMALL), Rules.preset())
+def check_refused(folder: Path, data: bytes, reason: str) -> None:
+    """Give a model other weights, whose hash is right, and see that it is refused."""
     (folder / WEIGHTS).write_bytes(data)
     card = json.loads((folder / CARD).read_text())
     (folder / CARD).write_text(json.dumps({**card, "weights_sha256": hashlib.sha256(data).hexdigest()}))
+    with pytest.raises(ModelError, match=reason):
+        load_model(folder)
 
 
-@pytest.mark.parametrize("name", ["score.bias", "hidden.weight", "value.weight", "read.bias", "kinds.weight"])
+@pytest.mark.parametrize("name", ["score.bias", "hidden.weight", "kinds.weight"])
 def test_weights_without_end_are_no_model(folder: Path, name: str) -> None:
-    for value, reason in (
-        (float("nan"), "not finite"), (-float("inf"), "not finite"), (3e38, "so large"), (-1e36, "so large")
-    ):  # fmt: skip
+    for value, reason in ((float("nan"), "not finite"), (-float("inf"), "not finite"), (-1e36, "so large")):
         weights = some_arrays(SMALL)
         weights[name].reshape(-1)[-1] = value
-        with_weights(folder, safetensors.numpy.save(weights))
-        for agent in (str(folder), f"guided(model={str(folder)!r})"):
-            with pytest.raises(ModelError, match=rf"don't fit the network .* {reason}"):
-                agents.make(agent, Rules.preset())
-
-
-def test_weights_of_a_long_training_are_a_model(folder: Path) -> None:
-    with_weights(folder, safetensors.numpy.save({name: 100 * each for name, each in some_arrays(SMALL).items()}))
-    engine = Engine(Rules.preset(), 16, seed=1)
-    for agent in (str(folder), f"guided(model={str(folder)!r},worlds=2)"):
-        actions = agents.make(agent, Rules.preset()).act(engine.observation, engine.action_mask)
-        assert engine.action_mask[np.arange(16), actions].all()
+        check_refused(folder, safetensors.numpy.save(weights), rf"don't fit the network .* {reason}")
 
 
 def test_weights_of_another_type_are_no_model(folder: Path) -> None:
     weights = some_arrays(SMALL)
-    for dtype in ("float64", "float16", "int64", "complex64", "bool"):
-        with_weights(folder, safetensors.numpy.save({**weights, "judge.weight": weights["judge.weight"].astype(dtype)}))
+    for dtype in ("float64", "int64"):
+        changed = {**weights, "judge.weight": weights["judge.weight"].astype(dtype)}
         reason = rf"tensor 'judge.weight' of {dtype} \(4, 12\), and it is to be of float32 \(4, 12\)"
-        with pytest.raises(ModelError, match=reason):
-            load_model(folder)
-
-
-def test_weights_of_a_type_that_numpy_does_not_know_are_no_model(folder: Path) -> None:
-    data = safetensors.numpy.save({name: each.astype(np.float16) for name, each in some_arrays(SMALL).items()})
+        check_refused(folder, safetensors.numpy.save(changed), reason)
+    data = safetensors.numpy.save({name: each.astype(np.float16) for name, each in weights.items()})
     end = 8 + int.from_bytes(data[:8], "little")
     header = data[8:end].replace(b'"F16"', b'"BF16"')
-    with_weights(folder, len(header).to_bytes(8, "little") + header + data[end:])
-    with pytest.raises(ModelError, match="has a tensor of the type 'BF16', which NumPy does not know"):
-        load_model(folder)
+    data = len(header).to_bytes(8, "little") + header + data[end:]
+    check_refused(folder, data, "has a tensor of the type 'BF16', which NumPy does not know")
 
 
 def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> None:
@@ -170,16 +137,13 @@ def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> Non
             load_model(folder)
 
 
-def test_what_is_in_place_of_a_model_card(folder: Path) -> None:
-    path = folder / CARD
-    path.unlink()
-    path.mkdir()
-    with pytest.raises(ModelError, match="is no model"):
-        load_model(folder)
-    path.rmdir()
-    os.mkfifo(path)  # reading it would never end
-    with pytest.raises(ModelError, match="is no model"):
-        load_model(folder)
+def test_a_pipe_or_a_folder_in_place_of_a_model_card_is_no_model(folder: Path) -> None:
+    (folder / CARD).unlink()
+    for make in (os.mkdir, os.mkfifo):  # reading a pipe would never end
+        make(folder / CARD)
+        with pytest.raises(ModelError, match="is no model"):
+            load_model(folder)
+        (folder / CARD).rename(folder / make.__name__)
 
 
 def test_models_that_come_with_the_package_are_far_from_the_bound() -> None:
