@@ -47,7 +47,7 @@ def test_it_learns_to_beat_random_play():
     assert all(step.keys() == METRICS.keys() and np.isfinite(list(step.values())).all() for step in history)
 
 
-@pytest.mark.parametrize("rules", ["krypkasino players=3", "kasino-finland players=4 teams=2", "mulle-glimne"])
+@pytest.mark.parametrize("rules", ["krypkasino players=3", "mulle-glimne players=4 teams=2"])
 def test_it_takes_all_games_and_a_run_by_frames_repeats(rules):
     settings = PPOSettings(**SHORT | {"rules": rules, "frames": 1024})
     (one, _), (two, _) = train(settings), train(settings)
@@ -55,17 +55,15 @@ def test_it_takes_all_games_and_a_run_by_frames_repeats(rules):
         assert torch.equal(weights, two.state_dict()[name])
 
 
-def run(*words):
-    return CliRunner(env={"COLUMNS": "160", "NO_COLOR": "1"}).invoke(app, list(map(str, words)), prog_name=PROGRAM)
-
-
-def options(**changed):
-    return [word for key, value in (SHORT | changed).items() for word in (f"--{key}", value)]
+def run(*words, **changed):
+    options = [word for key, value in (SHORT | changed).items() for word in (f"--{key}", value)]
+    env = {"COLUMNS": "160", "NO_COLOR": "1"}
+    return CliRunner(env=env).invoke(app, [str(word) for word in (*options, *words)], prog_name=PROGRAM)
 
 
 def test_the_command_line_trains_and_the_file_names_an_agent(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = run(*options(), "--out", "mine.safetensors")
+    done = run("--out", "mine.safetensors")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert [line.split()[0] for line in lines[: len(METRICS)]] == list(METRICS)
@@ -79,8 +77,8 @@ def test_the_command_line_trains_and_the_file_names_an_agent(tmp_path, monkeypat
     # all games for two with one deck of suits see as much, so the weights fit this table too
     assert identity_of(agents.typed(spec), [TABLES["two"]]).files_sha256 == [digest]
     rules = Rules.preset("mini-low")
-    engine = Engine(rules, 32, seed=1)
-    agent, full = PPOAgent(rules, path="mine.safetensors"), Engine(rules, 32, seed=1, features=True)
+    engine, full = Engine(rules, 32, seed=1), Engine(rules, 32, seed=1, features=True)
+    agent = PPOAgent(rules, path="mine.safetensors")
     logits = agent.fn(full.observation, full.action_mask).numpy()
     expected = np.where(engine.action_mask, logits, -np.inf).argmax(axis=1)
     np.testing.assert_array_equal(agent.act(engine.observation, engine.action_mask), expected)
@@ -89,20 +87,15 @@ def test_the_command_line_trains_and_the_file_names_an_agent(tmp_path, monkeypat
 def test_what_is_wrong_is_told_in_one_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("hello")
-    (tmp_path / "folder").mkdir()
-    for words, reason in (
-        (options(rules="mini-lo"), "mini-lo"),
-        (options(steps=2), "steps should be greater than or equal to 16"),
-        (options(deals="x"), "deals should be a valid integer, not 'x'"),
-        ([*options(), "--out", "folder"], "folder"),
-        (["--frame", 3], f"see {PROGRAM} --help"),
+    for done, reason in (
+        (run(rules="mini-lo"), "mini-lo"),
+        (run(steps=2), "steps should be greater than or equal to 16"),
+        (run("--out", "."), "."),
+        (run("--frame", 3), f"see {PROGRAM} --help"),
     ):
-        done = run(*words)
-        assert (done.exit_code, done.stdout) == (2, ""), words
+        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert reason in done.stderr
-        assert done.stderr.count("\n") == 1
     save_file(Policy(Rules.preset("kasino-finland"), 8).state_dict(), "other")
     for path, reason in (("text", "'text' holds no weights"), ("other", "'other' holds no weights"), ("none", "none")):
-        with pytest.raises((ValueError, OSError), match=reason) as refused:
+        with pytest.raises((ValueError, OSError), match=rf"^[^\n]*{reason}[^\n]*$"):
             agents.make(f"{NAME}(path='{path}')", Rules())
-        assert "\n" not in str(refused.value)
