@@ -57,13 +57,6 @@ def test_one_that_dies_forfeits_what_it_plays_until_the_next_chunk_and_no_other_
     assert has_ended(tmp_path)
 
 
-def test_a_command_ends_with_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done = krypenv("evaluate", odd(tmp_path, "sorry"), "--against", "greedy", "--deals", 1, "--rules", "mini-low")
-    assert done.exit_code == 2
-    assert re.fullmatch(r"krypenv: .*odd\.py.* won't play: I need a key.*\n", done.stderr)
-
-
 def test_a_score_knows_the_files_of_the_command(tmp_path):
     def identity(name):
         return identity_of(agents.typed(name), [TABLES["two"]])
