@@ -1,4 +1,4 @@
-"""Minari: games are recorded and loaded again, and a network clones from them."""
+"""Minari: games are recorded and loaded again, and so are files of `krypenv data`."""
 
 import gymnasium
 import minari
@@ -10,7 +10,7 @@ from krypenv import Rules, agents
 from krypenv.training.data import DataSettings, load, make_data
 
 RULES = Rules.preset("mini-low")
-GAMES = 200
+GAMES = 50
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def recorded(tmp_path_factory):
         yield minari.load_dataset("krypkasino/tactician-v0"), games
 
 
-def test_what_is_loaded_is_what_was_played(recorded):
+def test_what_is_loaded_is_what_was_played_and_the_environment_is_recovered(recorded):
     dataset, games = recorded
     assert dataset.total_episodes == GAMES
     for episode, (actions, paid) in zip(dataset.iterate_episodes(), games, strict=True):
@@ -42,15 +42,11 @@ def test_what_is_loaded_is_what_was_played(recorded):
         assert len(episode.observations) == len(actions) + 1
         masks = np.asarray(episode.infos["action_mask"])
         assert masks[np.arange(len(actions)), actions].all()
-
-
-def test_the_environment_is_recovered(recorded):
-    dataset, games = recorded
     env = dataset.recover_environment()
     observation, _ = env.reset(seed=0)
     np.testing.assert_array_equal(observation, dataset[0].observations[0])
-    rewards = [env.step(action)[1] for action in games[0][0]]
-    assert sum(rewards) == games[0][1]
+    actions, paid = games[0]
+    assert sum(env.step(action)[1] for action in actions) == paid
 
 
 def test_files_of_krypenv_data_become_episodes(tmp_path, monkeypatch):

@@ -21,11 +21,7 @@ from krypenv.training.examples.rllib_ppo import Settings, algorithm_of, app
 from krypenv.training.runs.executors import ray_map
 
 MINI = Rules.preset("mini-low")
-GAMES = [
-    "krypkasino players=2", "krypkasino players=3", "krypkasino players=4 teams=2", "krypkasino players=6",
-    "krypkasino players=2 games=2", "kasino-sweden players=2", "kasino-finland players=3", "mulle players=2",
-    "mini-low",
-]  # fmt: skip
+GAMES = ["krypkasino players=4 teams=2", "mini-low players=3 games=2", "mulle-glimne players=2"]
 SMALL = {
     "rules": "mini-low", "games": 16, "steps": 16, "units": 16, "batch": 128, "watched": 0, "every": 2,
     "opponent": "random",
@@ -38,13 +34,6 @@ def cluster():
         yield
 
 
-@pytest.fixture
-def algorithm(cluster):
-    made = algorithm_of(Settings(**SMALL, frames=10_000))
-    yield made
-    made.stop()
-
-
 # ------------------------------------------------------------------ the environment
 
 
@@ -54,7 +43,7 @@ def test_seats_are_paid_what_the_game_pays(text, dense):
     rules, rng = Rules.parse(text), np.random.default_rng(1)
     env = KrypenvMultiAgentEnv({"rules": text, "dense": dense, "features": True, "scale": 0.5})
     check_multiagent_environments(env)
-    for seed in range(3):
+    for seed in range(2):
         game, paid, over = Game(rules, seed=seed), Counter(), False
         seen, _ = env.reset(seed=seed)
         while not over:
@@ -106,10 +95,8 @@ def test_a_seed_repeats_the_games_and_env_runners_do_not():
 def test_a_wrong_env_config_is_told_in_a_sentence():
     for config, says in (
         ({"rule": "mini-low"}, "env_config.* unexpected .*'rule' .did you mean 'rules'"),
-        ({"rules": 7}, "rules are those of Rules.preset or Rules.parse, not 7"),
         ({"scale": "big"}, "could not convert string to float: 'big'"),
         ({"reward": "cash"}, "unknown reward 'cash'"),
-        ({"dense": 2}, "dense"),
     ):
         with pytest.raises((TypeError, ValueError), match=says) as told:
             KrypenvMultiAgentEnv(config)
@@ -139,14 +126,13 @@ def test_a_masked_action_has_no_probability():
 # ------------------------------------------------------------------ training
 
 
-def test_a_policy_that_sees_the_history_can_not_be_an_agent(algorithm):
+def test_a_trained_policy_is_an_agent_unless_it_sees_the_history(cluster):
+    algorithm = algorithm_of(Settings(**SMALL, frames=10_000))
     assert agent_of(algorithm, "mine").name == "mine"
+    algorithm.stop()
     history = SimpleNamespace(config=SimpleNamespace(env_config={"history": True}))
     with pytest.raises(ValueError, match="history block"):
         agent_of(history)
-
-
-# ------------------------------------------------------------------ the command line
 
 
 def test_checkpoints_of_other_settings_are_told_in_one_sentence(cluster, tmp_path):

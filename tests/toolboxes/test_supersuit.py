@@ -4,31 +4,20 @@ import gymnasium
 import numpy as np
 import supersuit as ss
 
-import krypenv
-from krypenv import krypkasino_v0
+from krypenv import Rules, krypkasino_v0
 
-N = krypenv.Rules.preset("krypkasino", players=2).observation_size
-
-
-def env():
-    return krypkasino_v0.env(variant="mini-low")
+ENV = krypkasino_v0.env(variant="mini-low")
 
 
-def one_seat():
-    return gymnasium.make("Krypkasino-v0")
-
-
-def play(wrapped, seed=1):
-    """Play the first legal action to the end; return what was seen, and the rewards that were paid."""
-    wrapped.reset(seed=seed)
-    seen, paid = [], []
+def play(wrapped):
+    """What is seen where the first legal action is played to the end."""
+    wrapped.reset(seed=1)
+    seen = []
     for _ in wrapped.agent_iter():
-        observation, reward, termination, truncation, info = wrapped.last()
-        over = termination or truncation
+        observation, _, terminated, truncated, info = wrapped.last()
         seen.append(observation.copy())  # a stack is written anew in place
-        paid.append(reward)
-        wrapped.step(None if over else int(np.flatnonzero(info["action_mask"])[0]))
-    return seen, paid
+        wrapped.step(None if terminated or truncated else int(info["action_mask"].argmax()))
+    return seen
 
 
 def vectors(wrapped):
@@ -39,22 +28,23 @@ def vectors(wrapped):
 
 
 def test_observations_alone_take_the_wrappers_of_boxes():
-    plain = [seen["observation"] for seen in play(env())[0]]
+    plain = [seen["observation"] for seen in play(ENV)]
     size = len(plain[0])
-    single = play(ss.dtype_v0(vectors(env()), np.float32))[0]
+    single = play(ss.dtype_v0(vectors(ENV), np.float32))
     assert single[0].dtype == np.float32
     np.testing.assert_array_equal(single, plain)
-    stacked = play(ss.frame_stack_v1(vectors(env()), 2))[0]
+    stacked = play(ss.frame_stack_v1(vectors(ENV), 2))
     np.testing.assert_array_equal([seen[-size:] for seen in stacked], plain)
     np.testing.assert_array_equal(stacked[2][:size], plain[0])  # what the seat saw last, two turns before
-    told = play(ss.agent_indicator_v0(ss.pad_observations_v0(vectors(env()))))[0]
+    told = play(ss.agent_indicator_v0(ss.pad_observations_v0(vectors(ENV))))
     np.testing.assert_array_equal([seen[size:] > 0 for seen in told[:2]], [[True, False], [False, True]])
 
 
 def test_one_seat_takes_the_wrappers_of_gymnasium():
-    wrapped = ss.frame_stack_v1(ss.dtype_v0(one_seat(), np.float32), 2)
+    wrapped = ss.frame_stack_v1(ss.dtype_v0(gymnasium.make("Krypkasino-v0"), np.float32), 2)
     observation, info = wrapped.reset(seed=1)
-    assert observation.shape == wrapped.observation_space.shape == (2 * N,)
+    size = Rules.preset("krypkasino").observation_size
+    assert observation.shape == wrapped.observation_space.shape == (2 * size,)
     assert info["action_mask"].any()
     observation, *_ = wrapped.step(int(np.flatnonzero(info["action_mask"])[0]))
     assert observation.dtype == np.float32
