@@ -48,17 +48,17 @@ def test_a_return_is_what_the_scores_of_a_seat_s_side_are_worth(reward, alone, i
 @every_rules
 @pytest.mark.parametrize("reward", KINDS)
 def test_dense_rewards_pay_as_points_fall_and_come_to_the_same(rules, reward):
-    batches = [LearnerGames(rules, 6, "random", reward=reward, dense=dense, seed=3) for dense in (False, True)]
-    totals, lone, early = np.zeros((2, 6, rules.players)), np.zeros((2, 6)), 0
+    batches = [LearnerGames(rules, 3, "random", reward=reward, dense=dense, seed=3) for dense in (False, True)]
+    totals, lone, early = np.zeros((2, 3, rules.players)), np.zeros((2, 3)), 0
     finished, rng = 0, np.random.default_rng(3)
-    while finished < 6:
+    while finished < 5:  # one row at least begins anew
         actions = pick_any(batches[0].action_mask, rng)
         for at, batch in enumerate(batches):
             acting = batch.seats.copy()
             batch.step(actions)
             totals[at] += batch.rewards
             lone[at] += batch.reward
-            np.testing.assert_array_equal(batch.reward, batch.rewards[range(6), acting])
+            np.testing.assert_array_equal(batch.reward, batch.rewards[range(3), acting])
         done, engine = batches[0].done, batches[0].engine
         np.testing.assert_array_equal(done, batches[1].done)
         expected = returns_of(rules, engine.final_scores[done], reward, engine.final_tie_breaks[done])
@@ -80,7 +80,7 @@ def test_dense_rewards_pay_as_points_fall_and_come_to_the_same(rules, reward):
 @pytest.mark.parametrize("seat", [1, "random", "all"])
 def test_the_learner_plays_its_seat(rules, seat):
     batch = LearnerGames(rules, 8, seat, seed=5)
-    rows, finished, seats = np.arange(8), 0, set()
+    rows, finished, moved, seats = np.arange(8), 0, 0, set()
     for acting in play(batch, 400 if rules.threshold or seat == "all" else 150, np.random.default_rng(1)):
         seats.update(acting.tolist())
         state = batch.engine.state
@@ -90,7 +90,9 @@ def test_the_learner_plays_its_seat(rules, seat):
             assert ((batch.players == LEARNER).sum(axis=1) == 1).all()
             np.testing.assert_array_equal(batch.seats[~batch.done], acting[~batch.done])
         finished += batch.done.sum()
+        moved += (batch.seats != acting)[batch.done].sum()
     assert finished > 0
+    assert moved > 0 or seat != "random"  # each episode has a seat of its own
     assert seats == ({1} if seat == 1 else set(range(rules.players)))
 
 
