@@ -32,48 +32,30 @@ def cluster():
     made.shutdown()
 
 
-@pytest.fixture
-def make(cluster):
-    """Return an algorithm; all are stopped in the end."""
-    made = []
-
-    def algorithm(settings):
-        made.append(algorithm_of(settings))
-        return made[-1]
-
-    yield algorithm
-    for each in made:
-        each.stop()
-
-
 def everywhere(algorithm):
     """Return the weights of the policy in the learner and in all env runners."""
     played = algorithm.env_runner_group.foreach_env_runner(lambda runner: runner.module[MAIN].get_state())
     return [algorithm.learner_group.get_weights([MAIN])[MAIN], *played]
 
 
-def same(one, two):
-    return one.keys() == two.keys() and all(np.array_equal(value, two[name]) for name, value in one.items())
-
-
 def assert_everywhere(algorithm, weights, count):
     """Wait for weights to arrive, as RLlib does not after an update, in so many processes."""
     for _ in range(600):
-        found = [same(each, weights) for each in everywhere(algorithm)]
+        found = [all(np.array_equal(each[name], weights[name]) for name in weights) for each in everywhere(algorithm)]
         if all(found):
             break
         time.sleep(0.1)
     assert found == [True] * count
 
 
-def test_a_run_goes_on_from_its_checkpoint(make, tmp_path):
+def test_a_run_goes_on_from_its_checkpoint(cluster, tmp_path):
     folder = tmp_path / "checkpoints"
     settings = Settings(**SMALL, frames=1200, checkpoints=folder)
-    algorithm = make(settings)
+    algorithm = algorithm_of(settings)
     _, history = learn(algorithm, settings)
     (last,) = folder.iterdir()
     assert last.name == f"{len(history):06}"
-    again = make(settings.changed(runners=1))  # and on other env runners
+    again = algorithm_of(settings.changed(runners=1))  # and on other env runners
     restore(again, last)
     assert again.iteration == len(history)
     assert lifetime(again) == history[-1]["decisions"]
@@ -82,6 +64,8 @@ def test_a_run_goes_on_from_its_checkpoint(make, tmp_path):
     _, more = learn(again, settings.changed(frames=2000))
     assert history[-1]["decisions"] < more[0]["decisions"]
     assert [path.name for path in folder.iterdir()] == [f"{len(history) + len(more):06}"]
+    for each in (algorithm, again):
+        each.stop()
 
 
 def test_training_survives_the_loss_of_a_node_and_the_policy_plays_in_the_arena(cluster, tmp_path):
