@@ -153,11 +153,3 @@ def test_r8_no_table_that_cards_can_creep_onto_is_above_a_bound(fields, layout, 
             if longer.count(rank) <= copies and rules.hand_values[rank - 1] not in sums and longer not in seen:
                 waiting.add(longer)
     assert len(seen) > 1
-
-
-def test_the_second_bound_admits_what_the_first_one_does_not():
-    rules = Rules.preset("krypkasino", first_deal=((6, 12),))
-    assert MAX_SUBSETS / 2 < bound_subsets(rules) <= MAX_SUBSETS
-    engine = Engine(rules, 64, seed=0)
-    for _ in range(100):
-        engine.step(engine.sample_actions())

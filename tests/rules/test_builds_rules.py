@@ -7,7 +7,7 @@ from support.builds import at
 from support.games import after, gained
 
 from krypenv import Game, Rules
-from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, parse_action, parse_card
+from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, parse_card
 from krypenv.worlds.invariants import check_state
 
 FINLAND = "kasino-finland players=2 building=True"
@@ -237,22 +237,6 @@ def test_b2_k2_each_choice_has_one_sequence_of_actions() -> None:
     assert game.legal_actions() == [TAKE + parse_card("9H"), TAKE_BUILD + 6]
     game.act(TAKE_BUILD + 6)  # and ends by itself
     assert [str(move) for move in game.moves] == ["3C+4C5C[6]=9"]
-
-
-def test_b4_a_build_is_joined_without_further_action() -> None:
-    game = at("KD", "9C 9D", "9H QC", build_9="3C 6D", owner_9="1")
-    game.act(parse_card("9C"))
-    assert game.legal_actions() == [STOP, BUILD + 9, TAKE_BUILD + 9]
-    game.act(BUILD + 9)
-    assert [str(move) for move in game.moves] == ["9C+[9]=9"]
-
-
-def test_names_of_actions_for_builds() -> None:
-    assert [parse_action(name) for name in ("build 9", "take build 16", "build 0")] == [114, 138, 105]
-    for text in ("build 17", "build", "take build", "build 09", "take build -1"):
-        with pytest.raises(ValueError, match=r"is no (action|card)"):
-            parse_action(text)
-    assert (Rules.preset("mulle-glimne").num_actions, Rules.preset("mulle").num_actions) == (139, 105)
 
 
 # ---------------------------------------------------------------------- rules with builds

@@ -271,11 +271,3 @@ def test_h5_house_rules():
     game = Game(rules, deck=stack(rules, "2C 3C 4C 5C 6C 7C 8C 9C JD JS JH JC"))
     assert game.scores() == [-5, 0]
     assert Game.from_position(game.position()).scores() == [-5, 0]
-
-
-def test_h5_match_to_a_threshold():
-    game = Game(Rules.preset("howto", games=0, threshold=60), seed=8)
-    while not play_out(game).session_over:
-        assert max(game.totals) < 60
-        game = game.next_game()
-    assert max(game.totals) >= 60
