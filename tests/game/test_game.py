@@ -11,7 +11,7 @@ from support.games import RULES, lay, play_out
 from support.relatives import ALL_RELATIVES
 
 from krypenv import Game, IllegalMove, Move, Rules
-from krypenv.cards import STOP, parse_action, parse_card
+from krypenv.cards import parse_card
 from krypenv.observation import SIZE
 
 SWEDEN, FINLAND = "kasino-sweden players=2", "kasino-finland players=2"
@@ -110,23 +110,6 @@ def test_a_pushed_move_may_complete_a_begun_play():
     assert game.moves == [Move("QC", ("8C", "4D"))]
     game.pop()
     assert game.pending == "QC"
-
-
-def test_k2_a_stop_or_a_take_that_cannot_be_completed_is_illegal():
-    game = lay("2C 3D 4H KH", "5C 9D", "4C KD", rules=SWEDEN)
-    game.act(parse_action("play 5C"))
-    assert game.legal_actions() == [parse_action("take 2C"), STOP]
-    with pytest.raises(IllegalMove, match=r"^take 4H is illegal; seat 0 may take 2C, stop$"):
-        game.act(parse_action("take 4H"))
-    game.act(parse_action("take 2C"))
-    with pytest.raises(IllegalMove, match=r"^stop is illegal; seat 0 may take 3D$"):
-        game.act(STOP)
-    for move in ("5Cx2C", "5Cx2C4H", "5C", "9D", "5Cx2C3D#"):
-        with pytest.raises(IllegalMove, match=r"is illegal; seat 0 may 5Cx2C3D$"):
-            game.push(move)
-    game.push("5Cx3D2C")
-    game.pop()
-    assert game.taken == ["2C"]
 
 
 def test_k2_k4_no_move_is_found_by_listing_the_others_where_nobody_captures():

@@ -46,8 +46,8 @@ def test_k2_games_of_the_relatives_are_those_of_the_reference(text: str, style: 
 def test_r15_h5_s4_k6_sessions_are_those_of_the_reference(text: str) -> None:
     rules = SESSIONS[text]
     for seed in range(2):
-        end = play_beside(rules, seed, STYLES[(len(text) + seed) % 3])
-        assert rules.games == 0 or end["games"] <= rules.games
+        games = play_beside(rules, seed, STYLES[(len(text) + seed) % 3])
+        assert rules.games == 0 or games <= rules.games
 
 
 @pytest.mark.parametrize("text", [*BUILDING, *(pytest.param(text, marks=pytest.mark.slow) for text in GLIMNE)])

@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.games import decisions_of
 from support.small_files import model, scratch
-from support.threads import many_at_once
 
 from krypenv import Engine, Rules, agents, engine as engine_module
 from krypenv.agents import oracle, scripted
@@ -177,16 +175,6 @@ def test_calls_of_an_agent_take_turns_and_a_copy_has_a_turn_of_its_own(
         other.join()
     assert waited == [True, True]
     assert answers[0].shape == (8,)
-
-
-@pytest.mark.parametrize("spec", ["tactician", "search(worlds=2)", "champion(worlds=2)"])
-def test_threads_get_the_answers_that_calls_one_after_another_get(spec: str) -> None:
-    ours, twins = made(spec, MAIN), made(spec, MAIN)
-    batch = decisions_of(MAIN, 1, 8)
-    answers = many_at_once([lambda: ours.act(*batch).tolist()] * 4)
-    if not ours.remembers:  # else what it answers depends on which call came first
-        assert sorted(answers) == sorted(twins.act(*batch).tolist() for _ in range(4))
-    assert all(batch[1][np.arange(8), answer].all() for answer in answers)
 
 
 # ---------------------------------------------------------------------- engines: a call during another is refused

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from krypenv import Engine, Game, Move, Rules
@@ -42,13 +40,10 @@ def choose(reference: Relative, rng: np.random.Generator, style: str) -> int:
     return int(rng.choice(legal))
 
 
-def play_beside(
-    rules: Rules, seed: int, style: str, deck: list[int] | None = None, most: int | None = None
-) -> dict[str, Any]:
-    """Play a session in the engine, in `Game` and in the reference, and compare them at every ply; return the end.
+def play_beside(rules: Rules, seed: int, style: str, deck: list[int] | None = None) -> int:
+    """Play a session in the engine, in `Game` and in the reference, and compare them at every ply.
 
-    A deck given is that of a single game, which `Game` now and then takes up from its position. With `most`, play is
-    broken off after so many plies, or at a table that is too large for the reference.
+    A deck given is that of a single game, which `Game` now and then takes up from its position. Return the games.
     """
     rng = np.random.default_rng(seed)
     if deck is None:
@@ -56,7 +51,7 @@ def play_beside(
     else:
         engine, game = stacked(rules, np.array([deck]), True), Game(rules, deck=[card_name(kind) for kind in deck])
     reference = reference_of(rules)(rules, [parse_card(name) for name in game.deck])
-    number, plies, points, sweeps = 1, 0, np.zeros(rules.players, int), np.zeros(rules.players, int)
+    number, points, sweeps = 1, np.zeros(rules.players, int), np.zeros(rules.players, int)
     while True:
         compare_engine(engine, reference, number)
         if deck is not None and rng.random() < 0.1:
@@ -72,9 +67,6 @@ def play_beside(
             game.act(action)
         for action in game.actions[done:]:
             engine.step([action])
-        plies += 1
-        if most is not None and (plies >= most or len(reference.table) > LARGE + 2):
-            return {"plies": plies, "games": number, "reference": reference}
         if not reference.over:
             assert not engine.finished[0]
             continue
@@ -94,14 +86,11 @@ def play_beside(
     won = returns_of(rules, engine.final_scores, "win", engine.final_tie_breaks)[0]
     winners = reference.winners()
     assert won.tolist() == [(seat % rules.num_teams in winners) / len(winners) for seat in range(rules.players)]
-    return {"plies": plies, "games": number, "reference": reference, "winners": winners}
+    return number
 
 
-def push_a_move(game: Game, reference: Relative, rng: np.random.Generator, at: int | None = None) -> None:
-    """Assert that the whole moves, or those that complete a begun one, are those of the reference, and make one.
-
-    `at` is its place among them; it is drawn unless it is given.
-    """
+def push_a_move(game: Game, reference: Relative, rng: np.random.Generator) -> None:
+    """Assert that the whole moves, or those that complete a begun one, are those of the reference, and make one."""
     moves = game.legal_moves()
     kinds = [move.kinds() for move in moves]
     if isinstance(reference, Builder):
@@ -109,7 +98,7 @@ def push_a_move(game: Game, reference: Relative, rng: np.random.Generator, at: i
         assert sorted((card, takes, build, builds) for card, takes, _, build, builds in kinds) == plays
     else:
         assert [each[:3] for each in kinds] == sorted(reference.legal_moves())
-    at = int(rng.integers(len(moves))) if at is None else at
+    at = int(rng.integers(len(moves)))
     made: list[Move | str] = [moves[at], str(moves[at]), moves[at]._replace(sweep=0)]
     game.push(made[int(rng.integers(3))])
     assert game.last_move == moves[at]

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ import pytest
 from filelock import FileLock
 from fuzz.kills import SETUP, STUDY
 from support.small_files import TINY, checkpoint, files_of
-from support.threads import many_at_once
 
 from krypenv import Rules
 from krypenv.inputs.files import write_whole
@@ -76,8 +76,9 @@ def test_a_lock_ends_with_its_process_and_is_held_against_threads_and_enclosing_
         with pytest.raises(ValueError, match=HELD), writing_to(folder):
             pass
 
-    with writing_to(folder):
-        many_at_once([enter, enter])
+    with writing_to(folder), ThreadPoolExecutor(2) as threads:
+        for entered in [threads.submit(enter) for _ in range(2)]:
+            entered.result()
         enter()
 
 
