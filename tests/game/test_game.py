@@ -132,7 +132,7 @@ def test_k2_k4_no_move_is_found_by_listing_the_others_where_nobody_captures():
 # ---------------------------------------------------------------------- what seats see and hear
 
 
-def test_what_seats_see():
+def test_every_seat_sees_the_game_and_the_one_to_act_what_it_may_do():
     game = Game(Rules.preset("krypkasino", players=3), seed=1)
     assert game.turn == 0
     assert game.action_mask(1).sum() == game.action_mask(2).sum() == 0

@@ -85,7 +85,7 @@ def test_whole_sessions_round_trip(text):
     st.dictionaries(st.from_regex(r"[A-Z][a-z]{1,8}X", fullmatch=True), st.text(max_size=20), max_size=3),
     st.data(),
 )
-def test_record_round_trip(text, seed, steps, tags, data):
+def test_a_record_round_trips(text, seed, steps, tags, data):
     rules = Rules.parse(text)
     game = Game(rules, seed=seed, dealer=data.draw(st.integers(0, rules.players - 1)))
     play(game, random.Random(seed), steps)
@@ -103,7 +103,7 @@ def test_record_round_trip(text, seed, steps, tags, data):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 1000), st.data())
-def test_torn_record_is_refused(seed, data):
+def test_a_torn_record_is_refused(seed, data):
     game = Game(Rules.preset("mini-low"), seed=seed)
     play(game, random.Random(seed), data.draw(st.integers(0, 60)))
     text = game.record().rstrip()
@@ -140,7 +140,7 @@ def test_torn_record_is_refused(seed, data):
         ("last-capturer: 1", "stock: AC AD; last-capturer: 1", 9, "the stock has 2 cards"),
     ],
 )
-def test_impossible_position_is_refused(old, new, line, reason):
+def test_an_impossible_position_is_refused(old, new, line, reason):
     assert old in POSITION
     with pytest.raises(NotationError, match=r"^line \d+: [^\n]+$") as caught:
         Game.from_position(POSITION.replace(old, new))
@@ -224,7 +224,7 @@ def test_r10_f1_what_a_hand_cannot_hold_may_be_a_single_card():
         ("*", "", 7, "ends without '*' or the final scores"),
     ],
 )
-def test_faulty_record_is_refused(old, new, line, reason):
+def test_a_faulty_record_is_refused(old, new, line, reason):
     assert old in RECORD
     with pytest.raises(NotationError, match=r"^line \d+: [^\n]+$") as caught:
         Game.replay(RECORD.replace(old, new))
@@ -302,14 +302,14 @@ def test_a_byte_order_mark_is_ignored(read, text):
         ("4S+5D[5]=9", Move("4S", ("5D",), 0, 9, (5,))),
     ],
 )
-def test_moves_of_a_person(text, move):
+def test_a_move_is_read_as_people_write_it(text, move):
     assert Move.parse(text) == Move.parse(str(move)) == move
     for wrong in ("", "8", "8Sx", "8S6D", "8Sx2H###", "x2H"):
         with pytest.raises(ValueError, match="is no move"):
             Move.parse(wrong)
 
 
-def test_position_of_a_person():
+def test_a_position_is_read_and_shown_to_people():
     game = Game.from_position(POSITION)
     assert [str(move) for move in game.legal_moves()] == ["9D", "8Sx6D2H"]
     assert str(game).splitlines() == [

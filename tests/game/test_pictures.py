@@ -99,7 +99,7 @@ def check_places(game, things):
 
 
 @pytest.mark.parametrize("text", [*RULES, *RELATIVES, "mulle-glimne players=2", "mulle-glimne players=4 teams=2"])
-def test_what_is_drawn_and_where(text):
+def test_everything_is_drawn_in_its_place(text):
     rules = Rules.parse(text)
     for number, game in enumerate(states(rules)):
         open_seats = [range(rules.players), (), (game.turn,)][number % 3]
@@ -143,7 +143,7 @@ def test_suits_and_cards_are_told_apart_from_afar():
     assert gaps[~np.eye(52, dtype=bool)].min() > 2.5, "each card has a face of its own"
 
 
-def test_pixels_of_a_width():
+def test_a_picture_has_the_width_that_is_asked_for():
     game = Game(Rules.preset(), seed=1)
     pixels = draw_game(game, None, 400)
     assert (pixels.shape, pixels.dtype) == ((300, 400, 3), np.uint8)
@@ -152,7 +152,7 @@ def test_pixels_of_a_width():
         draw_game(game, 2)
 
 
-def test_names_and_the_seat_at_the_bottom():
+def test_seats_sit_clockwise_from_the_one_at_the_bottom():
     game = Game(Rules.preset(players=3), seed=1)
     things = lay_out(game, (), 1, ["North", "You", "West"])
     heights = {thing.text: thing.rect.y for thing in things if thing.text in ("North", "You", "West")}
@@ -164,7 +164,7 @@ def test_names_and_the_seat_at_the_bottom():
 # ---------------------------------------------------------------------- files and notebooks
 
 
-def test_files():
+def test_files_show_the_pixels_that_were_drawn():
     game = play_out(Game(Rules.preset("mini-low"), seed=1))
     pictures = [draw_game(Game(game.rules, seed=seed), width=200) for seed in range(5)]
     assert np.array_equal(np.asarray(Image.open(io.BytesIO(png_of(pictures[0])))), pictures[0])
