@@ -90,7 +90,8 @@ pages: $(VENV)  ## write the pages of the environments anew
 	$(TOOL).pages
 
 golden: $(VENV)  ## write the golden files of the tests anew: playthroughs, narration, the terminal, analyses, pictures, choices
-	$(BIN)/python -m pytest --regen-all tests/game/test_golden.py tests/ui/test_narration.py tests/ui/test_terminal_words.py tests/ui/test_board.py tests/ui/test_lessons.py tests/training/test_analysis.py tests/agents/test_frozen.py
+	$(BIN)/python -m pytest --regen-all tests/game/test_golden.py tests/training/test_analysis.py tests/agents/test_frozen.py
+	$(BIN)/python -m pytest --regen-all tests/ui -k stored
 
 pictures: $(VENV)  ## draw the pictures of the pages anew
 	$(TOOL).pictures

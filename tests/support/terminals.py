@@ -68,11 +68,9 @@ PROMPT = re.compile(r"(You play|takes|next game|a new game|deals the cards): \Z"
 def krypenv_in_a_terminal(arguments, lines, columns=80, rows=0, **environment):
     """Run `krypenv` in a pseudo-terminal, type a line at each prompt, and return its exit code and what it showed.
 
-    Where Enter deals the cards, Enter is typed.
-
-    What is typed may also be bytes, without an Enter; a signal, which is sent; or rows and columns, a new size of the
-    window, after which the next line is typed; or a function of the process and the file of the terminal. After the
-    last one the input is closed (Ctrl-D). With `rows` the window has a size, otherwise only a width is told.
+    Where Enter deals the cards, Enter is typed. What is typed may also be bytes, without an Enter; a signal, which is
+    sent; or a function of the process and the file of the terminal. After the last one the input is closed (Ctrl-D).
+    With `rows` the window has a size, otherwise only a width is told.
     """
     own, other = pty.openpty()
     env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", **environment}
@@ -102,9 +100,6 @@ def krypenv_in_a_terminal(arguments, lines, columns=80, rows=0, **environment):
                     shown += b"\n"
                     continue
                 line = left.pop(0) if left else b"\x04"
-                while isinstance(line, tuple):
-                    fcntl.ioctl(own, termios.TIOCSWINSZ, struct.pack("HHHH", *line, 0, 0))
-                    line = left.pop(0) if left else b"\x04"
                 if callable(line):
                     line(process, own)
                 elif isinstance(line, signal.Signals):

@@ -47,6 +47,7 @@ def refused(*words):
 # ---------------------------------------------------------------------- numbers
 
 
+@pytest.mark.slow  # a tiny piece of the work of every command
 def test_the_legal_command_lines_are_legal():
     needs_more = {"arena teams", "arena ray"}
     with tiny_work(), folder_with_games() as folder:
@@ -61,17 +62,14 @@ def test_the_legal_command_lines_are_legal():
     [
         (0, 9, "it should be greater than or equal to 1, not 0"),
         (10, 9, "it should be less than or equal to 9, not 10"),
-        (1.0, 9, "it should be a valid integer, not 1.0"),
         (True, 9, "it should be a valid integer, not True"),
-        pytest.param(
-            10**5000, 9, "it should be less than or equal to 9, not <int with a number of too many digits>", id="long"
-        ),
-        (1.5, 1.0, "it should be less than or equal to 1, not 1.5"),
+        (10**5000, 9, "it should be less than or equal to 9, not <int with a number of too many digits>"),
         (None, 1.0, "it should be a valid number, not None"),
         (float("nan"), 1.0, "it should be [^ ]+.*, not nan"),
     ],
+    ids=range(6),
 )
-def test_bounds(value, high, sentence):
+def test_a_number_beyond_its_bounds_is_refused(value, high, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         check_number("it", value, 1, high)
     check_number("it", high, 1, high)
@@ -111,26 +109,20 @@ def test_every_output_of_every_command_is_tried_before_the_work(words):
             assert {path.name for path in folder.iterdir()} == GIVEN | {"taken"}
 
 
-@pytest.mark.parametrize("command", ["show", "analyze"])
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [
-        (b"\xff\xff", "is no text"),
-        (b"", "krypenv: "),
-        (b"[" + b"x" * MOST_TEXT, "has more than 1,000,000 characters"),
-        (b"\0" * 100, "krypenv: "),
-    ],
-    ids=["no text", "empty", "long", "zeros"],
+    [(b"\xff\xff", "is no text"), (b"[" + b"x" * MOST_TEXT, "has more than 1,000,000 characters"), (b"", "krypenv: ")],
+    ids=range(3),
 )
-def test_odd_files_to_read(tmp_path, command, content, sentence):
+def test_a_file_that_can_not_be_read_is_named(tmp_path, content, sentence):
     path = tmp_path / "game.krk"
     path.write_bytes(content)
-    assert sentence in refused(command, path)
-    assert refused(command, tmp_path / "none") == f"krypenv: {tmp_path / 'none'}: No such file or directory\n"
-    assert "Is a directory" in refused(command, tmp_path)
+    assert sentence in refused("show", path)
+    assert refused("show", tmp_path / "none") == f"krypenv: {tmp_path / 'none'}: No such file or directory\n"
+    assert "Is a directory" in refused("show", tmp_path)
 
 
-def test_a_closed_standard_input(monkeypatch):
+def test_a_closed_standard_input_is_told(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(ValueError, match="the standard input is closed"):
         read_text("-")

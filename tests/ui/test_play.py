@@ -1,4 +1,4 @@
-"""The table in the terminal without a process: what may be typed, whole games, undo, and when the input ends."""
+"""The table in the terminal without a process: what may be typed, and whole games."""
 
 from __future__ import annotations
 
@@ -86,9 +86,7 @@ def test_captures_that_are_too_many_to_list_are_named():
     assert parse_choice("ks", choices, game) == "KS"
     assert len(choices_of(game, "KS")) == 0
     assert str(parse_choice("7c 6d", choices_of(game, "KS"), game)) == "KSx7C6D"
-    terminal, out = sitting(Table(game, 1, ["random"]), ["ks", "6d 7c", "q"])
-    terminal.run()
-    assert "name the cards to take" in out.getvalue()
+    sitting(Table(game, 1, ["random"]), ["ks", "6d 7c", "q"])[0].run()
     assert str(game.moves[0]) == "KSx7C6D"
 
 
@@ -120,23 +118,6 @@ def test_whole_games_are_on_the_disk_at_every_question(text):
     assert game.tags[f"Seat{rules.players - 1}"] == PERSON
 
 
-def test_each_game_of_a_session_ends_with_a_remark_that_may_be_skipped():
-    table = Table(Game(Rules.parse("mini-low games=3"), seed=3), 1, ["random"], seed=1)
-
-    def remark(at):
-        if at.game.game_number == 2:
-            raise KeyboardInterrupt
-        return f"That was game {at.game.game_number}: {at.game.is_over}."
-
-    terminal, out = sitting(table, some_lines(table, 1), remark=remark)
-    terminal.run()
-    lines = out.getvalue().splitlines()
-    places = [at for at, line in enumerate(lines) if line.startswith("That was")]
-    assert [lines[at] for at in places] == ["That was game 1: True.", "That was game 3: True."]
-    for at in places:
-        assert re.search(r"^(You|Random).* (wins?|share|came off) ", "\n".join(lines[at - 2 : at]), re.MULTILINE)
-
-
 def test_the_end_tells_what_the_cards_brought_unless_they_were_set_up():
     words = ("--against", "random", "--seed", 3)
     done = krypenv("play", "--rules", "mini-low", *words, columns=80, typed="1\n" * 60)
@@ -144,32 +125,6 @@ def test_the_end_tells_what_the_cards_brought_unless_they_were_set_up():
     Path("a.krk").write_text(Game.from_position(TRICKY).record(), encoding="utf-8")
     done = krypenv("play", "--load", "a.krk", *words[:2], columns=80, typed="1\n" * 20)
     assert re.search(r"(wins?|share the win) with .*\n\nThe game is saved", done.stdout), done.output
-
-
-def test_undo_takes_back_the_person_s_move_and_the_answers():
-    table = Table(Game(Rules.preset(players=4), seed=1), 0, ["random"])
-    before = table.game.position()
-    terminal, out = sitting(table, ["undo", "1", "undo", "q"])
-    terminal.run()
-    assert out.getvalue().count("There is nothing to take back") == 1
-    assert table.game.position() == before
-    assert not table.game.moves
-
-
-def test_a_game_is_saved_when_the_input_ends_and_goes_on_later_against_the_same_opponent():
-    table = Table(Game(Rules.preset("kasino-sweden"), seed=1), 1, ["greedy"])
-    terminal, out = sitting(table, ["1", "1"])
-    terminal.run()
-    assert out.getvalue().splitlines()[-1].startswith("The game is saved in ")
-    saved = Game.replay(Path("game.krk").read_text(encoding="utf-8"))
-    assert saved.moves == table.game.moves
-    assert len(saved.moves) >= 4
-    done = krypenv("play", "--load", "game.krk", columns=80, typed="1\n")
-    assert done.exit_code == 0, done.output
-    assert "Greedy" in done.stdout
-    later = Game.replay(Path("game.krk").read_text(encoding="utf-8"))
-    assert later.moves[: len(saved.moves)] == saved.moves
-    assert len(later.moves) > len(saved.moves)
 
 
 def test_agents_of_one_name_have_letters_of_their_seats():

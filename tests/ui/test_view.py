@@ -6,13 +6,14 @@ import json
 import random
 
 import pytest
-from support.decisions import FORCED, MANY
+from support.decisions import BUILDS, CHOICE, FORCED, MANY
 from support.hidden import replayed, some_moves
+from support.places import TESTS
 
 from krypenv import Game, Rules
 from krypenv.cards import parse_card
 from krypenv.ui.narrator.narrator import Narrator
-from krypenv.ui.view import MOST_MOVES, Story, refusal, view
+from krypenv.ui.view import MOST_MOVES, Story, view
 
 SOME = [
     Rules.parse(text)
@@ -88,29 +89,17 @@ def test_too_many_moves_are_not_listed():
     assert view(game, Narrator(game.rules, seat=0))["moves"] is None
 
 
-def test_a_sweep_pays_in_the_view():
-    game = Game.from_position(FORCED)
-    words = Narrator(game.rules, ["", "champion"], 0)
-    seen = view(game, words)
-    assert [player["name"] for player in seen["players"]] == ["You", "Champion"]
-    [move] = [each for each in seen["moves"] if each["takes"]]
-    assert (move["takes"], move["sweep"], move["gain"], move["what"]) == (["6D", "2H"], 1, -6, "6♦+2♥")
-    assert refusal(game, words, "9D") == "You must sweep: play 8♠."
-    assert refusal(game, words, "8Sx6D2H") == ""
-    with pytest.raises(ValueError, match="'9' is no move"):
-        refusal(game, words, "9")
-    game.push(move["move"])
-    last = view(game, words)["last"]
-    assert (last["gains"], last["sums"]) == ([-6, 5], "8♠ = 6♦+2♥")
-    assert last["event"] == "Sweep! Five points from Champion to you."
-    assert view(game, Narrator(game.rules, ["du", "champion"], 1, "sv"))["last"]["text"].startswith("Du spelade 8♠")
-
-
-def test_a_hand_is_sorted_by_what_its_cards_are_worth_there():
-    game = Game.from_position(
-        "rules: krypkasino; hand 0: AS 3D 2S TD; hand 1: 4C KD 2D 9C; table: 2H 6D; captured 1: rest; stock: -"
-    )
-    assert view(game, Narrator(game.rules, seat=0))["hand"] == ["2S", "3D", "TD", "AS"]
+@pytest.mark.parametrize(
+    ("name", "text", "moves"), [("sweep", FORCED, 2), ("choice", CHOICE, 1), ("builds", BUILDS, 2)]
+)
+def test_views_are_as_stored(name, text, moves, file_regression):
+    game, told = Game.from_position(text), []
+    words = [Narrator(game.rules, ["", "champion"], 0), Narrator(game.rules, ["anna", ""], 1, "sv")]
+    for _ in range(moves + 1):
+        told += [view(game, each) for each in words]
+        game.push(game.legal_moves()[-1])
+    said = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    file_regression.check(said, encoding="utf-8", fullpath=TESTS / "ui" / "sessions" / f"view-{name}.json")
 
 
 @pytest.mark.parametrize("rules", SOME, ids=str)
