@@ -49,19 +49,19 @@ class Visit:
                 return told
             assert told["type"] not in ("say", "failed", "closed"), told["say"]
 
-    def open(self, record=None):
-        """Open a record, or the game that the page finds, and return it."""
-        self.send(do="open", **({} if record is None else {"record": record}))
+    def ask_for(self, record=None, moves=()):
+        """Ask for a record, with moves that follow perhaps, or for the game that the page finds."""
+        more = {"moves": moves} if moves else {}
+        self.send(do="open", **more, **({} if record is None else {"record": record}))
+
+    def open(self, record=None, moves=()):
+        """Open it, and return it."""
+        self.ask_for(record, moves)
         return self.read("study")
 
-    def open_line(self, position, moves):
-        """Open a position with moves that follow, and return it."""
-        self.send(do="open", record=position, moves=moves)
-        return self.read("study")
-
-    def refused(self, record=None):
-        """Try to open a record, and return why it stays closed."""
-        self.send(do="open", **({} if record is None else {"record": record}))
+    def refused(self, record=None, moves=()):
+        """Try to open it, and return why it stays closed."""
+        self.ask_for(record, moves)
         return self.read("say")["say"]
 
 

@@ -48,11 +48,8 @@ def test_what_was_compiled_before_takes_no_process(marks):
     assert done(MINI, ["greedy"], "tactician")._process is None
 
 
-@pytest.mark.parametrize(
-    ("opponents", "helper", "remark"), [(["oracle-deck", "none/such"], "nobody", fail), (["no_module:A"], "x:Y", fail)]
-)
-def test_it_is_done_with_what_fails_and_leaves_no_mark_of_it(opponents, helper, remark, marks, capfd):
-    done(MINI, opponents, helper, remark)
+def test_it_is_done_with_what_fails_and_leaves_no_mark_of_it(marks, capfd):
+    done(MINI, ["oracle-deck", "none/such", "no_module:A"], "nobody", fail)
     assert capfd.readouterr() == ("", "")
     assert not list(marks.iterdir())
 

@@ -133,7 +133,19 @@ def test_a_closed_standard_input_is_told(monkeypatch):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 def test_a_full_disk_is_told_and_a_torn_pipe_is_not(tmp_path):
-    words = [sys.executable, "-m", "krypenv", "evaluate", "greedy", "--against", "random", "--deals", "2"]
+    words = [
+        sys.executable,
+        "-m",
+        "krypenv",
+        "evaluate",
+        "greedy",
+        "--against",
+        "random",
+        "--deals",
+        "2",
+        "--rules",
+        "mini-low",
+    ]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (2, "krypenv: the standard output: No space left on device\n")

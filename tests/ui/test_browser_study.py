@@ -105,7 +105,7 @@ def test_a_position_is_studied_and_played_on_to_its_end(visitor):
         assert study["steps"][-1]["hands"] == [game.hand(seat) for seat in (0, 1)]
     assert study["over"]
     assert study["result"]
-    again = visitor.open_line(study["record"], study["moves"])
+    again = visitor.open(study["record"], study["moves"])
     assert again["steps"] == study["steps"]
     visitor.send(do="move", at=0, move=str(game.rewound().legal_moves()[-1]))
     assert len(visitor.read("study")["steps"]) == 2
@@ -144,7 +144,7 @@ def test_a_line_leaves_a_game_that_is_over_and_comes_back_to_it():
         assert {one.read("decision")["at"] for _ in range(at + 2)} == set(range(at + 2))
         one.send(do="return")
         assert one.read("study")["steps"] == study["steps"]
-        assert one.open_line(line["record"], line["moves"])["steps"] == line["steps"]
+        assert one.open(line["record"], line["moves"])["steps"] == line["steps"]
 
 
 # ---------------------------------------------------------------------- the challenge

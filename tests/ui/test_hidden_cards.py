@@ -105,7 +105,7 @@ async def test_no_message_to_a_page_depends_on_what_its_seat_can_not_see(rules):
     assert compared > 5
 
 
-@pytest.mark.parametrize("rules", ["mini-low", "mini-mulle", "krypkasino players=4 teams=2"])
+@pytest.mark.parametrize("rules", ["mini-low", "mini-mulle", "mini-double players=4 teams=2"])
 def test_no_message_to_a_program_depends_on_what_its_seat_can_not_see(rules, monkeypatch):
     class Noted(Peer):
         def __init__(self, command, farewell):
