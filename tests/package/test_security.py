@@ -25,8 +25,10 @@ def test_no_module_calls_what_runs_the_code_in_a_file():
     sources = [path for folder in ("krypenv", "agents", "training") for path in (ROOT / folder).rglob("*.py")]
     assert len(sources) > 200
     found = {path.relative_to(ROOT).as_posix(): calls_of(path) & RUNS_CODE for path in sources}
-    asked_for = {"krypenv/adapters/sb3.py": {"MaskablePPO.load"}}  # `sb3(path='...')`, if a person typed it
-    assert {path: calls for path, calls in found.items() if calls} == asked_for
+    assert {path: calls for path, calls in found.items() if calls} == {
+        "krypenv/adapters/sb3.py": {"MaskablePPO.load"},  # `sb3(path='...')`, if a person typed it
+        "training/runs/executors.py": {"pickle.loads"},  # what a process sends its own workers
+    }
 
 
 @pytest.mark.parametrize(("read", "most"), [(read_file, LARGEST), (read_json, LARGEST_JSON)])
@@ -36,10 +38,6 @@ def test_a_file_that_is_too_large_is_refused_unread(tmp_path, read, most):
         file.truncate(1 << 40)  # far more than there is memory; a file system keeps such holes in no space
     with pytest.raises(ValueError, match=rf"large\.json is too large: it has {1 << 40:,} bytes, and at most {most:,}"):
         read(path)
-
-
-def test_the_size_that_is_read_is_counted_to_the_byte(tmp_path):
-    path = tmp_path / "small"
     path.write_bytes(b"12345")
     assert read_file(path, most=5) == b"12345"
     with pytest.raises(ValueError, match="it has 5 bytes, and at most 4 are read"):
