@@ -85,11 +85,12 @@ def test_steps_equal_those_of_single_environments():
     assert episodes > 8
 
 
-def test_maskable_ppo_learns_and_is_evaluated():
+def test_sb3_finds_nothing_and_maskable_ppo_learns_and_is_evaluated():
     rules = Rules.parse("mini-double players=4 teams=2")
     env = VecNormalize(KrypkasinoVecEnv(rules, 64, seat="random"), norm_obs=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        check_env(LearnerEnv("kasino", variant="finland", features=True))
         model = MaskablePPO("MlpPolicy", env, seed=0, **SMALL)
         model.learn(1024)
         assert len(model.ep_info_buffer) > 20
@@ -100,13 +101,6 @@ def test_maskable_ppo_learns_and_is_evaluated():
     observations, masks = env.reset(), env.action_masks()
     actions, _ = model.predict(observations, action_masks=masks)
     assert (masks[range(8), actions] == 1).all()
-
-
-def test_the_single_environment_suits_sb3():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_env(LearnerEnv("kasino", variant="finland", features=True))
-    MaskablePPO("MlpPolicy", LearnerEnv(), **SMALL | {"batch_size": 16}).learn(16)
 
 
 # ---------------------------------------------------------------------- a model as an agent
