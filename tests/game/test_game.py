@@ -26,7 +26,7 @@ def go_on(game, choices):
         game.act(choices.choice(game.legal_actions()))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from([*RULES.values(), *ALL_RELATIVES.values()]), st.integers(0, 2**32), st.integers(0, 60))
 def test_what_is_undone_is_as_it_was(rules, seed, steps):
     game, choices = Game(rules, seed=seed), random.Random(seed)

@@ -63,7 +63,7 @@ def test_the_block_holds_the_plays_of_the_deal(text):
     games = [Game(rules, seed=int(seed)) for seed in seeds]
     size = rules.observation_size
     rows_seen = 0
-    for _ in range(min(2 * rules.deck_size * rules.games, 150)):
+    for _ in range(min(2 * rules.deck_size * rules.games, 110)):
         assert engine.observation.shape == (2, size + history_size(rules))
         assert (engine.observation[:, :size] == plain.observation).all()
         for row, game in enumerate(games):

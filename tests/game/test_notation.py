@@ -77,7 +77,7 @@ def test_whole_sessions_round_trip(text):
         game = game.next_game()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from([*RULES]),
     st.integers(0, 2**64 - 1),
