@@ -13,7 +13,6 @@ from krypenv.cards import ACE
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import begin_game
-from krypenv.kernels.scoring import score_of
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import kernel
 
@@ -157,13 +156,6 @@ def _look(compiled: np.ndarray, state: np.ndarray, viewers: np.ndarray, out: np.
         write_observation(compiled[0], state[row], viewers[row], out[row])
 
 
-@kernel
-def _scores(compiled: np.ndarray, state: np.ndarray, out: np.ndarray) -> None:
-    for row in range(len(state)):
-        for seat in range(out.shape[1]):
-            out[row, seat] = score_of(compiled[0], state[row], seat)
-
-
 def stacked(rules: Rules, decks: np.ndarray, features: bool = False) -> Engine:
     """Return an engine whose rows have been dealt the given decks, (B, D) kinds."""
     engine = Engine(rules, len(decks), seed=0, features=features)
@@ -199,13 +191,6 @@ def shuffle_hidden(rules: Rules, row: Any, seat: int, rng: np.random.Generator) 
 def viewers_of(seen: np.ndarray, players: int) -> np.ndarray:
     """Return the seat that sees each observation, (B,), of (B, N), where the last seat deals, as in a drawn world."""
     return players - 1 - seen[:, LAYOUT["dealer"]].argmax(axis=1)
-
-
-def scores(engine: Engine) -> np.ndarray:
-    """Return the scores of the games as they stand, (B, P)."""
-    out = np.zeros((engine.num_games, engine.rules.players), np.int64)
-    _scores(engine.compiled, engine._state, out)
-    return out
 
 
 def full_deck(rules: Rules) -> list[int]:
