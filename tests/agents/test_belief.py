@@ -10,7 +10,7 @@ from support.hidden_hands import hands_of, sampled_hands
 from support.networks import some_network
 
 from krypenv import Engine, Rules, determinize
-from krypenv.agents.neural.belief import DULL, MIX, SHARP, resample_systematically
+from krypenv.agents.neural.belief import DULL, MIX, SHARP
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
@@ -83,7 +83,7 @@ def test_hands_are_weighted_by_bayes_rule(tmp_path: Path, text: str) -> None:
     plays: list[list[Play]] = [[] for _ in range(10)]
     deal, compared = engine.state.deal_number.copy(), 0
     while compared < 60:
-        for row in np.flatnonzero(engine.state.pending == NO_CARD):
+        for row in range(10):
             seen, seat = engine.observation[row], int(engine.seat[row])
             hands = np.concatenate([sampled_hands(rules, seen, rng), hands_of(rules, engine.state[row : row + 1])])
             logs, truly = agent.log_weights(seen, hands), bayes(rules, seat, hands, plays[row])
@@ -149,22 +149,6 @@ def test_impossible_hands_are_refused(tmp_path: Path) -> None:
             agent.log_weights(seen, wrong)
     with pytest.raises(ValueError, match="is not from a game of"):
         agent.log_weights(np.full_like(seen, 3), one)
-
-
-@pytest.mark.parametrize(
-    ("chances", "worlds", "expected"),
-    [
-        ([0.5, 0.0, 0.5, 0.0], 4, [2, 0, 2, 0]),
-        ([0.0, 0.0, 0.0, 0.0], 2, [1, 1, 0, 0]),
-        ([0.1, 0.2, 0.3, 0.4], 10, [1, 2, 3, 4]),
-        ([1e-300, 1e-320, 1e-300], 2, [1, 0, 1]),
-    ],
-)
-def test_worlds_are_shared_out_by_their_chances(chances: list[float], worlds: int, expected: list[int]) -> None:
-    shares = np.zeros(len(chances), np.int64)
-    with np.errstate(divide="ignore"):
-        resample_systematically(np.log(np.array(chances)), len(chances), worlds, shares)
-    assert shares.tolist() == expected
 
 
 def test_an_agent_that_weights_worlds_is_seeded_and_the_same_on_threads(tmp_path: Path) -> None:

@@ -108,28 +108,23 @@ def test_without_a_network_for_the_rules_there_is_none_alone() -> None:
 
 
 def test_every_output_says_how_it_plays_without_a_network(tmp_path: Path) -> None:
-    label, file, out = "champion(worlds=2) (search: no model for these rules)", tmp_path / "it.json", tmp_path / "out"
-    name, on = "champion(worlds=2)", ("--rules", "mini-low", "--json", file)
-
-    def told(*arguments: object) -> object:
-        done = krypenv(*arguments, columns=400)
-        assert done.exit_code == 0, done.output
-        assert label in done.stdout
-        return json.loads(file.read_text())
-
-    assert told("evaluate", name, "--against", "greedy", "--deals", 2, *on)["matches"][0]["agent"] == label
-    told("arena", name, "greedy", "--deals", 2, "--out", out, *on)
-    assert read_journal(out, "arena").header.identity["agents"][0]["name"] == name
-    position = Game(Rules.preset("mini-low"), seed=1).position()
-    assert told("analyze", position, "--agent", name, "--json", file)["agent"] == label
-    assert told("exploit", name, "--rules", "mini-sweep", "--exact", "--json", file)["agent"] == label
+    name, label = "champion(worlds=2)", "champion(worlds=2) (search: no model for these rules)"
+    file, position = tmp_path / "it.json", Game(Rules.preset("mini-low"), seed=1).position()
+    for words in (
+        ("evaluate", name, "--against", "greedy", "--deals", 2, "--rules", "mini-low"),
+        ("arena", name, "greedy", "--deals", 2, "--rules", "mini-low", "--out", tmp_path / "out"),
+        ("analyze", position, "--agent", name),
+        ("exploit", name, "--rules", "mini-sweep", "--exact"),
+    ):
+        assert label in krypenv(*words, "--json", file, columns=400).stdout
+        assert label in file.read_text()
+    assert read_journal(tmp_path / "out", "arena").header.identity["agents"][0]["name"] == name
     with tiny_protocol():
         scored = tmp_path / "scores" / "score.json"
         assert label in krypenv("score", name, "--table", "two", "--quick", "--out", scored, columns=400).stdout
         assert json.loads(scored.read_text())["agent"]["name"] == name
         assert label in make_board(scored.parent).read_text()
-    assert agents.make(name, "mini-low").name == name
-    assert agents.label_of(name, Rules.preset("krypkasino", players=2)) == name
+    assert agents.make(name, "mini-low").name == agents.label_of(name, Rules.preset("krypkasino")) == name
 
 
 @pytest.mark.parametrize("text", ["mini-low players=3", "howto players=4"])

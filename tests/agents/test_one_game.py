@@ -1,11 +1,17 @@
-"""One game: an agent's move, its probabilities, and how it is shown."""
+"""One game: an agent's move, its probabilities, what it shows of its moves, and how it is shown."""
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
+from support.games import shuffle_hidden
 
 from krypenv import Game, Rules, agents
+from krypenv.advice.values import values_of
+from krypenv.agents.champion import MODELS
+from krypenv.agents.moves.record import as_move
 from krypenv.features import observation_for
 
 TWO = Rules.preset("krypkasino", players=2)
@@ -100,3 +106,50 @@ def test_rules_are_text_or_the_main_games_and_are_shown():
     assert repr(agents.make("search", "mulle players=3")) == "<search for mulle players=3>"
     with pytest.raises(ValueError, match=r"rules are those of Rules.preset or Rules.parse, not 3"):
         agents.make("greedy", 3)
+
+
+# ---------------------------------------------------------------------- what moves are worth
+
+NAMES = ["rollout(worlds=20)", f"guided(model={str(MODELS / 'two')!r}, worlds=20)", "search(worlds=20)"]
+
+
+def early_games(rules, count):
+    """Positions with several legal moves, and things hidden."""
+    for seed in range(count):
+        game, chooser = Game(rules, seed=seed), random.Random(seed)
+        for _ in range(3 * seed):
+            game.push(chooser.choice(game.legal_moves()))
+        if len(game.legal_moves()) > 1 and game.stock_size:
+            yield game
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_margins_and_leanings_make_up_the_values_of_actions(name):
+    compared = 0
+    for game in early_games(Rules.preset(), 12):
+        examiner, valuer = (agents.make(name, game.rules, 7) for _ in range(2))
+        listed, margins, leanings, _ = examiner.examine(game.observation(), game.action_mask())
+        moves = [as_move(row, 0) for row in listed]
+        assert sorted(move.card + str(move.takes) for move in moves) == sorted(
+            move.card + str(move.takes) for move in game.legal_moves()
+        )
+        assert np.isfinite(margins).all()
+        assert len(margins) == 20
+        assert (leanings <= 0).all()
+        values = valuer.action_values(game.observation()[None], game.action_mask()[None])[0]
+        for at, row in enumerate(listed):
+            is_alone = (listed["card"] == row["card"]).sum() == 1
+            if is_alone and np.isfinite(values[row["card"]]) and np.isfinite(values).sum() > 1:  # else worlds are saved
+                assert values[row["card"]] == pytest.approx(margins[:, at].mean() + leanings[at])
+                compared += 1
+    assert compared > 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_hidden_changes_no_value(name):
+    for game in early_games(Rules.preset(), 4):
+        twin = game.copy()
+        shuffle_hidden(game.rules, twin.state, game.turn, np.random.default_rng(1))
+        assert twin.hand(1 - game.turn) != game.hand(1 - game.turn)
+        first, second = (values_of(each, agents.make(name, game.rules, 1), 30, 2) for each in (game, twin))
+        assert first == second

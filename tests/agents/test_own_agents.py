@@ -231,15 +231,9 @@ def test_only_what_is_typed_is_made_by_make():
                 importers.add(path.name)
     assert importers == {"own.py"}  # after its check
     assert found == {
-        "__init__.py",  # agents.make itself
-        "own.py",  # typed itself
-        "opponents.py",  # opponents of an environment
-        "players.py",  # players of duplicate_match and what is like it
-        "analysis.py",  # names that stand in it
-        "sweeps.py",  # likewise
-        "base.py",  # names of agents in settings that do not come from a file
-        "playing.py",  # ScoreSettings, and the agent that check_score is given
-        "bench_lines.py",  # names that stand in it
-        "tianshou_dqn.py",  # the opponent of the command's line
-        "rllib_ppo.py",  # likewise
-    }
+        "__init__.py", "own.py",  # make and typed themselves
+        "opponents.py", "players.py",  # opponents of an environment, players of matches
+        "analysis.py", "sweeps.py", "bench_lines.py",  # names that stand in it
+        "base.py", "playing.py",  # settings that come from no file
+        "tianshou_dqn.py", "rllib_ppo.py",  # the opponent of the command's line
+    }  # fmt: skip

@@ -16,7 +16,7 @@ from krypenv.observation import SIZE
 
 MAIN = Rules.preset("krypkasino")
 KASINO = ["kasino-sweden", "overspader", "kasino-finland"]
-in_each = pytest.mark.parametrize("name", KASINO)
+EVERY = ("greedy", "tactician", "search")
 
 
 def chosen(game: Game, spec: str = "tactician", first: str = "") -> Move:
@@ -93,27 +93,30 @@ def position(name: str, deal: int, own: str, table: str, captured: str = "", see
     )
 
 
-@in_each
-def test_scoring_cards_are_not_left_on_the_table(name: str) -> None:
+GONE = "8S 8D 8H KC KD JH JS 9D QC QH"
+
+
+@pytest.mark.parametrize(
+    ("deal", "own", "table", "captured", "card"),
+    [
+        (1, "7S 7D AH AC", "KH QD JC 9C", "", "7D"),  # a spade is not trailed if there is an alternative
+        (1, "7D 7S AH AC", "KH QD JC 9C", "", "7D"),
+        (2, "8C 7C AH AC", "KH QD", GONE, "8C"),  # a card of which the others have been played
+    ],
+)
+@pytest.mark.parametrize("name", KASINO)
+def test_the_card_that_helps_the_others_least_is_trailed(
+    name: str, deal: int, own: str, table: str, captured: str, card: str
+) -> None:
+    assert chosen(position(name, deal, own, table, captured))[:2] == (card, ())
+
+
+@pytest.mark.parametrize("name", KASINO)
+def test_scoring_cards_are_taken_and_sweeps_prevented(name: str) -> None:
     assert "2S" in chosen(position(name, 1, "2H 7D JC KS", "2S 9C QD 8H")).takes
     assert "TD" in chosen(position(name, 1, "TC 7D JS KC", "TD 9C QD 5H")).takes
-
-
-@in_each
-def test_a_spade_is_not_trailed_if_there_is_an_alternative(name: str) -> None:
-    for own in ("7S 7D AH AC", "7D 7S AH AC"):
-        assert chosen(position(name, 1, own, "KH QD JC 9C"))[:2] == ("7D", ())
-
-
-@in_each
-def test_a_card_is_trailed_of_which_the_others_have_been_played(name: str) -> None:
-    gone = "8S 8D 8H KC KD JH JS 9D QC QH"
-    assert chosen(position(name, 2, "8C 7C AH AC", "KH QD", gone))[:2] == ("8C", ())
-
-
-@pytest.mark.parametrize("name", ["kasino-sweden", "overspader"])  # in Finland lillan takes the queen and the three
-def test_a_card_is_left_that_could_have_been_taken_to_prevent_a_sweep(name: str) -> None:
-    assert chosen(position(name, 1, "QC 9C 8D AH", "3D 5C 7D QD"), first="QC")[:2] == ("QC", ("5C", "7D"))
+    if name != "kasino-finland":  # there lillan takes the queen and the three
+        assert chosen(position(name, 1, "QC 9C 8D AH", "3D 5C 7D QD"), first="QC")[:2] == ("QC", ("5C", "7D"))
 
 
 def test_a_card_is_trailed_whose_copy_is_in_the_own_hand() -> None:
@@ -123,38 +126,34 @@ def test_a_card_is_trailed_whose_copy_is_in_the_own_hand() -> None:
 # ---------------------------------------------------------------------- builds
 
 
-@pytest.mark.parametrize("spec", ["tactician", "search"])
-def test_b1_points_that_the_opponent_cannot_take_are_built_up(spec: str) -> None:
-    """The opponent holds a queen and a jack: a build of nine is safe, and takes more than a nine alone would."""
-    game = at("4S KD", "5S 9H", "QC JC")
-    move = chosen(game, spec)
-    assert (move.card, move.build, move.takes) == ("5S", 9, ("4S",))
-
-
-@pytest.mark.parametrize("spec", ["greedy", "tactician", "search"])
-def test_b1_a_build_of_the_other_is_taken(spec: str) -> None:
-    """The opponent has promised a nine; the own nine takes its build with two spades."""
-    game = at("KD", "9H 3C", "9C JC", build_9="4S 5S", owner_9="1")
-    assert chosen(game, spec).builds == (9,)
+@pytest.mark.parametrize(
+    ("table", "hands", "build", "move", "specs"),
+    [
+        # a build of nine is safe from a queen and a jack, and takes more than a nine alone would
+        ("4S KD", ("5S 9H", "QC JC"), {}, ("5S", ("4S",), 9, ()), ("tactician", "search")),
+        # the other has promised a nine; the own nine takes its build with two spades
+        ("KD", ("9H 3C", "9C JC"), {"build_9": "4S 5S", "owner_9": "1"}, ("9H", (), None, (9,)), EVERY),
+        # who owns a build takes it
+        ("KD", ("9H 3C", "QC JC"), {"build_9": "4S 5S", "owner_9": "0"}, ("9H", (), None, (9,)), ("greedy",)),
+        # the other has promised a seven, and has a seven and a jack; raised to nine, the build is out of reach
+        ("KD", ("2C 9H", "7C JC"), {"build_7": "4S 3S", "owner_7": "1"}, ("2C", (), 9, (7,)), ("tactician",)),
+    ],
+)
+def test_b1_b3_b5_builds_are_made_taken_and_raised_where_that_is_best(
+    table: str, hands: tuple[str, ...], build: dict[str, str], move: tuple[object, ...], specs: tuple[str, ...]
+) -> None:
+    for spec in specs:
+        found = chosen(at(table, *hands, **build), spec)
+        assert (found.card, found.takes, found.build, found.builds) == move
 
 
 @pytest.mark.parametrize("spec", ["tactician", "search"])
 def test_g2_a_mulle_is_prepared_where_nobody_can_take_it(spec: str) -> None:
     """A nine and the cards that sum to it are laid together; the nine's copy takes them all later, as a mulle."""
     game = at("4S KD 5C", "9H 9H 3C", "QC JC QD")
-    move = chosen(game, spec)
-    assert move.card == "9H"
     after = game.copy()
-    after.push(move)
+    after.push(chosen(game, spec))
+    assert after.last_move.card == "9H"
     after.push(after.legal_moves()[0])
-    final = chosen(after, spec)
-    gained = after.copy()
-    gained.push(final)
-    assert gained.scores()[0] - game.scores()[0] >= 9 + 1  # the mulle, and the four of spades
-
-
-def test_b3_a_build_is_raised_out_of_the_opponents_reach() -> None:
-    """The opponent has promised a seven, and has a seven and a jack; raised to nine, the build is out of reach."""
-    game = at("KD", "2C 9H", "7C JC", build_7="4S 3S", owner_7="1")
-    move = chosen(game)
-    assert (move.card, move.build, move.builds) == ("2C", 9, (7,))
+    after.push(chosen(after, spec))
+    assert after.scores()[0] - game.scores()[0] >= 9 + 1  # the mulle, and the four of spades

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from krypenv import Game, Move, Rules
-from krypenv.agents.neural.action_features import features_of
-from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, card_name, parse_card
+from krypenv import Game, Rules
+from krypenv.cards import card_name
 from support.games import small_first
 from support.relatives import lay
 
@@ -35,48 +34,3 @@ def at(table: str, *hands: str, rules: str = "mulle-glimne players=2", **more: s
     told = {name.replace("_", " "): text for name, text in more.items()}
     told = {"captured 1": "rest", "stock": "-"} | told
     return lay(rules, table, *hands, more="; ".join(f"{key}: {text}" for key, text in told.items()))
-
-
-def first_actions(game: Game, move: Move) -> set[int]:
-    """The actions that can come next on the way to a move: its cards come in ascending order, builds last."""
-    card, takes, _, build, builds = move.kinds()
-    if game.pending is None:
-        return {card}
-    if build and not game.building:
-        return {BUILD + build}
-    taken = [parse_card(name) for name in game.taken]
-    if len(takes) > len(taken):
-        return {TAKE + takes[len(taken)]}
-    others = [value for value in builds if value != build]
-    return {TAKE_BUILD + others[0]} if others else {STOP}
-
-
-def effects(game: Game, move: Move) -> tuple[object, ...]:
-    """What a move does, as the features tell it."""
-    seat, twin = game.turn, game.copy()
-    twin.push(move)
-    sides = game.rules.num_teams
-    lead = [sum(scores[seat % sides :: sides]) * 2 - sum(scores) for scores in (game.scores(), twin.scores())]
-    own = {value for value, _, owner, _ in twin.builds if (owner - seat) % sides == 0}
-    return (
-        min(10 * (lead[1] - lead[0]), 127),
-        move.build or 0,
-        len(move.takes),
-        len(twin.table),
-        frozenset(own),
-        frozenset(value for value, *_ in twin.builds) - own,
-    )
-
-
-def told(rules: Rules, row: np.ndarray) -> tuple[object, ...]:
-    """The same from the features of an action."""
-    part = {name: row[columns] for name, columns in features_of(rules).columns.items()}
-    made = np.flatnonzero(part["made"])
-    return (
-        int(part["gain"][0]),
-        int(made[0]) if len(made) else 0,
-        int(part["loose"][0]),
-        int(part["left_cards"][0]),
-        frozenset(np.flatnonzero(part["own_builds"]).tolist()),
-        frozenset(np.flatnonzero(part["other_builds"]).tolist()),
-    )
