@@ -9,11 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.games import decisions_of, some_arrays
-from support.positions import play_whole_games
-from support.relatives import RELATIVES
 
 from krypenv import Rules, agents
-from krypenv.agents.neural.action_features import features_of
 from krypenv.agents.neural.model_file import ModelError, load_model, save_model
 from krypenv.agents.neural.network import Shape, inputs_of
 
@@ -79,21 +76,6 @@ def test_a_card_that_says_anything_else_is_refused(folder: Path, changed: dict[s
 
 
 # ---------------------------------------------------------------------- the games that a model plays
-
-
-@pytest.mark.parametrize(
-    "rules",
-    [
-        *(Rules.preset(name) for name in ("kasino-sweden", "mulle-glimne")),
-        RELATIVES["kasino-finland players=4 teams=2"],
-    ],
-    ids=str,
-)
-def test_a_model_plays_whole_games_by_its_path(rules: Rules, tmp_path: Path) -> None:
-    model = model_of(tmp_path, rules)
-    for spec in (model, f"learned(model={model!r}, temperature=1.0)"):
-        play_whole_games(rules, [agents.make(spec, rules, seed=2)])
-    assert json.loads((Path(model) / "model.json").read_text())["features_version"] == features_of(rules).version != 1
 
 
 def test_other_rules_are_refused(folder: Path) -> None:

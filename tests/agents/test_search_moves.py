@@ -10,6 +10,7 @@ import pytest
 from support.builds import positions as building_positions
 from support.games import RULES
 from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES, lay
+from support.solving import way
 
 from krypenv import Game, Move, Rules
 from krypenv.agents.moves.listing import list_moves
@@ -54,11 +55,6 @@ def games_of(text: str, seeds: int) -> Iterator[Game]:
                 yield game
             actions = game.legal_actions()
             game.act(actions[0] if len(game.table) > 8 else int(rng.choice(actions)))
-
-
-def way(move: Move) -> tuple[object, ...]:
-    """A move without the suits that it takes."""
-    return move.card, tuple(sorted(card[0] for card in move.takes)), move.build, move.builds
 
 
 def leaves_a_build(game: Game, move: Move) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from support.games import full_deck, small_first
-from support.solving import Depth, after_moves, is_near, margins
+from support.solving import Depth, after_moves, is_near, margins, way
 
 from krypenv import Game, Move, Rules, agents
 from krypenv.agents.moves.record import as_move
@@ -98,20 +98,15 @@ def test_a_last_deal_is_worth_what_exhaustive_play_of_it_gives(text: str, cards:
         best: dict[object, float] = {}
         for move, value in found.items():
             assert is_near(value, [each[side] for each in real[move]]), (game.position(), move)
-            best[ranks_of(move)] = max(best.get(ranks_of(move), -np.inf), value)
+            best[way(move)] = max(best.get(way(move), -np.inf), value)
         assert rules.capture == "optional" or found.keys() == real.keys()
         highest = max(min(each[side] for each in outcome) for outcome in real.values())
         assert max(found.values()) >= highest - 1e-9
         if rules.num_teams == 2 and not rules.building:
             for move, [outcome] in real.items():
-                assert outcome[side] <= best[ranks_of(move)] + 1e-9
+                assert outcome[side] <= best[way(move)] + 1e-9
         varied += len(set(found.values())) > 1
     assert varied > 0
-
-
-def ranks_of(move: Move) -> object:
-    """A move without the suits that it takes."""
-    return move.card, sorted(card[0] for card in move.takes).__repr__(), move.build, move.builds
 
 
 @pytest.mark.parametrize("plies", [1, 2, 3])
@@ -136,7 +131,7 @@ def test_a_line_that_is_cut_is_played_on_by_what_costs_least(text: str, plies: i
 
 
 @pytest.mark.parametrize("deals", [1, 2, 99])
-@pytest.mark.parametrize("text", ["mini-low players=2", "mini-low players=3", "mini-high players=2"])  # fmt: skip
+@pytest.mark.parametrize("text", ["mini-low players=2", "mini-low players=3", "mini-high players=2"])
 def test_a_known_deck_is_played_on_by_what_costs_least(text: str, deals: int) -> None:
     rules, decided = Rules.parse(text), 0
     for game in positions(rules, 4, range(2, 4), "others"):
@@ -170,7 +165,7 @@ def first_actions(game: Game, move: Move) -> set[int]:
         ("mini-high players=2 sweep_points=3", [-6, 6]),
     ],
 )
-def test_r9_r14_the_next_sweep_is_expected_by_its_share_of_the_hands_that_the_leader_may_get(
+def test_the_next_sweep_is_expected_by_its_share_of_the_hands_that_the_leader_may_get(
     text: str, gains: list[float]
 ) -> None:
     """Its points go to one side, and as many are taken from another."""

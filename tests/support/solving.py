@@ -93,6 +93,11 @@ def plain(move: Move) -> Move:
     return move._replace(sweep=0)
 
 
+def way(move: Move) -> tuple[object, ...]:
+    """A move without the suits that it takes."""
+    return move.card, tuple(sorted(card[0] for card in move.takes)), move.build, move.builds
+
+
 def is_near(value: float, expected: Iterable[float]) -> bool:
     """Whether a value is one of those expected."""
     return any(abs(value - each) < 1e-9 for each in expected)
