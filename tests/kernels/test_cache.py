@@ -12,11 +12,11 @@ from numba import typeof
 from numba.core.errors import NumbaWarning
 
 import krypenv.agents  # noqa: F401 - with agents come all kernels
-from krypenv import Rules, stepping
+from krypenv import Rules, cards, stepping
 from krypenv.agents.neural import guided, playouts
 from krypenv.agents.search.worlds import Job
 from krypenv.cards import NUM_KINDS
-from krypenv.kernels import captures, observing
+from krypenv.kernels import captures
 from krypenv.kernels.compiled import compile_rules
 from krypenv.runtime import hashes, jit, lean, plain
 from krypenv.runtime.hashes import kernel_hash
@@ -63,6 +63,11 @@ def test_every_constant_that_a_kernel_names_is_in_its_key(monkeypatch):
     assert tried > 100
 
 
+@kernel
+def name_stop():
+    return cards.STOP
+
+
 def other_code(compiled):
     """The function of a kernel with one more constant in its code."""
     code = compiled.py_func.__code__
@@ -72,7 +77,7 @@ def other_code(compiled):
 @pytest.mark.parametrize(
     ("function", "owner", "name", "changed"),
     [
-        (stepping.step_rows, observing, "SIZE", observing.SIZE + 1),  # behind a module
+        (name_stop, cards, "STOP", 0),  # behind a module
         (playouts.slot_of_hand, playouts, "NUM_KINDS", NUM_KINDS + 1),  # of another file
         (guided.guide_rows, Job, "_fields", Job._fields[::-1]),  # a named tuple that it is given
         (stepping.step_rows, captures.fits, "py_func", other_code(captures.fits)),  # a kernel that it calls
@@ -182,9 +187,13 @@ from krypenv.runtime.jit import handle, kernel, rare_kernel
 def double(row):
     return row.number + row.number
 
-@kernel
-def sum_up(rows):
-    return double(rows[0]) + rows[1].number
+def close_over(worth_of):
+    @kernel
+    def total(rows):
+        return worth_of(rows[0]) + rows[1].number
+    return total
+
+sum_up = close_over(double)
 
 def sum_of(kind, number):
     rows = np.zeros(2, np.dtype([("number", kind)], align=True))
@@ -195,7 +204,10 @@ def sum_of(kind, number):
 
 @pytest.mark.slow
 def test_kernels_of_two_types_are_told_apart_and_not_compiled_again(tmp_path):
-    """Each of the first two processes has a type of records that the other has not; a third one finds both."""
+    """Each of the first two processes has a type of records that the other has not; a third one finds both.
+
+    The kernel closes over another one.
+    """
     (tmp_path / "some.py").write_text(KERNELS)
     kinds = "sum_of(np.int64, 5)", "sum_of(np.float64, 2.5)"
     for shown, told in ((kinds[:1], "15"), (kinds[1:], "7.5"), (kinds, "15 7.5"), (kinds[::-1], "7.5 15")):
