@@ -118,8 +118,7 @@ class TrainingRun:
     def play(self, console: Console) -> None:
         """Train to the end of the run, with everything compiled."""
         settings, first = self.settings, self.model.num_timesteps + 1 if self.curve else 0
-        log = str(self.folder / "tensorboard")
-        self.model.set_logger(Logger(log, [_TensorBoard(log, first)]))
+        self.model.set_logger(Logger(None, [_TensorBoard(str(self.folder / "tensorboard"), first)]))
         if not self.curve:
             self._add_point()
         saved = self.seconds
