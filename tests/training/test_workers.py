@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import arenas, killing
+from support import arenas
 from support.arenas import RULES, Lowest
 from support.commands import krypenv
 from support.small_files import tiny_protocol
@@ -21,7 +20,7 @@ from support.small_files import tiny_protocol
 from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.data import making
 from krypenv.training.evaluation.score.score_file import read_score
-from krypenv.training.runs import tasks
+from krypenv.training.runs import Executor, Header, Task, open_run
 from krypenv.training.runs.journal import JOURNAL, parse
 
 COMMANDS = {  # each with two tasks at least
@@ -42,7 +41,7 @@ def _small_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def results_of(name: str, folder: Path, *where: str) -> dict[str, Any]:
-    """The results of a command that is run in a folder, without what was measured: those of all its journals."""
+    """The results of a command that is run in a folder: those of all its journals, without the seconds of each task."""
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -51,33 +50,18 @@ def results_of(name: str, folder: Path, *where: str) -> dict[str, Any]:
     if name == "score":  # whose journal is no more once its file is there
         tables = read_score(folder / "out" / "score.json").tables
         return {table: score.margins.tolist() for table, score in tables.items()}
-    lines = {path: path.read_bytes().splitlines()[1:] for path in folder.rglob(JOURNAL)}
-    assert lines
-    return {
-        f"{path.relative_to(folder)}: {entry['key']}": without_times(entry["result"])
-        for path, its in lines.items()
-        for entry in map(parse, its)
-    }
-
-
-def without_times(result: Any) -> Any:
-    """What a task found, without the seconds that it took."""
-    return {**result, "seconds": 0} if isinstance(result, dict) else result
-
-
-def let_a_worker_die(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
-    """Let the worker that has done the second task die; return the file that tells that it has."""
-    folder.mkdir()
-    monkeypatch.setattr(tasks, "_do", partial(killing.do_or_die, folder))
-    return folder / "second"
+    results = {}
+    for path in folder.rglob(JOURNAL):
+        for entry in map(parse, path.read_bytes().splitlines()[1:]):
+            result = entry["result"]
+            results[entry["key"]] = {**result, "seconds": 0} if isinstance(result, dict) else result
+    assert len(results) > 1
+    return results
 
 
 @pytest.mark.parametrize("name", ["arena", *SLOW])
-def test_a_killed_process_changes_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = results_of(name, tmp_path / "here", "--workers", "1")
-    died = let_a_worker_die(monkeypatch, tmp_path / "died")
-    assert results_of(name, tmp_path / "there", "--workers", "2") == here
-    assert died.exists()
+def test_a_command_finds_the_same_in_two_processes(name: str, tmp_path: Path) -> None:
+    assert results_of(name, tmp_path / "two", "--workers", "2") == results_of(name, tmp_path / "one", "--workers", "1")
 
 
 # ---------------------------------------------------------------------- a script without a guard, and a notebook
@@ -102,37 +86,21 @@ def pick_low(observations, action_masks):
     return pick(action_masks)
 
 RULES = Rules.preset("mini-low")
+AGENTS = (Mine(RULES), pick_low, "random")
+run_arena(ArenaSettings(agents=AGENTS, rules=RULES, out="out", deals=4, chunk=2, workers=2))
 """
-CALLS = {
-    "arena": "run_arena(ArenaSettings(agents=(Mine(RULES), pick_low, 'random'), rules=RULES, out='out', "
-    "deals=4, chunk=2, workers=2))",
-}
 
 
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [
-        ("arena", "script.py"),
-        pytest.param("arena", "-", marks=pytest.mark.slow),
-    ],
-)
-def test_workers_leave_the_main_module_alone(name: str, file: str, tmp_path: Path) -> None:
-    """A script without a guard, or a notebook, whose main module has no file, runs once; its agents play in workers."""
-    code = f"{SCRIPT}{CALLS[name]}"
-    (tmp_path / "script.py").write_text(code)
+@pytest.mark.parametrize("file", ["script.py", pytest.param("-", marks=pytest.mark.slow)])
+def test_a_script_without_a_guard_or_a_notebook_runs_once_and_its_agents_play_in_workers(
+    file: str, tmp_path: Path
+) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run(
-        [sys.executable, file], input=code, cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, file], input=SCRIPT, cwd=tmp_path, capture_output=True, text=True, check=False
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("from the top") == 1
-
-
-def test_what_can_not_be_sent_is_told_before_anything_starts(tmp_path: Path) -> None:
-    locked = Lowest(RULES)
-    locked.lock = threading.Lock()  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match=r"^lowest can't be copied for each chunk: copying it raised TypeError: "):
-        run_arena(ArenaSettings(agents=(locked, "random"), rules=RULES, out=tmp_path / "arena", workers=2))
-    assert not (tmp_path / "arena").exists()
 
 
 # ---------------------------------------------------------------------- Ray
@@ -144,7 +112,7 @@ def cluster() -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
-    for module in (sys.modules[__name__], arenas, killing):  # the workers can't import the tests
+    for module in (sys.modules[__name__], arenas):  # the workers can't import the tests
         ray.cloudpickle.register_pickle_by_value(module)
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     for _ in range(2):
@@ -157,32 +125,56 @@ def cluster() -> Iterator[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["arena", "exploit"])
-def test_a_killed_worker_of_a_cluster_changes_nothing(
-    name: str, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = results_of(name, tmp_path / "here", "--workers", "1")
-    died = let_a_worker_die(monkeypatch, tmp_path / "died")
-    assert results_of(name, tmp_path / "there", "--ray") == here
-    assert died.exists()
+def test_a_command_finds_the_same_on_a_cluster(name: str, cluster: Any, tmp_path: Path) -> None:
+    assert results_of(name, tmp_path / "there", "--ray") == results_of(name, tmp_path / "here", "--workers", "1")
+
+
+def mortal(number: int, deaths: Path) -> int:
+    """Square a number; the first process that is asked for 2 dies of it."""
+    if number == 2 and not deaths.exists():
+        deaths.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+@pytest.mark.slow
+def test_the_task_of_a_killed_worker_of_a_cluster_is_done_again(cluster: Any, tmp_path: Path) -> None:
+    todo = [Task(str(number), mortal, {"number": number, "deaths": tmp_path / "died"}) for number in range(5)]
+    with open_run(tmp_path / "run", Header("sum", {}, {}), Executor(ray=True)) as run:
+        assert run.do_all(todo) == {str(number): number**2 for number in range(5)}
+    assert (tmp_path / "died").exists()
 
 
 class Absent(Lowest):
-    """An agent that can be copied by the one who starts the arena and not by the workers."""
+    """An agent that only some process can copy."""
 
-    driver = 0
+    copies_in = 0  # the process that can
 
     def __deepcopy__(self, memo: Any) -> Absent:
-        if os.getpid() != self.driver:
+        if os.getpid() != self.copies_in:
             raise ValueError("there is no such model here")
         return self
 
 
+def play_with(agent: Any, out: Path, **place: Any) -> None:
+    run_arena(ArenaSettings(agents=(agent, "random"), rules=RULES, out=out, deals=2, **place))
+
+
+CANNOT = r"^lowest can't be copied for each chunk: .*: there is no such model here$"
+
+
+def test_an_agent_that_can_not_be_copied_is_told_before_anything_starts(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=CANNOT):
+        play_with(Absent(RULES), tmp_path / "arena", workers=2)
+    assert not (tmp_path / "arena").exists()
+
+
 @pytest.mark.slow
-def test_what_a_worker_raises_is_raised_here(cluster: Any, tmp_path: Path) -> None:
+def test_what_a_worker_of_a_cluster_raises_is_raised_here(cluster: Any, tmp_path: Path) -> None:
     absent = Absent(RULES)
-    absent.driver = os.getpid()
-    with pytest.raises(ValueError, match=r"lowest can't be copied for each chunk: .*: there is no such model here$"):
-        run_arena(ArenaSettings(agents=(absent, "random"), rules=RULES, out=tmp_path / "arena", deals=2, ray=True))
+    absent.copies_in = os.getpid()
+    with pytest.raises(ValueError, match=CANNOT):
+        play_with(absent, tmp_path / "arena", ray=True)
 
 
 @pytest.mark.slow
@@ -190,7 +182,6 @@ def test_a_cluster_that_is_not_there_is_told_at_once(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "is_initialized", lambda: False)
-    place: dict[str, Any] = {"ray": True, "ray_address": "127.0.0.1:1"}
     with pytest.raises(ValueError, match=r"no Ray cluster answers at 127\.0\.0\.1:1: "):
-        run_arena(ArenaSettings(agents=("greedy", "random"), rules=RULES, out=tmp_path / "arena", **place))
+        play_with("greedy", tmp_path / "arena", ray=True, ray_address="127.0.0.1:1")
     assert not (tmp_path / "arena").exists()
