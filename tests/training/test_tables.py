@@ -20,6 +20,8 @@ ROWS = {  # the widest figures of each command's table
                               "-123.45", "-143.45 to -103.45")),
     "analyze": (PLAY_COLUMNS, ("104", "champion", "10♦ takes 8♥ 2♣ and builds", "??", "12.34", "9♥ stays",
                                "+12.34 ± 12.3", "-123.4 ± 12.3")),
+    "ratios": (("what", "against", "ratio", "95% interval"),
+               ("OpenSpiel hearts, observed", "0123456789abcdef", "1234.567", "1234.567 to 1234.567")),
     "bench": (("what", *RATES.values(), "first use"),
               ("engine, several threads, features block", "1,234,567,890", "1,234,567,890", "1234.50 s")),
     "exploit": ((*EXPLOIT_COLUMNS, *LUCK_COLUMNS),
