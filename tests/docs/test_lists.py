@@ -31,17 +31,17 @@ def first_column(text: str, head: str) -> list[str]:
     return [row.split(" | ")[0].removeprefix("| ").strip("`") for row in rows]
 
 
-def test_agents() -> None:
+def test_the_page_of_agents_names_them_all() -> None:
     told = {name.partition("(")[0] for name in first_column(page("agents.md"), "string")}
     assert set(agents.names()) | {"learned", "guided"} <= told
 
 
-def test_models_and_their_cards() -> None:
+def test_each_model_has_its_row_and_its_card() -> None:
     assert first_column(page("models.md"), "model") == list(SHIPPED)
     assert {path.stem for path in (DOCS / "models").glob("*.md")} >= set(SHIPPED)
 
 
-def test_versions() -> None:
+def test_versions_on_the_page_are_those_of_the_code() -> None:
     told = re.findall(r"^\| [^|]+ \| ([^|]+) \| `krypenv\.([\w.]+)[^`]*` \|", page("versions.md"), re.MULTILINE)
     relatives = features_of(Rules.preset("mulle")).version
     assert {name: version.replace("`", "") for version, name in told} == {
@@ -59,12 +59,12 @@ def test_versions() -> None:
     assert len({version for version, _ in LISTS.values()}) == 1
 
 
-def test_columns_of_data_sets() -> None:
+def test_the_columns_of_data_sets_are_told() -> None:
     told = [name.partition("`")[0] for name in first_column(page("data.md"), "column")]
     assert told == [column.name for column in COLUMNS]
 
 
-def test_commands_of_the_pages() -> None:
+def test_commands_that_pages_name_are_there() -> None:
     """Whatever is called `krypenv WORD` in a page is a command; cards of models are as old as their models."""
     commands = set(get_command(app).commands)  # type: ignore[attr-defined]
     for path in [DOCS.parent / "README.md", *(path for path in DOCS.rglob("*.md") if path.parent.name != "models")]:
@@ -72,6 +72,6 @@ def test_commands_of_the_pages() -> None:
         assert named <= commands, path.name
 
 
-def test_presets_of_the_rules() -> None:
+def test_the_rulings_name_every_preset() -> None:
     told = page("rulings.md")
     assert [name for name in Rules.presets() if f"'{name}'" not in told] == []

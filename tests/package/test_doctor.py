@@ -83,7 +83,7 @@ def test_a_krypenv_that_is_not_installed_is_told_to_be(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_core_that_can_not_be_imported(tmp_path):
+def test_a_core_that_can_not_be_imported_is_told_without_a_traceback(tmp_path):
     install(tmp_path, "krypenv", "9", needs=["numba>=0.1"])
     install(tmp_path, "numba", "0.68", "raise ImportError('Numba needs NumPy 2.4 or less')")
     done = python("-c", "from krypenv import Engine", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")

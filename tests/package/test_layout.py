@@ -179,7 +179,7 @@ def project_texts() -> list[Path]:
     return [path for path in top + below if path.is_file() and path.suffix in suffixes]
 
 
-def test_no_path_of_a_machine():
+def test_no_text_names_a_path_of_a_machine():
     machine_path = re.compile(r"(?<![\w.:/])/(work|tmp|root|home|Users|opt)/|\.\./(shared)")
     for path in project_texts():
         found = machine_path.search(path.read_text(encoding="utf-8", errors="replace"))

@@ -145,5 +145,5 @@ def test_checkpoints_of_other_settings_are_told_in_one_sentence(cluster, tmp_pat
     assert "can't be restored" in done.stderr
 
 
-def test_examples_of_docstrings():
+def test_examples_of_docstrings_print_what_they_say():
     assert doctest.testmod(rllib, extraglobs={"config": None}).failed == 0
