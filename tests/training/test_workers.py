@@ -7,12 +7,12 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import arenas
 from support.arenas import RULES, Lowest
 from support.commands import krypenv
 from support.small_files import tiny_protocol
@@ -103,6 +103,14 @@ def test_a_script_without_a_guard_or_a_notebook_runs_once_and_its_agents_play_in
     assert done.stdout.count("from the top") == 1
 
 
+def test_an_agent_that_can_not_be_copied_is_told_before_anything_starts(tmp_path: Path) -> None:
+    locked = Lowest(RULES)
+    locked.lock = threading.Lock()  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match=r"^lowest can't be copied for each chunk: copying it raised TypeError: "):
+        run_arena(ArenaSettings(agents=(locked, "random"), rules=RULES, out=tmp_path / "arena", workers=2))
+    assert not (tmp_path / "arena").exists()
+
+
 # ---------------------------------------------------------------------- Ray
 
 
@@ -112,8 +120,7 @@ def cluster() -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
-    for module in (sys.modules[__name__], arenas):  # the workers can't import the tests
-        ray.cloudpickle.register_pickle_by_value(module)
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the workers can't import the tests
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     for _ in range(2):
         cluster.add_node(num_cpus=1)
@@ -130,7 +137,9 @@ def test_a_command_finds_the_same_on_a_cluster(name: str, cluster: Any, tmp_path
 
 
 def mortal(number: int, deaths: Path) -> int:
-    """Square a number; the first process that is asked for 2 dies of it."""
+    """Square a number; the first process that is asked for 2 dies of it, and 7 is none."""
+    if number == 7:
+        raise ValueError("7 is no number")
     if number == 2 and not deaths.exists():
         deaths.touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -138,50 +147,18 @@ def mortal(number: int, deaths: Path) -> int:
 
 
 @pytest.mark.slow
-def test_the_task_of_a_killed_worker_of_a_cluster_is_done_again(cluster: Any, tmp_path: Path) -> None:
-    todo = [Task(str(number), mortal, {"number": number, "deaths": tmp_path / "died"}) for number in range(5)]
-    with open_run(tmp_path / "run", Header("sum", {}, {}), Executor(ray=True)) as run:
-        assert run.do_all(todo) == {str(number): number**2 for number in range(5)}
-    assert (tmp_path / "died").exists()
-
-
-class Absent(Lowest):
-    """An agent that only some process can copy."""
-
-    copies_in = 0  # the process that can
-
-    def __deepcopy__(self, memo: Any) -> Absent:
-        if os.getpid() != self.copies_in:
-            raise ValueError("there is no such model here")
-        return self
-
-
-def play_with(agent: Any, out: Path, **place: Any) -> None:
-    run_arena(ArenaSettings(agents=(agent, "random"), rules=RULES, out=out, deals=2, **place))
-
-
-CANNOT = r"^lowest can't be copied for each chunk: .*: there is no such model here$"
-
-
-def test_an_agent_that_can_not_be_copied_is_told_before_anything_starts(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=CANNOT):
-        play_with(Absent(RULES), tmp_path / "arena", workers=2)
-    assert not (tmp_path / "arena").exists()
-
-
-@pytest.mark.slow
-def test_what_a_worker_of_a_cluster_raises_is_raised_here(cluster: Any, tmp_path: Path) -> None:
-    absent = Absent(RULES)
-    absent.copies_in = os.getpid()
-    with pytest.raises(ValueError, match=CANNOT):
-        play_with(absent, tmp_path / "arena", ray=True)
-
-
-@pytest.mark.slow
-def test_a_cluster_that_is_not_there_is_told_at_once(
+def test_on_a_cluster_a_killed_worker_s_task_is_done_again_and_errors_are_raised_as_they_are(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def squares(*numbers: int, address: str | None = None) -> dict[str, Any]:
+        todo = [Task(str(number), mortal, {"number": number, "deaths": tmp_path / "died"}) for number in numbers]
+        with open_run(tmp_path / "run", Header("sum", {}, {}), Executor(ray=True, address=address)) as run:
+            return run.do_all(todo)
+
+    assert squares(0, 1, 2, 3) == {"0": 0, "1": 1, "2": 4, "3": 9}
+    assert (tmp_path / "died").exists()
+    with pytest.raises(ValueError, match=r"^7 is no number$"):
+        squares(7)
     monkeypatch.setattr(cluster, "is_initialized", lambda: False)
     with pytest.raises(ValueError, match=r"no Ray cluster answers at 127\.0\.0\.1:1: "):
-        play_with("greedy", tmp_path / "arena", ray=True, ray_address="127.0.0.1:1")
-    assert not (tmp_path / "arena").exists()
+        squares(4, address="127.0.0.1:1")
