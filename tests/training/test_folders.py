@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 from fuzz.kills import SETUP, STUDY
-from support.small_files import TINY, checkpoint, files_of
+from support.small_files import TINY, files_of
 
 from krypenv import Rules
 from krypenv.inputs.files import write_whole
@@ -23,7 +23,7 @@ from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import ExploitSettings, exploit
 from krypenv.training.exploiting.best_response import response_settings, train_response
 from krypenv.training.lab import run_study
-from krypenv.training.learn.run import CHECKPOINT, train
+from krypenv.training.learn.run import train
 from krypenv.training.learn.settings import TrainSettings
 from krypenv.training.runs import Header, Task, open_run
 from krypenv.training.runs.journal import JOURNAL, read_journal
@@ -35,16 +35,13 @@ from krypenv.training.solving import save, solve, solve_into
 HELD = "another run is writing to .*; wait for its end"
 
 
-@pytest.mark.parametrize("what", ["train", "resume", "exploit", "response", "score", "study", "solve", "save", "arena"])
+@pytest.mark.parametrize("what", ["train", "exploit", "response", "score", "study", "solve", "save", "arena"])
 def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, what: str) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
-    if what == "resume":
-        (folder / CHECKPOINT).write_bytes(checkpoint())
     rules = Rules.parse(TINY["rules"])
     starts: dict[str, Callable[[], Any]] = {
         "train": lambda: train(TrainSettings(**TINY, out=str(folder)), quiet=True),
-        "resume": lambda: train(TrainSettings(resume=str(folder)), quiet=True),
         "exploit": lambda: exploit(ExploitSettings(agent="greedy", seeds=1, frames=1, out=folder)),
         "score": lambda: score_agent(ScoreSettings(agent="greedy", out=folder / "score.json", table=("two",))),
         "study": lambda: run_study(STUDY, SETUP, folder),
