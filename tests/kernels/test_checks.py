@@ -54,14 +54,17 @@ def test_an_agent_refuses_what_no_game_shows_and_a_mask_of_another_row(name, cha
             agent.act(seen, engine.action_mask)
 
 
-def test_a_mask_that_takes_a_card_twice_is_refused():
+def test_a_mask_or_an_observation_that_takes_a_card_twice_is_refused():
     text = "rules: kasino-sweden; table: 2C 3D 4H; hand 0: 9D; hand 1: KD; captured 1: rest; pending: 5C; took: 2C"
     game = Game.from_position(text)
-    mask = game.action_mask()
-    check_decisions(game.rules, [game.observation()], [mask])
-    mask[TAKE + parse_card("2C")] = 1
+    seen, mask, two = game.observation(), game.action_mask(), parse_card("2C")
+    check_decisions(game.rules, [seen], [mask])
+    mask[TAKE + two] = 1
     with pytest.raises(ValueError, match=MASK_OF_ANOTHER):
-        check_decisions(game.rules, [game.observation()], [mask])
+        check_decisions(game.rules, [seen], [mask])
+    seen[LAYOUT["taken"].start + two] = 2
+    with pytest.raises(ValueError, match="the cards that it shows are not those of the deck"):
+        check_decisions(game.rules, [seen], [game.action_mask()])
 
 
 @pytest.mark.parametrize(
