@@ -70,6 +70,7 @@ BROKEN = [  # a state, its field, where, what is there instead (a text is added)
     ("a deal", "deck", 103, -1, "CARDS"),
     ("a deal", "table", CARD["KS"], -1, "CARDS"),
     ("a deal", "taken", CARD["KS"], 3, "CARDS"),
+    ("a choice", "taken", CARD["KS"], -1, "CARDS"),
     ("some plays", "seen", CARD["9S"], "1", "CARDS"),
     ("its end", "set_aside", CARD["9S"], 1, "CARDS"),
     ("its end", "table", CARD["9S"], 3, "CARDS"),
