@@ -72,6 +72,8 @@ def test_luck_sums_to_zero_over_all_that_the_last_deal_can_bring(text):
     assert luck.any()
     assert (np.abs(luck.mean(axis=0)) < 4 * luck.std(axis=0) / math.sqrt(redeals * len(luck))).all()
     assert meter.luck == pytest.approx(luck / 2, abs=0.001)
+    meter.begin(engine)  # without the first deal
+    assert not meter.luck.any()
 
 
 @pytest.mark.slow
