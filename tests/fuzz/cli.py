@@ -28,18 +28,14 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "evaluate teams": "evaluate greedy --against random --deals 1 --rules mini-double --players 4 --teams 2",
     "arena": (
         "arena greedy random --out arena --players 2 --rules mini-low --rule games=1 --deals 2 --deals-from 7 --seed 1 "
-        "--chunk 2 --first 1 --cheaters --workers 1 --json out.json"
+        "--chunk 2 --first 1 --cheaters --workers 1 --ray --ray-address x --json out.json"
     ),
-    "arena teams": "arena greedy random --out arena --rules mini-double --players 4 --teams 2 --deals 1",
-    "arena ray": "arena greedy random --out arena --rules mini-low --deals 1 --ray --ray-address x",
     "rules": "rules mini-low --players 3 --rule goal=high --full --language sv",
-    "rules teams": "rules mini-double --players 4 --teams 2",
     "show": "show game.krk",
     "play": (
         "play --rules mini-low --players 2 --rule games=1 --against greedy --seat 0 --hint greedy --seed 1 "
         "--four-colours --no-colour --language sv"
     ),
-    "play teams": "play --rules mini-double --players 4 --teams 2 --against random",
     "play on": "play --load game.krk --against greedy",
     "table": (
         "table --rules mini-low --players 2 --rule games=1 --against greedy --people 1 --seat 0 --hint greedy --seed 1 "
@@ -66,7 +62,6 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
         "--analyst search(worlds=2) --luck --workers 1 --ray --ray-address x --out data"
     ),
     "solve": "solve mini-sweep --rule packs=1 --gap 1 --iterations 9 --threads 1 --out solved",
-    "data teams": "data greedy --rules mini-double --players 4 --teams 2 --games 1 --out data",
 }
 COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", "HEAD", "--only", "engine*", "--seconds", "0.01"]

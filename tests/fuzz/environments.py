@@ -9,6 +9,7 @@ import io
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
+from unittest import mock
 
 import gymnasium as gym
 import numpy as np
@@ -50,13 +51,9 @@ ENVIRONMENTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "raw_env": (krypkasino_v0.raw_env, {"variant": "mini-low"}),
     "kasino_v0.env": (kasino_v0.env, {"variant": "finland"}),
     "mulle_v0.raw_env": (mulle_v0.raw_env, {}),
-    "LearnerEnv of Kasino": (LearnerEnv, {"family": "kasino", "variant": "overspader"}),
-    "LearnerVectorEnv of Mulle": (LearnerVectorEnv, {"family": "mulle", "num_envs": 2, "variant": "sassersson"}),
-    "KrypkasinoVecEnv of Kasino": (KrypkasinoVecEnv, {"rules": Rules.preset("kasino-sweden"), "num_envs": 2}),
 }
 UNKNOWN = ("", "frameskip", "name", "self", "Players", "\ud800")
 AEC = ("env", "raw_env", "kasino_v0.env", "mulle_v0.raw_env")
-SINGLE = ("LearnerEnv", "LearnerEnv of Kasino")
 
 
 def parameters_of(name: str) -> list[str]:
@@ -79,28 +76,22 @@ def play_a_little(env: Any, name: str) -> None:
     if name != "LearnerGames":
         env.reset()
     for _ in range(3):
-        if name in SINGLE:
-            if env.step(int(env.action_masks().argmax()))[2]:
-                env.reset()
+        if name == "LearnerEnv":
+            env.step(int(env.action_masks().argmax()))
             continue
         batch = env if name == "LearnerGames" else env.batch
-        actions = batch.action_mask.argmax(axis=1)
-        batch.step(actions) if name == "LearnerGames" else env.step(actions)
+        env.step(batch.action_mask.argmax(axis=1))
         assert np.isfinite(batch.rewards).all()
-        assert (batch.action_mask.sum(axis=1) > 0).all()
+        assert batch.action_mask.any(axis=1).all()
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Let the libraries of the environments say nothing."""
-    gym.logger.min_level, before = gym.logger.ERROR, gym.logger.min_level
     EnvLogger.suppress_output()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            yield
-    finally:
-        gym.logger.min_level = before
-        EnvLogger.unsuppress_output()
+    with mock.patch.object(gym.logger, "min_level", gym.logger.ERROR), contextlib.redirect_stdout(io.StringIO()):
+        yield
+    EnvLogger.unsuppress_output()
 
 
 values = st.sampled_from(VALUES)
@@ -136,7 +127,7 @@ made = cache(lambda name: ENVIRONMENTS[name][0](**ENVIRONMENTS[name][1]))
 def calls(tally: Tally, env_name: str, value: Any, is_step: bool) -> None:
     """Reset or step an environment with an odd argument, and go on with it rightly."""
     name, env = env_name, made(env_name)
-    if name in (*AEC, *SINGLE):
+    if name in (*AEC, "LearnerEnv"):
         env.reset(seed=1)
     if name in ("env", "kasino_v0.env") and is_step:  # PettingZoo's wrappers assert, and compare arrays
         with contextlib.suppress(AssertionError, ValueError):
@@ -145,7 +136,7 @@ def calls(tally: Tally, env_name: str, value: Any, is_step: bool) -> None:
         attempt(partial(env.step, value), tally, (name, "step", value))
     elif name == "LearnerGames":
         attempt(partial(env.restart, [0], value), tally, (name, "restart", value))
-    elif name.startswith("KrypkasinoVecEnv"):
+    elif name == "KrypkasinoVecEnv":
         attempt(partial(env.seed, value), tally, (name, "seed", value))
     else:
         for given in ({"seed": value}, {"options": value}, {"options": {"deck": value}}):

@@ -234,4 +234,4 @@ def damaged(name: str, tally: Tally, rng: random.Random) -> None:
 
 
 for _name in KINDS:
-    fuzzer(share=0.2 if _name == "checkpoint" else 1, name=f"files.{_name}", rng=seeded)(partial(damaged, _name))
+    fuzzer(share=0.2 if _name == "checkpoint" else 4, name=f"files.{_name}", rng=seeded)(partial(damaged, _name))

@@ -147,7 +147,7 @@ def actions_of(course: Course) -> list[int]:
     return [kind for kind, _ in course.chance_outcomes()] if course.turn == CHANCE else course.legal_actions()
 
 
-@fuzzer(share=2, action=odd | st.none(), seat=st.sampled_from(range(4)) | odd, rng=seeded)
+@fuzzer(share=8, action=odd | st.none(), seat=st.sampled_from(range(4)) | odd, rng=seeded)
 def courses(tally: Tally, action: Any, seat: Any, rng: random.Random) -> None:
     """An odd action is carried out if it is legal, and a seat that there is gets other hands; or nothing is changed."""
     course = Course(CoursePlan(Rules.parse(some_rules(rng)), rng.random() < 0.3))

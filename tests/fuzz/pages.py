@@ -52,7 +52,7 @@ def some_request(hosted: Hosted, rng: random.Random) -> Any:
     return {"do": asked, "edit": hosted.edit, **more.get(asked, {})}
 
 
-@fuzzer(share=0.5, rng=seeded)
+@fuzzer(share=4, rng=seeded)
 def messages(tally: Tally, rng: random.Random) -> None:
     """Messages of a page at a table of one person or of two."""
     rules = Rules.parse(rng.choice(RULES))

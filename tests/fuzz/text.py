@@ -32,7 +32,7 @@ SPECS = (
     "random", "greedy", "tactician", "tactician(shed=True)", "rollout(worlds=3, deals=2, value='margin')",
     "ismcts(worlds=20, explore=2.5, guided=False, ms=3.5, threads=2)", "search(worlds=4, plies=2, method='paranoid')",
     "learned(model='nowhere', temperature=0.5, solver=False)", "guided(model='no where', prior=0.5, proposals=2)",
-    "champion(worlds=0)", "oracle-hand(plies=3)", "runs/missing/model", "oracle-deck(deals=3, value='sweep')",
+    "champion(worlds=0)", "oracle-hand(plies=3)", "oracle-deck(deals=3, value='sweep')",
 )  # fmt: skip
 FIELDS = [field.name for field in dataclasses.fields(Rules)]
 SESSIONS = ("mini-double players=2 games=3", "mini-low players=3 games=0 threshold=40", "mini-high players=2 games=9")
@@ -139,7 +139,7 @@ KINDS = {
     ),
     "positions": Kind(
         Game.from_position, Game.position,
-        lambda rng: some_game(rng).position().replace("\n", rng.choice(("\n", "\n", ";", " ; ", "\r\n", "\r"))),
+        lambda rng: some_game(rng).position(),
         (*keys_of_positions(), *NAMES), play_on,
     ),
     "records": Kind(
@@ -149,7 +149,7 @@ KINDS = {
     ),
     "specs": Kind(
         parse_spec, lambda parsed: format_spec(*parsed), lambda rng: rng.choice(SPECS),
-        ("0", "1e3", "0.5", "10**30", "2", "worlds=", "threads=", "ms=", "plies=", "(", ")", ",", ":", "os:", "'x'"),
+        ("0", "1e3", "0.5", "10**30", "runs/x", "2", "worlds=", "ms=", "(", ")", ",", ":", "os:", "'x'"),
         check_spec,
     ),
 }  # fmt: skip
@@ -159,6 +159,9 @@ def read_again(kind: str, tally: Tally, rng: random.Random, value: Any) -> None:
     """Read a damaged text, one in ten as it was, or a value of any kind."""
     read, write, right, words, holds = KINDS[kind]
     text = right(rng)
+    if rng.random() < 0.1 and kind in ("rules", "actions", "positions", "records", "specs"):
+        assert write(read(text)) == text
+    text = text.replace("\n", rng.choice(("\n", "\n", "\r\n", "\r", *[";", " ; "] * (kind == "positions"))))
     text = mutate_text(text, rng, (*words, *LOOKALIKES)) if rng.random() < 0.9 else text
     text = text if rng.random() < 0.9 else value
     found = attempt(partial(read, text), tally, text)
@@ -171,10 +174,22 @@ def read_again(kind: str, tally: Tally, rng: random.Random, value: Any) -> None:
 
 
 for _kind in KINDS:
-    fuzzer(share=2, name=f"text.{_kind}", rng=seeded, value=odd)(partial(read_again, _kind))
+    fuzzer(share=8, name=f"text.{_kind}", rng=seeded, value=odd)(partial(read_again, _kind))
 
 
 # ---------------------------------------------------------------------- values
+
+
+@fuzzer(
+    share=8,
+    make=st.sampled_from((Rules, Rules.preset)),
+    fields=st.dictionaries(st.sampled_from(FIELDS), odd, min_size=1, max_size=2),
+)
+def fields(tally: Tally, make: Callable[..., Rules], fields: dict[str, Any]) -> None:
+    """Fields of rules with values of every kind, which are kept plain."""
+    rules = attempt(partial(make, **fields), tally, fields)
+    if rules is not REFUSED:
+        check_rules(rules)
 
 
 def noted(game: Game, value: Any) -> None:
