@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.games import RULES
 from support.positions import decide, play_whole_games, played, with_choices
-from support.relatives import BUILDING, GLIMNE, RELATIVES
+from support.relatives import BUILDING
 
 from krypenv import Engine, Rules, agents, determinize
 from krypenv.agents.base import options_of
@@ -117,33 +117,23 @@ def test_a_folder_does_not_hide_an_agent_of_its_name(tmp_path, monkeypatch):
 
 # ---------------------------------------------------------------------- legal play
 
-EVERYWHERE = [
-    "random", "greedy", "tactician", "search(worlds=2)", "rollout(worlds=1)", "ismcts(worlds=2)",
-    "champion(worlds=1)", "oracle-cards(worlds=2)", f"{__name__}:Last", "tactician(shed=True)",
-    "search(worlds=1, method='paranoid', plies=3, value='margin')", "rollout(worlds=1, deals=2)",
-    "ismcts(worlds=3, guided=False, explore=0)", "oracle-hand", "oracle-deck(deals=1)", "oracle-deck(deals=99)",
+SPECS = [
+    "random", "search(worlds=1, method='paranoid', plies=3, value='margin')", "rollout(worlds=1, deals=2)",
+    "ismcts(worlds=3, guided=False, explore=0)", "oracle-deck(deals=1)", "champion(worlds=1)", f"{__name__}:Last",
 ]  # fmt: skip
-KRYPKASINO = [
-    *RULES.values(), *map(Rules.preset, ("mini-sweep", "mini-choice", "mini-copies", "mini-last", "mini-hidden")),
+GAMES = [
+    *map(Rules.preset, Rules.presets()),
     Rules.preset("krypkasino", players=6, teams=3, games=2),
-]  # fmt: skip
-OTHERS = [
-    *(rules for text, rules in RELATIVES.items() if "players=3" not in text), *GLIMNE.values(),
-    *(rules for text, rules in BUILDING.items() if "games=0" in text),
-    *map(Rules.preset, ("mini-kasino", "mini-mulle")),
-]  # fmt: skip
+    *BUILDING.values(),
+]
 
 
-def pairs(specs: list[str]) -> list[tuple[str, Rules]]:
-    """Two agents with each of the rules, so that each agent meets many of them."""
-    games = [*KRYPKASINO, *OTHERS]
-    return [(specs[(at + at // len(games)) % len(specs)], games[at % len(games)]) for at in range(2 * len(games) + 1)]
-
-
-@pytest.mark.parametrize(("spec", "rules"), pairs(EVERYWHERE), ids=str)
+@pytest.mark.parametrize(
+    ("spec", "rules"), [(SPECS[(at + at // len(GAMES)) % 7], GAMES[at % len(GAMES)]) for at in range(50)], ids=str
+)
 def test_b2_agents_play_all_games_legally_to_the_end(spec, rules):
-    games = 2 if rules.games != 1 else 3  # sessions are long
-    chosen = play_whole_games(rules, [agents.make(spec, rules, seed=2)], games, features=rules.players == 2)
+    """Other agents do so too, where their choices are frozen."""
+    chosen = play_whole_games(rules, [agents.make(spec, rules, seed=2)], 2, features=rules.players == 2)
     assert max(chosen) >= BUILD or not rules.building
 
 

@@ -7,13 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.hidden_hands import hands_of, sampled_hands
-from support.networks import some_network
+from support.networks import network_of, some_network
 
 from krypenv import Engine, Rules, determinize
 from krypenv.agents.neural.belief import DULL, MIX, SHARP
 from krypenv.agents.neural.guided import Guided
-from krypenv.agents.neural.inference import Weights
-from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import Arrays, inputs_of
 from krypenv.cards import NO_CARD, NUM_KINDS
@@ -31,11 +29,6 @@ def weights_for(rules: Rules) -> Arrays:
     return arrays
 
 
-def network(rules: Rules) -> LearnedAgent:
-    """The network of the models, of which everything is known."""
-    return LearnedAgent(Weights.of(weights_for(rules), inputs_of(rules)), rules, "network", solver=False)
-
-
 def guided(folder: Path, rules: Rules, **options: float) -> Guided:
     """An agent with that network and a belief."""
     model = folder / "model"
@@ -46,7 +39,8 @@ def guided(folder: Path, rules: Rules, **options: float) -> Guided:
 
 def bayes(rules: Rules, seat: int, hands: np.ndarray, plays: list[Play]) -> np.ndarray:
     """The log likelihood of the others' plays with each of their hands, (W, P - 1, 52), one play after another."""
-    it, logs = network(rules), np.zeros((rules.players, 2, len(hands)))  # by seat, and how sharp it plays
+    it = network_of(rules, weights_for(rules), solver=False)
+    logs = np.zeros((rules.players, 2, len(hands)))  # by seat, and how sharp it plays
     since = np.zeros((rules.players, NUM_KINDS), np.int8)
     for who, seen, card in reversed(plays):
         if who == seat:

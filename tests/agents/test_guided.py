@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.games import RULES
-from support.networks import play_rows, some_network
+from support.networks import network_of, play_rows, some_network
 from support.positions import played
 from support.relatives import RELATIVES
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.guided import LEAST_LOGIT, Guided
-from krypenv.agents.neural.inference import Weights
-from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.playouts import make_playout_scratch
@@ -43,12 +41,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[Rules, str]:
 def guided(models: dict[Rules, str], rules: Rules = MAIN, seed: int = 5, **options: float | str) -> Guided:
     """The agent with a few worlds."""
     return Guided(rules, seed, model=models[rules], **{"worlds": 10, **options})
-
-
-def network_of(rules: Rules, **options: bool) -> LearnedAgent:
-    """The network of the models alone."""
-    inputs = inputs_of(rules)
-    return LearnedAgent(Weights.of(some_network(inputs), inputs), rules, "network", **options)
 
 
 def hidden_choices(rules: Rules, steps: int = 9) -> tuple[np.ndarray, np.ndarray]:

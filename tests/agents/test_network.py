@@ -7,13 +7,14 @@ import pytest
 import torch
 from scipy.stats import chisquare
 from support.games import RULES, decisions_of, some_arrays
+from support.networks import network_of
 from support.relatives import GLIMNE, MIXTURES, RELATIVES
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.champion import MODELS, SHIPPED
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.agents.neural.inference import Weights
-from krypenv.agents.neural.learned import ROWS_A_THREAD, LearnedAgent
+from krypenv.agents.neural.learned import ROWS_A_THREAD
 from krypenv.agents.neural.model_file import load_model
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Shape, inputs_of, shape_of, specs_of
 from krypenv.observation import LAYOUT
@@ -28,7 +29,7 @@ def compare(arrays: Arrays, rules: Rules, observations: np.ndarray, masks: np.nd
     """Assert that kernel and torch agree, and return the actions."""
     inputs = inputs_of(rules)
     network = CardNetwork.of(arrays, inputs)
-    agent = LearnedAgent(Weights.of(arrays, inputs), rules, "it", solver=False)
+    agent = network_of(rules, arrays, solver=False)
     choices = Choices.of(gather_action_features(rules, observations, masks))
     scores: Scores = network(torch.from_numpy(observations), choices)
     logits, values = agent.evaluate(observations, masks)
@@ -119,17 +120,11 @@ def test_draws_of_a_network_in_training_follow_from_the_seed_and_its_weights_as_
 # ---------------------------------------------------------------------- as an agent
 
 
-def weights_for(rules: Rules) -> Weights:
-    """The weights of a small network for some rules."""
-    inputs = inputs_of(rules)
-    return Weights.of(some_arrays(Shape(context=8, card=6, embedding=2), inputs=inputs), inputs)
-
-
 @pytest.mark.parametrize("text", ["krypkasino players=2 games=2", "mini-high players=2", "kasino-sweden players=2"])
 def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> None:
     """In the last deal of two players all cards but the other hand have been seen, by the first of its decisions."""
     rules = Rules.parse(text)
-    agent, plain = (LearnedAgent(weights_for(rules), rules, "it", solver=solver) for solver in (True, False))
+    agent, plain = (network_of(rules, solver=solver) for solver in (True, False))
     observations, masks = decisions_of(rules, 12, 130)
     played, of_network = agent.act(observations, masks), plain.act(observations, masks)
     is_last = observations[:, LAYOUT["deals_left"]].ravel() == 0
@@ -143,14 +138,14 @@ def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> No
 @pytest.mark.parametrize("text", ["krypkasino players=3", "krypkasino players=4 teams=2", "mulle players=3"])
 def test_among_more_players_the_network_decides_to_the_end(text: str) -> None:
     rules = Rules.parse(text)
-    agent, asked = LearnedAgent(weights_for(rules), rules, "it"), decisions_of(rules, 3, 130)
+    agent, asked = network_of(rules), decisions_of(rules, 3, 130)
     assert np.array_equal(agent.act(*asked), agent.evaluate(*asked)[0].argmax(axis=1))
 
 
 def test_actions_are_drawn_by_their_probabilities() -> None:
     rules, draws, temperature = Rules.preset("krypkasino", players=2), 20_000, 2.0
     engine = Engine(rules, 64, seed=3)
-    agent = LearnedAgent(weights_for(rules), rules, "it", seed=3, temperature=temperature)
+    agent = network_of(rules, seed=3, temperature=temperature)
     row = [int(engine.action_mask.sum(axis=1).argmax())]
     observations, masks = engine.observation[row], engine.action_mask[row]
     assert agent.act(observations[:0], masks[:0]).shape == (0,)
@@ -164,6 +159,6 @@ def test_actions_are_drawn_by_their_probabilities() -> None:
 
 def test_threads_change_nothing() -> None:
     rules = Rules.preset("krypkasino", players=4)
-    alone, shared = (LearnedAgent(weights_for(rules), rules, "it", threads=threads) for threads in (1, 3))
+    alone, shared = (network_of(rules, threads=threads) for threads in (1, 3))
     asked = decisions_of(rules, ROWS_A_THREAD, 6)
     assert np.array_equal(alone.act(*asked), shared.act(*asked))
