@@ -18,7 +18,7 @@ from open_spiel.python.policy import UniformRandomPolicy
 from support.arenas import Picky
 from support.spiel import TINY, play_at_random
 
-from krypenv import Game, IllegalMove, Rules
+from krypenv import Engine, Game, IllegalMove, Rules
 from krypenv.cards import NUM_KINDS, card_name
 from krypenv.envs import openspiel
 from krypenv.envs.chance import CoursePlan
@@ -234,6 +234,10 @@ def test_bots_play_here_as_agents(bot):
     name = f"krypenv.envs.openspiel:Bot(bot='{bot}', simulations=4)"
     result, again = (duplicate_match(name, "random", rules, deals=2, seed=1) for _ in range(2))
     assert result.margin == again.margin  # its random choices follow from the seed
+    engine = Engine(rules, 16, seed=1)
+    chosen = openspiel.Bot(rules, 1, bot=bot, simulations=4).act(engine.observation, engine.action_mask)
+    assert engine.action_mask[range(16), chosen].all()
+    assert (chosen != engine.action_mask.argmax(axis=1)).any()
 
 
 # ---------------------------------------------------------------------- bad input

@@ -145,8 +145,9 @@ def test_what_can_not_be_resampled_is_refused():
             ask(seat)
 
 
-def test_resampling_reaches_all_that_the_seat_can_not_tell_apart_and_nothing_else():
-    game = openspiel.load(TINY, sorted_deals=True)
+@pytest.mark.parametrize(("sorted_deals", "draws"), [(True, 60), (False, 200)])
+def test_resampling_reaches_all_that_the_seat_can_not_tell_apart_and_nothing_else(sorted_deals, draws):
+    game = openspiel.load(TINY, sorted_deals)
     alike = defaultdict(dict)
     for state in walk(game.new_initial_state()):
         if state.current_player() == 1:
@@ -156,8 +157,9 @@ def test_resampling_reaches_all_that_the_seat_can_not_tell_apart_and_nothing_els
     rng = np.random.default_rng(5)
     for each in sets:
         state = next(iter(each.values()))
-        found = {tuple(state.resample_from_infostate(1, rng.random).history()) for _ in range(60)}
-        assert found == set(each)
+        found = {tuple(state.resample_from_infostate(1, rng.random).history()) for _ in range(draws)}
+        assert found <= set(each)
+        assert len(found) * (1 if sorted_deals else 2) >= len(each)  # it keeps the order of its own two cards
 
 
 def test_the_observer_has_our_named_blocks_and_what_is_public_shows_no_hand():

@@ -44,7 +44,7 @@ def install(folder, name, version, source="", needs=()):
     [
         ("good", "print('hello'); print('{}')", ""),
         ("another", "print('{}')", "good is missing; >=1 is needed"),
-        ("good", "import good", "the self-test failed: ZeroDivisionError: division by zero"),
+        ("good", "import good", "the self-test failed: KeyError: 'last'"),
         ("good", "import os; os._exit(9)", "the self-test failed: the process ended with exit code 9"),
     ],
 )
@@ -54,7 +54,7 @@ def test_a_core_package_or_a_game_that_fails_is_wrong_and_an_extra_is_told(tmp_p
         f"{name}; extra == 'all'", "krypenv[train]; extra == 'all'",
     ]  # fmt: skip
     install(tmp_path, "krypenv", "9", needs=needs)
-    install(tmp_path, name, "1.0", "1 / 0")
+    install(tmp_path, name, "1.0", "try:\n    1 / 0\nfinally:\n    {}['last']")
     install(tmp_path, "old", "2.4.9")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(doctor, "PLAY", play)

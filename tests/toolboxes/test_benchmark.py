@@ -62,7 +62,7 @@ def test_a_file_with_train_is_a_learner(tmp_path):
     edited = run(tmp_path, *words)
     assert edited.returncode == 1
     assert 'mine.py", line 3' in edited.stderr
-    assert "the learner mine.py failed on mini-sweep with seed 0" in edited.stderr
+    assert "the learner mine.py failed on mini-sweep with seed " in edited.stderr  # of either worker
 
 
 @pytest.mark.parametrize(
