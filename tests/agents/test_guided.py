@@ -90,24 +90,6 @@ def test_the_seed_decides_and_threads_change_nothing(models: dict[Rules, str], r
     assert any((other != actions).any() for other in others)
 
 
-def test_a_look_at_the_clock_changes_nothing_while_there_is_time(models: dict[Rules, str]) -> None:
-    engine = played(MAIN)
-    asked = engine.observation, engine.action_mask
-    np.testing.assert_array_equal(guided(models).act(*asked), guided(models, ms=1e9).act(*asked))
-    hasty = guided(models, worlds=10**9, ms=0.01).act(*asked)
-    assert np.take_along_axis(engine.action_mask, hasty[:, None], axis=1).all()
-
-
-def test_values_are_of_legal_actions_and_the_best_is_played(models: dict[Rules, str]) -> None:
-    engine = played(TEAMS)
-    masks = engine.action_mask
-    values = guided(models, TEAMS).action_values(engine.observation, masks)
-    assert values.shape == masks.shape
-    assert (values[masks == 0] == -np.inf).all()
-    assert (np.isfinite(values).sum(axis=1) > 1).any()
-    np.testing.assert_array_equal(values.argmax(axis=1), guided(models, TEAMS).act(engine.observation, masks))
-
-
 def test_a_large_prior_leaves_the_choice_to_the_network(models: dict[Rules, str]) -> None:
     engine = played(MAIN)
     actions = guided(models, prior=1e6).act(engine.observation, engine.action_mask)
