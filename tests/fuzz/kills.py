@@ -149,7 +149,7 @@ WRITERS: dict[str, tuple[Callable[[Path, int], Any], Callable[[Path], Any]]] = {
         lambda folder, seed: run_arena(
             ArenaSettings(agents=("greedy", "random"), rules=SETUP.rules, out=folder, deals=4, chunk=2, seed=seed)
         ),
-        lambda folder: read_journal(folder, "arena").results,
+        lambda folder: {key: chunk["scores"] for key, chunk in read_journal(folder, "arena").results.items()},
     ),
     "score": (
         lambda folder, seed: score_agent(

@@ -112,7 +112,8 @@ NAMES = tuple(CARDS)
 
 def some_rules(rng: random.Random) -> str:
     """Return rules of the tests, or random ones."""
-    return rng.choice([*RULES, *ALL_RELATIVES]) if rng.random() < 0.5 else str(Rules.random(rng.getrandbits(64)))
+    known = rng.choice([*RULES.values(), *ALL_RELATIVES.values()])
+    return str(known if rng.random() < 0.5 else Rules.random(rng.getrandbits(64)))
 
 
 def some_move(rng: random.Random) -> str:
@@ -160,7 +161,7 @@ def read_again(kind: str, tally: Tally, rng: random.Random, value: Any) -> None:
     read, write, right, words, holds = KINDS[kind]
     text = right(rng)
     if rng.random() < 0.1 and kind in ("rules", "actions", "positions", "records", "specs"):
-        assert write(read(text)) == text
+        assert write(read(text)) == text, text
     text = text.replace("\n", rng.choice(("\n", "\n", "\r\n", "\r", *[";", " ; "] * (kind == "positions"))))
     text = mutate_text(text, rng, (*words, *LOOKALIKES)) if rng.random() < 0.9 else text
     text = text if rng.random() < 0.9 else value
