@@ -68,6 +68,7 @@ BROKEN = [  # a state, its field, where, what is there instead (a text is added)
     ("a deal", "totals", 0, 1, "SESSION"),
     ("a deal", "deck", 0, "1", "CARDS"),
     ("a deal", "deck", 103, -1, "CARDS"),
+    ("a deal", "deck", 103, 52, "CARDS"),
     ("a deal", "table", CARD["KS"], -1, "CARDS"),
     ("a deal", "taken", CARD["KS"], 3, "CARDS"),
     ("a choice", "taken", CARD["KS"], -1, "CARDS"),
