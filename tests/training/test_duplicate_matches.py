@@ -20,6 +20,7 @@ from krypenv.training.evaluation.matches import duplicate, mixed_table
 from krypenv.training.evaluation.matches.deal_lists import describe_list
 from krypenv.training.evaluation.matches.duplicate import play_duplicates
 from krypenv.training.evaluation.matches.margins import format_margin, interval
+from krypenv.training.evaluation.matches.mixed_table import play_table
 
 TABLES = [
     "krypkasino last_capture_points=1", "krypkasino players=3", "krypkasino players=6 teams=3", "krypkasino games=2",
@@ -105,6 +106,19 @@ def test_against_itself_an_agent_gains_nothing_in_any_deal(text):
     assert found.parts.any()
     for gained in (found.margins, found.parts):
         assert gained.sum(axis=1) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("text", ["kasino-finland players=3", "mulle"])
+def test_f4_f5_what_counts_of_sweeps_is_what_they_add_to_the_score(text):
+    """The same games with and without points for sweeps, side by side."""
+    rules = Rules.parse(text)
+    with_sweeps, without = (
+        play_table(Engine(each, 30, seed=11), [Lowest(each)], np.zeros((30, each.num_teams)))
+        for each in (rules, dataclasses.replace(rules, sweep_points=0))
+    )
+    gained = with_sweeps.scores - without.scores
+    assert gained.any()
+    assert (with_sweeps.sweeps * rules.sweep_points == gained).all()
 
 
 def test_games_in_parts_are_those_of_all_at_once_on_any_number_of_threads(monkeypatch):
