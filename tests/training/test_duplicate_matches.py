@@ -41,14 +41,16 @@ def figures(result):
 def played_alone(rules, own, seed):
     """Play the lowest actions on one side and the highest on the others; return the engine and that side's luck."""
     players = Lowest(rules), Highest(rules)
-    engine, meter = Engine(rules, 1, [seed]), Meter(rules, control_of(rules))
-    meter.begin(engine)
+    engine, meter, deals, luck = Engine(rules, 1, [seed]), Meter(rules, control_of(rules)), {(1, 1)}, 0.0
     while not engine.finished[0]:
         player = players[int(engine.seat[0] % rules.num_teams != own)]
         engine.step(player.act(engine.observation, engine.action_mask))
-        if not engine.finished[0]:
-            meter.update(engine, np.zeros(1, np.int64))
-    return engine, meter.luck[0, own]
+        deal = int(engine.state.game_number[0]), int(engine.state.deal_number[0])
+        if not engine.finished[0] and deal not in deals:
+            deals.add(deal)
+            meter.begin(engine, first=True)  # as if this deal were the first one
+            luck += meter.luck[0, own]
+    return engine, luck
 
 
 @pytest.mark.parametrize("text", TABLES)
@@ -76,16 +78,16 @@ def test_all_figures_of_a_match_are_those_of_games_played_one_by_one(text):
     players, control = [Lowest(rules), Highest(rules)], control_of(rules)
     found = play_duplicates(players, rules, deal_seeds(3, DEALS), Meter(rules, control))
     assert found.margins == pytest.approx(margins)
-    assert (found.luck == luck).all()
+    assert found.luck == pytest.approx(luck, abs=0.01)  # of each deal three decimals
     assert found.luck.any()
-    assert found.parts @ [*control.shares.values()] == pytest.approx(luck, abs=0.001)
+    assert found.parts @ [*control.shares.values()] == pytest.approx(luck, abs=0.01)
 
     match = duplicate_match(*players, rules, DEALS, 3, luck="on")
     assert (match.games, match.deals) == (DEALS * sides, DEALS)
     assert (match.margin, match.low, match.high) == pytest.approx(interval(margins.mean(axis=1)))
     rest = (margins - luck).mean(axis=1)
-    assert (match.adjusted.margin, match.adjusted.low, match.adjusted.high) == pytest.approx(interval(rest))
-    assert match.adjusted.worth == pytest.approx(margins.mean(axis=1).var() / rest.var())
+    assert (match.adjusted.margin, match.adjusted.low, match.adjusted.high) == pytest.approx(interval(rest), abs=0.01)
+    assert match.adjusted.worth == pytest.approx(margins.mean(axis=1).var() / rest.var(), rel=0.01)
     assert match.adjusted.control == str(control)
     for points, expected in ((match.own, own_points), (match.opponents, other_points)):
         assert [*dataclasses.astuple(points), points.score] == pytest.approx(np.mean(expected, axis=0))
