@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from functools import partial
 from importlib import metadata
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from krypenv import observation
-from krypenv.agents.base import BaseAgent, IntArray, check_seed, name_of
+from krypenv.agents.base import check_seed, name_of
 from krypenv.agents.own import PROGRAM
+from krypenv.agents.programs.asked import Asked, plays_seen
 from krypenv.agents.programs.peer import Peer, ProgramFailed, split_command
 from krypenv.envs.structs import seen_values
-from krypenv.features import history_in
 from krypenv.game.game import Game
-from krypenv.game.moves import Move
 from krypenv.inputs.words import one_line, shown
-from krypenv.kernels.decision_checks import check_decisions
-from krypenv.observation import history_columns
 from krypenv.rules import Rules
-from krypenv.runtime.threads import Lock, in_turn
-from krypenv.worlds.determinize import check_genuine, determinize
 
 VERSION = 1
 BYE = {"type": "bye"}
 NAME, MOVE, ERROR = "name", "move", "error"  # keys of answers: what is asked for, and what may come in its place
 SECONDS = 60.0  # for a decision
 TO_START = 60.0  # seconds for the first answer, at least
-MOST_PLANS = 100_000  # observations under which planned actions are kept
 
 
 # ---------------------------------------------------------------------- messages
@@ -57,22 +51,8 @@ def hello(rules: Rules, seed: int, seconds: float) -> dict[str, Any]:
 
 def decide(number: int, game: Game, seen: np.ndarray, seconds: float) -> dict[str, Any]:
     """Ask for a move of the seat to act in a game that shows it `seen`, (N,) int8, and nothing else."""
-    values = seen_values(game, game.turn, seen, _plays(game, seen))
+    values = seen_values(game, game.turn, seen, plays_seen(game, seen))
     return {"type": "decide", "id": number, "seconds": seconds, **values}
-
-
-def _plays(game: Game, seen: np.ndarray) -> list[tuple[int, Move]] | None:
-    """List the plays of the deal with their seats, without sweeps; None for an observation without the history."""
-    history, plays = history_in(game.rules, seen[None])[0], []
-    if len(history) == 0:
-        return None
-    columns = history_columns(game.rules)
-    for row in history[history.any(axis=1)]:
-        play = {name: np.arange(part.stop - part.start).repeat(row[part]).tolist() for name, part in columns.items()}
-        builds = tuple(play.get("builds", ()))
-        move = Move.of_kinds(play["card"][0], play["takes"], 0, sum(play.get("build", ())), builds)
-        plays.append(((game.turn + play["who"][0]) % game.rules.players, move))
-    return plays
 
 
 def check_answer(answer: Any, key: str, number: int | None = None) -> dict[str, Any]:
@@ -93,7 +73,7 @@ def check_answer(answer: Any, key: str, number: int | None = None) -> dict[str, 
 # ---------------------------------------------------------------------- the agent
 
 
-class Program(BaseAgent):
+class Program(Asked):
     """Plays what another program answers, in the protocol of docs/programs.md.
 
     The program is started when this object is made, and ended with it. Each question holds all that the seat may know.
@@ -111,16 +91,14 @@ class Program(BaseAgent):
     at once; one that names an illegal move goes on.
     """
 
-    needs_history = True  # questions list the plays of the deal, where they are known
-
     def __init__(self, rules: Rules, seed: int = 0, *, command: str = "", seconds: float = SECONDS) -> None:
+        super().__init__()
         options: dict[str, Any] = {"command": command, "seconds": seconds}
-        self.name, self.rules, self.lock = name_of(PROGRAM, Program, options), rules, Lock()
+        self.name, self.rules = name_of(PROGRAM, Program, options), rules
         self.files = [Path(word) for word in split_command(command) if os.path.isfile(word)]
         self._made = partial(Program, rules, check_seed(seed), **options)
         self._seconds = float(seconds)
         self._asked = 0
-        self._plans: dict[bytes, list[int]] = {}  # the next actions of moves, by observation
         self._peer = Peer(command, BYE)
         greeting, at_most = hello(rules, seed, self._seconds), max(TO_START, self._seconds)
         answer = self._peer.ask(greeting, at_most, partial(check_answer, key=NAME))
@@ -134,23 +112,11 @@ class Program(BaseAgent):
         """End the program, as happens when this object is collected."""
         self._peer.end()
 
-    @in_turn
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
-        """Ask the program for the action of each row, (B,) int64; see `krypenv.agents.Agent`."""
-        seen, masks = check_decisions(self.rules, observations, action_masks)
-        check_genuine(self.rules, seen, masks)
-        worlds = determinize(seen, 0, self.rules)  # of which questions hold only what is seen
-        return np.array([self._choose(*pair) for pair in zip(worlds, seen, strict=True)])
+    def ask(self, games: Sequence[Game], seen: np.ndarray) -> list[str]:
+        """Ask the program for a legal move in each game."""
+        return [self._move_in(*pair) for pair in zip(games, seen, strict=True)]
 
-    def _choose(self, world: np.ndarray, seen: np.ndarray) -> int:
-        """Choose the planned action, or else the first one of the program's move."""
-        key = seen[: self.rules.observation_size].tobytes()
-        if key in self._plans:
-            action = self._plans[key].pop(0)  # of plays with the same observation, any will do
-            if not self._plans[key]:
-                del self._plans[key]
-            return action
-        game = Game.at_row(self.rules, world)
+    def _move_in(self, game: Game, seen: np.ndarray) -> str:
         self._asked += 1
         question = decide(self._asked, game, seen, self._seconds)
         answer = self._peer.ask(question, self._seconds, partial(check_answer, key=MOVE, number=self._asked))
@@ -160,11 +126,5 @@ class Program(BaseAgent):
             game.push(answer[MOVE])
         except ValueError as error:
             raise ProgramFailed(self._peer.sentence(f"gave no legal move: {error}")) from None
-        actions = list(game.actions)
         game.pop()
-        for action, next_action in pairwise(actions):
-            game.act(action)
-            self._plans.setdefault(game.observation().tobytes(), []).append(next_action)
-        while len(self._plans) > MOST_PLANS:  # of games that were not played on, the oldest first
-            del self._plans[next(iter(self._plans))]
-        return actions[0]
+        return str(answer[MOVE])
