@@ -14,6 +14,7 @@ from krypenv.rules import Rules
 
 RANDOM = "random"  # the engine itself plays this one
 MOST_WEIGHT = 1e9
+LEVELS = {"first_steps": "greedy", "even": "tactician", "hard": "search", "champion": "champion"}  # agents by level
 
 
 class Player(Protocol):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.envs.course import CHANCE, Course, action_text
-from krypenv.game.display import seat_counts
+from krypenv.game.display import format_view, seat_counts
 from krypenv.game.game import Game
 from krypenv.game.moves import Move, list_some
 from krypenv.inputs.files import parse_json
@@ -71,7 +71,11 @@ def public_values(game: Game) -> dict[str, Any]:
 
 
 def seen_values(
-    game: Game, seat: int, numbers: np.ndarray, plays: Iterable[tuple[int, Move]] | None = None
+    game: Game,
+    seat: int,
+    numbers: np.ndarray,
+    plays: Iterable[tuple[int, Move]] | None = None,
+    listed: bool = True,
 ) -> dict[str, Any]:
     """Describe a position as a seat sees it: docs/programs.md has the keys.
 
@@ -80,11 +84,12 @@ def seen_values(
         seat: the seat.
         numbers: its observation, (N,) int8.
         plays: the plays of the deal in order, each with its seat; None if they are not known.
+        listed: list the legal moves, also in the text.
     """
-    moves, are_all = list_some(game, MOST_MOVES) if game.turn == seat else ([], True)
+    moves, are_all = list_some(game, MOST_MOVES) if game.turn == seat and listed else ([], True)
     records = None if plays is None else [{"seat": player, "move": str(move)} for player, move in plays]
-    text = game.view(seat)
-    if records:
+    text = format_view(game, seat, listed)
+    if records and not game.plays:
         moves_of_seats = ", ".join(f"seat {play['seat']} {play['move']}" for play in records)
         text += f"\nPlays of this deal: {moves_of_seats}."
     return {

@@ -148,8 +148,11 @@ def format_result(game: Game) -> str:
 # ---------------------------------------------------------------------- what one seat may see
 
 
-def format_view(game: Game, seat: int) -> str:
-    """Write all that a seat may know and that matters, and nothing that is hidden from it; see `Game.view`."""
+def format_view(game: Game, seat: int, listed: bool = True) -> str:
+    """Write all that a seat may know and that matters, and nothing that is hidden from it; see `Game.view`.
+
+    Without `listed` its legal moves are left out.
+    """
     rules, seats = game.rules, range(game.rules.players)
     game.hand(seat)  # raises ValueError where there is no such seat
     partners = [other for other in seats if other != seat and rules.teams and (other - seat) % rules.num_teams == 0]
@@ -168,7 +171,7 @@ def format_view(game: Game, seat: int) -> str:
     plays = _plays(game, seat)
     lines += ["Plays:", *plays] if plays else []
     lines.append(last_line)
-    if game.turn == seat:
+    if game.turn == seat and listed:
         lines.append(_moves(game))
     return "\n".join(lines)
 

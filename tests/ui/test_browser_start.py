@@ -30,7 +30,7 @@ def test_every_game_is_offered_with_all_numbers_of_players_that_it_has(client, l
         one.send(do="start", language=language)
         told = one.read(lambda told: told.get("language") == language)
         assert one.read(lambda told: "saved" in told)["saved"] == [{"file": "table.krk", "text": language}]
-    assert [level["agent"] for level in told["levels"]] == list(LEVELS)
+    assert [level["agent"] for level in told["levels"]] == list(LEVELS.values())
     assert [game["name"] for game in told["games"]] == Rules.presets()
     for game in told["games"]:
         assert game["title"]

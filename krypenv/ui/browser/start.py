@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from krypenv.envs.opponents import LEVELS
 from krypenv.ui.narrator.texts import CATALOGUES, called, say
 from krypenv.ui.seats import PERSON
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game  # it loads the engine, for which no page is to wait
 
-LEVELS = {"greedy": "first_steps", "tactician": "even", "search": "hard", "champion": "champion"}
 LONGEST = 300  # characters of rules as text
 PATIENCE = 2.0  # seconds that a page waits for examples; the engine may be compiled for them
 _ONE = threading.Lock()  # rules are worked out one after another, whoever asks
@@ -53,7 +53,7 @@ def offered(language: str) -> dict[str, Any]:
         line = say(language, f"game.{name}" if f"game.{name}" in CATALOGUES[language] else "game.mini")
         title = Narrator(Rules.preset(name), language=language).title
         games.append({"name": name, "title": title, "line": line, "small": name.startswith("mini"), "sizes": sizes})
-    levels = [{"agent": agent, "text": say(language, f"level.{level}")} for agent, level in LEVELS.items()]
+    levels = [{"agent": agent, "text": say(language, f"level.{level}")} for level, agent in LEVELS.items()]
     languages = [[each, texts["language"]] for each, texts in CATALOGUES.items()]
     return {"games": games, "levels": levels, "languages": languages}
 
