@@ -23,7 +23,8 @@ from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent
 from krypenv.agents.neural.model_file import read_card, refuse_zip, rules_in
 from krypenv.agents.oracle import OracleCards, OracleDeck, OracleHand
-from krypenv.agents.own import PROGRAM, SB3, Typed, is_own, load_sb3, make_own, refuse_import, typed
+from krypenv.agents.own import LLM, PROGRAM, SB3, Typed, is_own, load_sb3, make_own, refuse_import, typed
+from krypenv.agents.programs.llm import Llm
 from krypenv.agents.programs.player import Program
 from krypenv.agents.scripted import Greedy, Random, Tactician
 from krypenv.agents.search.ismcts import Ismcts
@@ -72,6 +73,7 @@ _AGENTS: dict[str, Callable[..., BaseAgent]] = {
 
 _OWN: dict[str, Callable[..., BaseAgent]] = {
     PROGRAM: Program,
+    LLM: Llm,
     SB3: load_sb3,
 }  # only for trusted strings
 
@@ -86,7 +88,8 @@ def make(spec: str, rules: RulesLike | None = None, seed: int = 0) -> BaseAgent:
 
     The rules may be their text, or left out for those of the model's folder, or else Krypkasino's for two. All
     randomness of the agent comes from `seed`. `module:Class` is imported and called as `Class(rules, seed, **options)`,
-    `process(command='...')` starts a program, and `sb3(path='...')` unpickles a model: use `make_known` for strings
+    `process(command='...')` starts a program, `llm(model='...')` asks a language model, and `sb3(path='...')` unpickles
+    a model: use `make_known` for strings
     that come from files. Raises ValueError for an unknown name or option, and for a folder, file, module, class or
     program that does not exist.
 
@@ -123,7 +126,8 @@ def make_known(spec: str, rules: RulesLike | None = None, seed: int = 0) -> Base
     if name not in _AGENTS:
         raise ValueError(
             f"unknown agent {shown(name)}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
-            "and a path to a model's folder, module:Class, process(command='...') and sb3(path='...') are agents too"
+            "and a path to a model's folder, module:Class, process(command='...'), llm(model='...') and "
+            "sb3(path='...') are agents too"
         )
     check_options(name, _AGENTS[name], options)
     return _AGENTS[name](rules, seed, **options)

@@ -48,6 +48,11 @@ LIMITS: dict[str, tuple[float, float, str]] = {
     "prior": (0, 1_000_000, "the points for each unit of a logit"),
     "proposals": (1, 1000, "the worlds sampled for each one played out"),
     "process.seconds": (0.001, 1_000_000, "the time limit for a decision in seconds"),
+    "llm.seconds": (0.001, 1_000_000, "the time limit for a decision in seconds"),
+    "llm.temperature": (0, 100, "of sampling"),
+    "tokens": (0, 10_000_000, "the most tokens of a reply (0 for the endpoint's limit)"),
+    "tries": (1, 100, "the replies to a decision"),
+    "parallel": (1, 1024, "the requests at a time"),
     "temperature": (0, 1_000_000, "the divisor of scores (0 for the best one)"),
 }
 # Upper bounds of options where only a record names the agent, so that it decides within about a second.
@@ -180,7 +185,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
                 return name.rstrip(), _parse_options(rest[:-1])
     raise ValueError(
         f"{shown(spec)} names no agent; write a name, with options as in tactician(shed=True), a model's folder, or "
-        "module:Class, process(command='...') or sb3(path='...') for an agent of your own"
+        "module:Class, process(command='...'), llm(model='...') or sb3(path='...') for an agent of your own"
     )
 
 

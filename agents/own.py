@@ -1,7 +1,8 @@
-"""Custom agents, `module:Class`, `process(command='...')` and `sb3(path='...')`, which can run any code.
+"""Custom agents, `module:Class`, `process(command='...')`, `llm(model='...')` and `sb3(path='...')`.
 
-Only trusted strings make them: those that a person typed, never those that a file names. A class is imported here; a
-program is started in `krypenv.agents.programs`, and a model of Stable-Baselines3 loaded in `krypenv.adapters.sb3`.
+They can run any code or send requests, so only trusted strings make them: those that a person typed, never those that
+a file names. A class is imported here; a program is started and a language model asked in `krypenv.agents.programs`,
+and a model of Stable-Baselines3 is loaded in `krypenv.adapters.sb3`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from krypenv.inputs.words import describe_error, one_line, shown, to_install
 from krypenv.rules import Rules
 
 PROGRAM = "process"  # the name of an agent that is another program
+LLM = "llm"  # of one that is a language model
 SB3 = "sb3"  # and of one that is a model of Stable-Baselines3
-_OWN = re.compile(rf"\s*(?:{WORDS}:{WORDS}|{PROGRAM}|{SB3})\s*(?:\(.*)?", re.DOTALL)
+_OWN = re.compile(rf"\s*(?:{WORDS}:{WORDS}|{PROGRAM}|{LLM}|{SB3})\s*(?:\(.*)?", re.DOTALL)
 
 
 class Typed(str):
@@ -34,12 +36,12 @@ class Typed(str):
 
 
 def typed(spec: str) -> str:
-    """Mark the string of an agent as typed by a person, and so trusted to import a class or to start a program."""
+    """Mark the string of an agent as typed by a person: trusted to import a class, start a program, send requests."""
     return Typed(spec) if isinstance(spec, str) else spec
 
 
 def is_own(spec: object) -> bool:
-    """Check whether a string names `module:Class`, a program or a pickled model, with or without options."""
+    """Check whether a string names `module:Class`, a program, a language model or a pickled model."""
     return isinstance(spec, str) and bool(_OWN.fullmatch(spec))
 
 

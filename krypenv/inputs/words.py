@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 TOOLBOXES = ("rllib", "tianshou", "toolboxes", "torchrl", "video")  # extras that need other versions
+LANGUAGE = ("language", "openenv", "verifiers")  # and others that do
 LONGEST_VALUE = 80  # characters of a value in a message
 LONGEST_NAME = 200  # characters of a text from outside on a page
 
@@ -64,8 +65,8 @@ def to_install(extra: str) -> str:
     >>> to_install("train")
     'in the checkout of krypenv, run pip install -c constraints.txt -e ".[train]"'
     """
-    versions = "constraints-toolboxes.txt" if extra in TOOLBOXES else "constraints.txt"
-    return f'in the checkout of krypenv, run pip install -c {versions} -e ".[{extra}]"'
+    versions = "-toolboxes" if extra in TOOLBOXES else "-language" if extra in LANGUAGE else ""
+    return f'in the checkout of krypenv, run pip install -c constraints{versions}.txt -e ".[{extra}]"'
 
 
 def command_line(*words: str) -> str:

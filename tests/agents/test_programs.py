@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from support.fuzzing import check_sentence
-from support.programs import FEWEST_POINTS, LANGUAGE_MODEL, has_ended, line_of, odd, of_command, running
+from support.programs import FEWEST_POINTS, has_ended, line_of, odd, of_command, running
 
 from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.programs import player
@@ -123,22 +123,6 @@ def test_a_play_that_was_begun_is_gone_on_with():
     assert game.pending == "5C"
     agent = agents.make(of_command(FEWEST_POINTS), game.rules)
     assert str(move_of(agent, game)) == "5Cx2C3D5H#"
-
-
-def test_the_words_of_a_model_are_read_as_a_move(monkeypatch):
-    monkeypatch.syspath_prepend(str(LANGUAGE_MODEL.parent))
-    import language_model
-
-    decision = {"moves": ["8S", "8Sx2H6D#"], "text": "the game"}
-    for said, meant in (
-        ("8S", "8S"), ("I play **8S**.", "8S"), ("Not 8S, but `8Sx2H6D`!", "8Sx2H6D#"), ("8Sx2H6D#", "8Sx2H6D#"),
-        ("", None), ("8D", None), ("the eight of spades", None),
-    ):  # fmt: skip
-        asked = []
-        monkeypatch.setattr(language_model, "ask", lambda text, said=said, asked=asked: asked.append(text) or said)
-        assert language_model.choose(decision, "the rules") == meant
-        assert asked[0].startswith("the rules\nthe game")
-        assert len(asked) == (1 if meant else language_model.TRIES)
 
 
 def test_matches_take_it_and_its_name_makes_it_again():

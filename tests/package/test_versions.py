@@ -17,10 +17,11 @@ else:
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 TOOLS = {"docs", "release"}  # extras that `make lowest` does without, as no code of the package needs them
-TOOLBOXES = {*words.TOOLBOXES}
+TOOLBOXES, LANGUAGE = {*words.TOOLBOXES}, {*words.LANGUAGE}
 FILES = {  # and the extras that are installed by each
-    "constraints.txt": EXTRAS.keys() - TOOLBOXES,
-    "constraints-lowest.txt": EXTRAS.keys() - TOOLBOXES - TOOLS,
+    "constraints.txt": EXTRAS.keys() - TOOLBOXES - LANGUAGE,
+    "constraints-lowest.txt": EXTRAS.keys() - TOOLBOXES - LANGUAGE - TOOLS,
+    "constraints-language.txt": LANGUAGE | {"data", "llm"},
     "constraints-toolboxes.txt": TOOLBOXES | {"train", "dev", "data", "metagame", "openspiel"},
 }
 UNTESTED = {"torch"}  # below today's version
@@ -65,4 +66,4 @@ def test_the_lowest_versions_are_the_lower_bounds():
 
 def test_torch_is_the_same_in_all():
     """Any looser wish for torch brings a CUDA build."""
-    assert len({tuple(pinned(file)["torch"]) for file in FILES}) == 1
+    assert len({tuple(pinned(file)["torch"]) for file in FILES if "language" not in file}) == 1

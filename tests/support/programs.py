@@ -14,7 +14,6 @@ from krypenv.agents import format_spec
 from support.places import DOCS
 
 FEWEST_POINTS = DOCS / "programs" / "fewest_points.py"
-LANGUAGE_MODEL = DOCS / "programs" / "language_model.py"
 
 # Does what its first argument says, and otherwise plays the first move.
 ODD = """

@@ -16,9 +16,14 @@ from krypenv.inputs.words import one_line, to_install
 from krypenv.runtime import stopping
 
 LONGEST_MESSAGE = 1000  # characters
-OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")  # packages of the extra [train]
-OF_PICTURES = {"pygame": "pygame-ce", "PIL": "pillow"}  # packages of [render]
-OF_TABLE = ("starlette", "uvicorn", "websockets")  # packages of [table]
+EXTRAS = {
+    **dict.fromkeys(("torch", "stable_baselines3", "sb3_contrib", "tensorboard"), "train"),
+    **dict.fromkeys(("pygame", "PIL"), "render"),
+    **dict.fromkeys(("starlette", "uvicorn", "websockets"), "table"),
+    **dict.fromkeys(("fastapi", "openenv"), "openenv"),
+    "openai": "llm",
+}  # of a module that may be missing
+DISTRIBUTIONS = {"pygame": "pygame-ce", "PIL": "pillow", "openenv": "openenv-core"}  # that are called otherwise
 WRITE_ERRORS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF}
 UsageError: type[Any] = typer.BadParameter.__mro__[1]  # of click, which some versions of typer bundle
 
@@ -67,11 +72,9 @@ class OneSentence(TyperGroup):
             message = "krypenv: there is not enough memory for this"
         except ModuleNotFoundError as error:
             missing = (error.name or "").partition(".")[0]
-            if missing not in (*OF_TRAINING, *OF_PICTURES, *OF_TABLE):
+            if missing not in EXTRAS:
                 raise
-            extra = "render" if missing in OF_PICTURES else "table" if missing in OF_TABLE else "train"
-            missing = OF_PICTURES.get(missing, missing)
-            needed = f"{missing}, which is not installed; {to_install(extra)}"
+            needed = f"{DISTRIBUTIONS.get(missing, missing)}, which is not installed; {to_install(EXTRAS[missing])}"
             message = f"krypenv: {ctx.invoked_subcommand} needs {needed}"
         except UsageError as error:
             message = _usage(error, f"krypenv {ctx.invoked_subcommand}")

@@ -20,6 +20,7 @@ CATALOGUES: dict[str, dict[str, str]] = {
     for language in LANGUAGES
 }
 _COMMAND = re.compile(r"\s*process\(.*?command\s*=\s*(['\"])\s*(\S.*?)\1", re.DOTALL)
+_MODEL = re.compile(r"\s*llm\(.*?model\s*=\s*(['\"])(?:[^'\"]*/)?([^'\"]*)\1", re.DOTALL)
 _FILE = re.compile(r"\.[A-Za-z]\w*$")  # how the name of a program's file ends
 
 
@@ -46,13 +47,17 @@ def say(language: str, key: str, count: int | None = None, **parts: Any) -> str:
 
 
 def short_name(agent: str) -> str:
-    """Name an agent within sentences: without options and folders, and a program by its file.
+    """Name an agent within sentences: without options and folders, a program by its file, a language model by its name.
 
     >>> short_name("tactician(shed=True)"), short_name("runs/mine/model")
     ('tactician', 'model')
     >>> short_name("process(command='python my_bot.py --fast')"), short_name("process(command='./bot')")
     ('my bot', 'bot')
+    >>> short_name("llm(url='http://127.0.0.1:8000/v1', model='Qwen/qwen3')")
+    'qwen3'
     """
+    if model := _MODEL.match(agent):
+        return model[2]
     command = _COMMAND.match(agent)
     if not command:
         return agent.partition("(")[0].rpartition("/")[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,6 +83,8 @@ class MatchResult:
     own_ms: float  #: milliseconds of processor time per decision; nan if not measured
     opponent_ms: float  #: the same of the opponent
     adjusted: Adjusted | None = None  #: the margin with luck taken out, if it was measured
+    usage: Any = None  #: tokens, seconds and legality of a language model's decisions (`krypenv.agents.programs.llm`)
+    opponent_usage: Any = None  #: the same of the opponent
 
     def to_json(self) -> dict[str, Any]:
         """Convert the figures to plain JSON values; infinite bounds and unmeasured times become None."""
@@ -227,6 +230,8 @@ def _summarize(
         own_ms=own_ms,
         opponent_ms=opponent_ms,
         adjusted=None if duplicates.luck is None else adjust(margins, duplicates.luck.mean(axis=1), str(control)),
+        usage=copy.copy(getattr(players[0], "usage", None)),
+        opponent_usage=copy.copy(getattr(players[1], "usage", None)),
     )  # fmt: skip
 
 
@@ -279,6 +284,10 @@ def print_matches(results: Sequence[MatchResult]) -> None:
     """Print matches as two tables: the margins, and the components of the scores."""
     for columns, *rows in (match_table(results), points_table(results)):
         print_table(columns, rows)
+    for result in results:
+        for name, usage in ((result.agent, result.usage), (result.opponent, result.opponent_usage)):
+            if usage:
+                print(f"{name}: {usage}")
     is_low = all(Rules.parse(result.rules).goal == "low" for result in results)
     meaning = "the opponents' mean score minus the agent's" if is_low else "the agent's mean score minus the opponents'"
     print(f"margin: {meaning}, in points a game; {'low' if is_low else 'high'} scores are good")

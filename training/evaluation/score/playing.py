@@ -47,7 +47,8 @@ class ScoreSettings(Place):
 
     agent: AnyAgent = option(
         None,
-        "the agent to score: a name, a model's folder, module:Class, process(command='...') or sb3(path='...')",
+        "the agent to score: a name, a model's folder, module:Class, process(command='...'), llm(model='...') or "
+        "sb3(path='...')",
         is_argument=True,
     )
     out: File | None = output(None, "play, and write the score to this file", "FILE")

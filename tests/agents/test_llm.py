@@ -1,0 +1,138 @@
+"""A language model as an agent: what it is sent, which replies are moves, and what becomes of those that are none."""
+
+import re
+
+import numpy as np
+import pytest
+from support.commands import krypenv
+from support.endpoint import HANG, endpoint, first_move, greedy
+
+from krypenv import Game, agents
+from krypenv.agents.programs.llm import ModelFailed
+from krypenv.training import duplicate_match
+from krypenv.ui.narrator.texts import short_name
+
+RULES = "mini-low"
+
+
+def named(url, **options):
+    given = {"model": "m", "url": url} | options
+    return f"llm({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+
+
+def test_a_model_is_told_the_rules_and_what_its_seat_may_see_and_nothing_else():
+    game = Game(RULES, seed=3)
+    with endpoint() as (url, requests):
+        move = agents.make(named(url, temperature=0.5, tokens=99), RULES).move(game)
+    [request] = requests
+    system, user = (message["content"] for message in request["messages"])
+    assert (request["model"], request["temperature"], request["max_completion_tokens"]) == ("m", 0.5, 99)
+    assert "The small game mini-low for two players" in system
+    assert user.startswith(game.view(0))
+    assert move == game.legal_moves()[0]
+
+
+@pytest.mark.parametrize("rules", [RULES, "mini-mulle", "krypkasino players=4 teams=2"])
+def test_a_scripted_model_plays_what_its_replies_name(rules):
+    """The first legal move of each list, also where a move takes several actions: two of them play alike."""
+    with endpoint() as (url, requests):
+        model = agents.make(named(url), rules)
+        game = Game(rules, seed=5)
+        while len(requests) < 12 and not game.is_over:
+            assert model.move(game) == game.legal_moves()[0]
+            game.push(game.legal_moves()[-1])
+    assert model.usage.decisions == model.usage.legal_at_once == len(requests) > 4
+    assert model.usage.played_at_random == 0
+    assert model.usage.prompt_tokens > 100 * len(requests)
+
+
+def test_a_wrong_reply_is_told_why_and_the_next_one_counts():
+    def wrong_once(messages):
+        return first_move(messages[:2]) if len(messages) > 2 else "I play MOVE: 7H"
+
+    with endpoint(wrong_once) as (url, requests):
+        model = agents.make(named(url), RULES)
+        assert model.move(Game(RULES, seed=3)) == Game(RULES, seed=3).legal_moves()[0]
+    assert requests[1]["messages"][-1]["content"].startswith("That is no legal move. 7H is not in your hand.")
+    assert (model.usage.replies, model.usage.legal_at_once, model.usage.played_at_random) == (2, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        ("I like cards.", "'I like cards' is no move"),
+        ("", "'' is no move"),
+        (HANG, "did not answer within 0.5 seconds"),
+    ],
+    ids=["nonsense", "silence", "hanging"],
+)
+def test_without_a_legal_reply_a_random_move_is_played_or_the_game_forfeited(reply, fault):
+    game = Game("krypkasino", seed=3)
+    with endpoint(lambda _: reply) as (url, requests):
+        model = agents.make(named(url, seconds=0.5), seed=1)
+        assert model.move(game) in game.legal_moves()
+        assert model.usage.played_at_random == 1
+        assert len(requests) == (1 if reply is HANG else 3)
+        with pytest.raises(ModelFailed, match=re.escape(fault)):
+            agents.make(named(url, seconds=0.5, illegal="forfeit")).move(game)
+
+
+def test_an_endpoint_that_refuses_or_is_not_there_ends_the_match_in_one_sentence():
+    with endpoint(status=401) as (url, _), pytest.raises(ModelFailed, match=r"can't be asked: .*401"):
+        agents.make(named(url), RULES).move(Game(RULES, seed=3))
+    with pytest.raises(ModelFailed, match=r"can't be asked: Connection error\.$"):
+        agents.make(named("http://127.0.0.1:9/v1"), RULES).move(Game(RULES, seed=3))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"model": ""}, "llm needs the name of a model"),
+        ({"url": ""}, "in the environment variable 'NO_SUCH_KEY', or a url"),
+        ({"illegal": "stop"}, "illegal is 'random' or 'forfeit', not 'stop'"),
+        ({"tries": 0}, "tries, the replies to a decision, is from 1 to 100, not 0"),
+        ({"prompt": "no-such-file"}, "no-such-file"),
+        ({"colour": 1}, "llm has no option 'colour'"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_a_wrong_option_is_refused_in_a_sentence_that_names_it(options, sentence):
+    with pytest.raises((ValueError, OSError), match=re.escape(sentence)):
+        agents.make(named(
+            **{"url": "http://127.0.0.1:9/v1", "key": "NO_SUCH_KEY"} | options
+        ), RULES)  # fmt: skip
+
+
+def test_a_prompt_of_ones_own_replaces_the_packages(tmp_path):
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Be brief.\n---\nSo: {view}\nOver to you.")
+    with endpoint() as (url, requests):
+        agents.make(named(url, prompt=str(prompt)), RULES).move(Game(RULES, seed=3))
+    assert [message["content"] for message in requests[0]["messages"]] == [
+        "Be brief.", f"So: {Game(RULES, seed=3).view(0)}\nOver to you.",
+    ]  # fmt: skip
+    prompt.write_text("{view}")
+    with pytest.raises(ValueError, match="is no prompt"):
+        agents.make(named(url, prompt=str(prompt)), RULES)
+
+
+def test_no_file_makes_requests():
+    with endpoint() as (url, requests):
+        for spec in (named(url), f"  {named(url)}"):
+            with pytest.raises(ValueError, match="is named in a file"):
+                agents.make_known(spec, RULES)
+            with pytest.raises(ValueError, match="is named in a file"):
+                agents.check_recorded(spec)
+    assert not requests
+    assert short_name(named(url, model="org/qwen3")) == "qwen3"
+
+
+def test_a_margin_comes_with_tokens_and_legality():
+    with endpoint(greedy) as (url, requests):
+        match = duplicate_match(named(url), "random", RULES, deals=5, seed=1)
+        printed = krypenv("evaluate", named(url), "--against", "random", "--rules", RULES, "--deals", 5).output
+    assert match.usage.decisions == match.usage.legal_at_once > 0
+    assert match.opponent_usage is None
+    assert np.isclose(match.to_json()["usage"]["seconds"], match.usage.seconds)
+    assert re.search(r"decisions of [\d,]+ \+ 2 tokens and 0\.\d+ s, 100\.0% legal at once, 0\.0% played", printed)
+    assert len(requests) > match.usage.decisions
