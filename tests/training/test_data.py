@@ -126,7 +126,7 @@ def test_the_agents_sit_in_every_seating_equally_often_and_a_side_is_one_agent(
 def test_values_and_luck_are_those_of_an_analysis(tmp_path: Path) -> None:
     analyst = "rollout(worlds=2)"
     data = make_data(
-        settings_of(tmp_path, rules="krypkasino players=3", games=1, seed=3, values=True, analyst=analyst, luck=True)
+        settings_of(tmp_path, rules="krypkasino players=3", games=1, seed=3, analyst=analyst, luck=True, text=True)
     )
     rows, game = data.arrays(), Game(data.rules, seed=int(data.arrays("seed")["seed"][0]))
     assert list(rows) == [each.name for each in COLUMNS]

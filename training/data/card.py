@@ -63,7 +63,8 @@ def describe_columns(columns: Iterable[Column]) -> list[dict[str, str]]:
 
 def card_columns(card: Mapping[str, Any]) -> list[Column]:
     """List the columns for the rules and options of a card."""
-    return columns_of(Rules.parse(card["rules"]), bool(card["analysts"]), card["luck"] is not None)
+    has_text = any(column["name"] == "text" for column in card["columns"])
+    return columns_of(Rules.parse(card["rules"]), bool(card["analysts"]), card["luck"] is not None, has_text)
 
 
 def read_card(folder: Path) -> dict[str, Any]:

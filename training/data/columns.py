@@ -38,6 +38,7 @@ COLUMNS = (
     Column("move", "string", "whole move that the action belongs to, as records write it"),
     Column("score", "int32", "final score of the seat's side"),
     Column("margin", "double", "the return: final lead of the seat's side over the mean of the others, in points"),
+    Column("text", "string", "what the seat sees, in words, with its legal moves; null within a move", "text"),
     Column("moves", "list string", "open moves, best first; null within a move", "values"),
     Column("margins", "list double", "expected margin of each of them, as `krypenv analyze` has it", "values"),
     Column("regret", "double", "expected margin of the best move less that of the one chosen", "values"),
@@ -55,9 +56,9 @@ def arrow() -> ModuleType:
     return pyarrow
 
 
-def columns_of(rules: Rules, values: bool, luck: bool) -> list[Column]:
+def columns_of(rules: Rules, values: bool, luck: bool, text: bool = False) -> list[Column]:
     """List the columns of a data set, with the sizes of its rules."""
-    is_chosen = {"": True, "values": values, "luck": luck}
+    is_chosen = {"": True, "values": values, "luck": luck, "text": text}
     sizes = ("[N]", f"[{rules.observation_size}]"), ("[A]", f"[{rules.num_actions}]")
     return [
         column._replace(type=reduce(lambda text, size: text.replace(*size), sizes, column.type))

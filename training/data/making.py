@@ -12,6 +12,7 @@ from krypenv.agents import label_of
 from krypenv.rules import Rules
 from krypenv.training.data.card import KIND, describe_columns, write_card
 from krypenv.training.data.columns import arrow, columns_of
+from krypenv.training.data.croissant import write_croissant
 from krypenv.training.data.reading import DataSet, load, read_rows
 from krypenv.training.data.rows import Games, play_rows
 from krypenv.training.evaluation.analysis.analysis import Judge
@@ -50,6 +51,8 @@ class DataSettings(RulesOfAgents, Place):
         None, "agent that values the moves; implies --values [default: the one in the seat]", MEASURED
     )
     luck: bool = option(False, "add what the cards of each deal brought the seat's side", MEASURED)
+    text: bool = option(False, "add what the seat sees in words, as language models read it", MEASURED)
+    croissant: bool = output(False, "also write croissant.json, the metadata that data loaders read")
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -79,9 +82,10 @@ class DataSettings(RulesOfAgents, Place):
 def make_data(settings: DataSettings, progress: Progress = lambda done, games: None) -> DataSet:
     """Play the games that a folder lacks, write its card, and return the data set.
 
-    The rows depend only on `agent`, `against`, `rules`, `games`, `seed`, `values`, `analyst` and `luck`. If the process
-    is killed, each worker loses the games of at most one file. Raises ValueError with one sentence, and writes nothing,
-    for agents that can't be made or value no moves, without pyarrow, and for a folder that holds another data set.
+    The rows depend only on `agent`, `against`, `rules`, `games`, `seed`, `values`, `analyst`, `luck` and `text`. If the
+    process is killed, each worker loses the games of at most one file. Raises ValueError with one sentence, and writes
+    nothing, for agents that can't be made or value no moves, without pyarrow, and for a folder that holds another data
+    set.
     """
     arrow()
     folder, rules = settings.out, settings.game_rules()
@@ -89,7 +93,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
     with open_run(folder, header, settings.executor) as run:
         tasks = list(_tasks(settings, header.identity))
         digests = run.do_all(tasks, progress)
-        columns, files = columns_of(rules, bool(header.identity["analysts"]), settings.luck), []
+        columns, files = columns_of(rules, bool(header.identity["analysts"]), settings.luck, settings.text), []
         for task in tasks:
             digest = digests[task.key]
             rows = read_rows(folder / task.file, columns, digest, ["game"]).num_rows
@@ -98,7 +102,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
             folder,
             {
                 "krypenv": krypenv.__version__,
-                "command": settings.changed(workers=1, ray=False, ray_address=None).line,
+                "command": settings.changed(workers=1, ray=False, ray_address=None, croissant=False).line,
                 **{name: header.identity[name] for name in ("rules", "seed", "games")},
                 "rows": sum(file["rows"] for file in files),
                 **{name: header.identity[name] for name in ("agents", "seatings", "analysts")},
@@ -107,7 +111,10 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
                 "files": files,
             },
         )
-    return load(folder)
+    data = load(folder)
+    if settings.croissant:
+        write_croissant(folder, data.card)
+    return data
 
 
 def _header(settings: DataSettings) -> Header:
@@ -138,7 +145,7 @@ def _tasks(settings: DataSettings, identity: dict[str, Any]) -> Iterator[Task]:
     for number, first in enumerate(range(0, settings.games, CHUNK)):
         games = Games(
             rules, first, seeds[first : first + CHUNK], settings.agents, names, seated,
-            settings.seed, tuple(identity["analysts"]), settings.luck,
+            settings.seed, tuple(identity["analysts"]), settings.luck, settings.text,
         )  # fmt: skip
         count = len(games.seeds)
         name = f"games-{number:05d}.parquet"

@@ -37,6 +37,7 @@ class Games:
     seed: int  # of the agents' random choices
     analysts: tuple[str, ...] = ()  # the agent that values the moves of each agent; empty for no values
     luck: bool = False
+    text: bool = False
 
 
 def play_rows(games: Games) -> bytes:
@@ -55,7 +56,7 @@ def play_rows(games: Games) -> bytes:
     engine = Engine(rules, len(games.seeds), games.seeds, history=want_history(made))
     scores = by_side(play_table(engine, made, lineup, on_step=note_actions).scores, sides)
     margins = leads_over_others(rules, scores)
-    columns = columns_of(rules, bool(games.analysts), games.luck)
+    columns = columns_of(rules, bool(games.analysts), games.luck, games.text)
     rows: Rows = {column.name: [] for column in columns}
     for row, game_actions in enumerate(actions):
         begin = len(rows["ply"])
@@ -81,6 +82,8 @@ def _replay(rows: Rows, games: Games, seed: int, actions: list[int], lineup: npt
             game = game.next_game()
         if count == 0 and games.analysts:
             before = game.copy()
+        if games.text:
+            rows["text"].append(None if count else game.view(game.turn))
         for name, value in (
             ("seed", seed), ("ply", ply), ("deal", game.deal_number), ("seat", game.turn), ("action", action),
             ("observation", game.observation()), ("mask", game.action_mask()),
