@@ -4,6 +4,7 @@ BIN := .venv/bin
 VENV := .venv/.installed
 LOWEST := .venv-lowest
 TOOLBOXES := .venv-toolboxes
+LANGUAGE := .venv-language
 # A process of tests that is lost ends the run: with loadfile, a new one might wait for ever for work.
 PARALLEL := -n auto --max-worker-restart 0 --dist loadfile --no-loadscope-reorder
 TOOL := PYTHONPATH=tests $(BIN)/python -m tools
@@ -13,7 +14,7 @@ EXTRAS := train,render,table,dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help train play table test browser lowest toolboxes slow check others format format-check lint types javascript notebooks nojit docs dist soak pages golden pictures bench clean
+.PHONY: help train play table test browser lowest toolboxes language slow check others format format-check lint types javascript notebooks nojit docs dist soak pages golden pictures bench clean
 
 help:  ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,7 +30,7 @@ table: $(VENV)  ## play against the champion in the browser
 
 test: $(VENV)  ## run the tests but those that are slow by nature or need a browser: six minutes, eight the first time
 	$(BIN)/python -m pytest $(PARALLEL)
-	@echo "Left out: tests in chromium (make browser), slow tests (make slow), other toolboxes (make toolboxes). To run the first two and all checks: make check"
+	@echo "Left out: tests in chromium (make browser), slow tests (make slow), other toolboxes (make toolboxes, make language). To run the first two and all checks: make check"
 
 browser: $(VENV)  ## run the tests of the table's page in chromium
 	$(BIN)/python -m pytest $(PARALLEL) -m browser
@@ -40,11 +41,14 @@ lowest: $(LOWEST)/.installed  ## run the tests of test and browser, one case of 
 toolboxes: $(TOOLBOXES)/.installed  ## run the tests of the toolboxes that need an environment of their own
 	$(TOOLBOXES)/bin/python -m pytest $(PARALLEL) tests/toolboxes
 
+language: $(LANGUAGE)/.installed  ## run the tests of what trains language models, which need an environment of their own
+	$(LANGUAGE)/bin/python -m pytest $(PARALLEL) tests/language
+
 slow: $(VENV)  ## run the tests that are slow by nature
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[ray]"
 	$(BIN)/python -m pytest $(PARALLEL) -m slow
 
-check: others test  ## format, lint, types, site, notebooks, all tests: all that CI runs but toolboxes and lowest
+check: others test  ## format, lint, types, site, notebooks, all tests: all that CI runs but toolboxes, language and lowest
 
 others: format-check lint types javascript docs browser notebooks nojit slow  ## all of check but test
 
@@ -120,6 +124,12 @@ $(TOOLBOXES)/.installed: pyproject.toml constraints-toolboxes.txt
 	test -x $(TOOLBOXES)/bin/python || $(PYTHON) -m venv $(TOOLBOXES)
 	@echo "Installing into $(TOOLBOXES): a few minutes the first time."
 	$(TOOLBOXES)/bin/python -m pip install --quiet -c constraints-toolboxes.txt -e ".[train,dev,rllib,tianshou,torchrl,toolboxes]"
+	touch $@
+
+$(LANGUAGE)/.installed: pyproject.toml constraints-language.txt
+	test -x $(LANGUAGE)/bin/python || $(PYTHON) -m venv $(LANGUAGE)
+	@echo "Installing into $(LANGUAGE): a few minutes the first time."
+	$(LANGUAGE)/bin/python -m pip install --quiet -c constraints-language.txt -e ".[language]"
 	touch $@
 
 $(JAVASCRIPT)/node_modules/.installed: $(JAVASCRIPT)/package.json

@@ -26,6 +26,8 @@ default_role = "code"  # docstrings write names in single backticks
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 suppress_warnings = ["ref.python"]  # words of docstrings that are the names of several things
 
+exclude_patterns = ["space"]  # its pages are those of a Space
+
 smartquotes_action = "qe"  # options keep their two hyphens
 myst_heading_anchors = 4  # headings can be linked to as on GitHub
 nb_render_markdown_format = "myst"  # tables in outputs

@@ -1,7 +1,7 @@
 """The code of a page, which Sybil finds and runs.
 
 The blocks of a page are run in order, those of Python in one namespace. A block after the line `<!-- not run -->` is
-left alone; one after `<!-- run by make toolboxes -->` needs libraries that only that environment has.
+left alone; one after `<!-- run by make toolboxes -->` or `language` needs libraries that only that environment has.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def run_page(page: Path, toolboxes: bool = False) -> None:
-    """Run the code of a page in the working directory."""
-    left_alone = "not run" if toolboxes else "not run|run by make toolboxes"
+def run_page(page: Path, target: str = "") -> None:
+    """Run the code of a page in the working directory, also that which a target of make is for."""
+    left_alone = "|".join(["not run", *(f"run by make {name}" for name in ("toolboxes", "language") if name != target)])
     document = Sybil([blocks, functools.partial(skips, left_alone)]).parse(page)
     document.namespace["__name__"] = "__main__"
     for example in document:

@@ -90,6 +90,11 @@ COMMANDS = {
         "krypenv data champion --games 100000 --out runs/champion",
         "measuring",
     ),
+    "serve": Entry(
+        RESEARCH,
+        "Serve a seat of a game to OpenEnv's clients, which train language models.",
+        "krypenv serve --against tactician --reward adjusted",
+    ),
     "bench": Entry(
         UPKEEP,
         "Measure the speed of the engine, the environments and the agents, also beside peers or another version.",

@@ -1,0 +1,165 @@
+"""The games in OpenEnv: a language model plays a seat by text, through OpenEnv's client, over the network.
+
+Serve it by `krypenv serve`, or by `uvicorn --factory krypenv.adapters.openenv:make_app`. Needs the extra `[openenv]`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from functools import partial
+from importlib import import_module, metadata
+from typing import Any
+
+from fastapi import FastAPI
+from openenv.core.env_server.http_server import create_app
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
+from pydantic import Field
+
+from krypenv.envs.text_game import DEFAULT, UNSEEN, Measures, Terms, TextGame, listed_names, rules_in_words
+from krypenv.inputs.words import check_keywords, check_name, shown
+from krypenv.rules import Rules
+
+SESSIONS = 64  # at the same time
+IDLE = 3600.0  # seconds after which a session that nobody uses is freed
+VIEWS = ("text", "json", "both")
+_OF_RESET = (*Terms._fields, "players", "view")
+
+
+class MoveAction(Action):
+    """A reply of the learner; its move is read by `krypenv.envs.text_game.read_reply`."""
+
+    move: str = Field(
+        max_length=100_000, description="a move as people write it, such as 8Sx2H6D, or a text that ends with one"
+    )
+
+
+class SeatObservation(Observation):
+    """What the learner's seat sees before its decision, or at the end."""
+
+    text: str = Field("", description="what the seat sees, in words, with its legal moves if they are listed")
+    values: dict[str, Any] = Field(
+        default_factory=dict, description="the same as values: docs/programs.md has the keys"
+    )
+    instructions: str = Field("", description="the rules in full and how to answer; after a reset only")
+    rules: str = Field("", description="the rules of the episode, as Rules.parse reads them")
+    seat: int = Field(0, description="the learner's seat")
+    fault: str = Field("", description="why the last reply named no legal move")
+    tries_left: int = Field(0, description="replies that may still go wrong in this decision")
+    move: str = Field("", description="the move that the last reply made")
+
+
+class SeatState(State):
+    """The state of a session: nothing that the seat may not know."""
+
+    rules: str = ""
+    legal_moves: int = 0  #: replies that made a move
+    illegal_replies: int = 0
+
+
+class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, SeatState]):
+    """One seat of a game; agents play the others.
+
+    Args:
+        terms: the defaults of a reset.
+        measures: what the rewards "regret" and "adjusted" need; `krypenv serve` hands them in.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, terms: Terms = DEFAULT, measures: Measures | None = None) -> None:
+        super().__init__()
+        self._terms, self._measures, self._view = terms, measures, VIEWS[0]
+        self._game: TextGame | None = None
+        self._state = SeatState()
+
+    def reset(self, seed: int | None = None, episode_id: str | None = None, **options: Any) -> SeatObservation:
+        """Begin an episode.
+
+        Args:
+            seed: of deals, opponents and unseen rules: the same seed and replies give the same episode.
+            episode_id: a name of one's own.
+            options: fields of `Terms`, `players` for rules that leave them open, and `view`: "text", "json" or "both".
+                Opponents that a client names are agents of the package that need no file.
+
+        Raises ValueError in one sentence for what can't be played.
+        """
+        check_keywords("reset", options, ["seed", "episode_id", *_OF_RESET])
+        view = options.pop("view", self._view)
+        check_name("view", view, VIEWS)
+        players = options.pop("players", None)
+        for name in listed_names("opponents", options.get("opponents", ())):
+            _check_opponent(name)
+        rules = options.get("rules", self._terms.rules)
+        if players is not None and rules != UNSEEN:
+            options["rules"] = Rules.parse(f"{rules or 'krypkasino'} players={players}")
+        game = TextGame(self._terms._replace(**options), seed, self._measures)
+        self._game, self._view = game, view
+        self._state = SeatState(episode_id=episode_id, rules=str(game.rules))
+        return self._observe(instructions=rules_in_words(game.rules))
+
+    def step(self, action: MoveAction, timeout_s: float | None = None, **_: Any) -> SeatObservation:
+        """Make the move that a reply names, or say why it names none; `reward` and `done` come with what is seen."""
+        if self._game is None or self._game.over:
+            begun = "the episode is over" if self._game else "no episode has begun"
+            raise ValueError(f"{begun}: reset the environment")
+        answer = self._game.answer(action.move)
+        self._state.step_count += 1
+        self._state.legal_moves += bool(answer.move)
+        self._state.illegal_replies += not answer.move
+        return self._observe(reward=answer.reward, fault=answer.fault, move=answer.move)
+
+    def _observe(self, **more: Any) -> SeatObservation:
+        game = self._game
+        assert game is not None
+        values = {} if game.over else game.values
+        text = values.pop("text", "")
+        if not values.get("moves", True):
+            del values["moves"], values["more_moves"]
+        return SeatObservation(
+            text=text if self._view != "json" else "",
+            values=values if self._view != "text" else {},
+            rules=str(game.rules), seat=game.seat, tries_left=game.tries_left, done=game.over, **more,
+        )  # fmt: skip
+
+    @property
+    def state(self) -> SeatState:
+        """The counts of the session."""
+        return self._state
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        """Describe the environment to clients."""
+        return EnvironmentMetadata(
+            name="krypkasino",
+            description="Krypkasino and its relatives: card games with hidden hands against agents of known strength",
+            version=metadata.version("krypenv"),
+        )
+
+
+def _check_opponent(name: str) -> None:
+    """Raise ValueError for an opponent that a client, who may be anybody, may not name."""
+    try:
+        import_module("krypenv.agents").check_recorded(name)  # here, as agents import environments
+    except ValueError:
+        raise ValueError(
+            f"{shown(name)} is no opponent that a client may name: that is an agent of the package that needs no file, "
+            "with 500 worlds at most; `krypenv serve --against` takes any"
+        ) from None
+
+
+def make_app(
+    terms: Terms = DEFAULT, measures: Measures | None = None, sessions: int = SESSIONS, idle: float = IDLE
+) -> FastAPI:
+    """Make the web application that serves the environment, each session with an episode of its own.
+
+    A session ends when its connection is cut, or when nobody has used it for `idle` seconds.
+    """
+    with contextlib.closing(KrypkasinoEnvironment(terms, measures)) as trial:
+        trial.reset(seed=0)  # compiles kernels, and raises for terms that can't be played
+    return create_app(
+        partial(KrypkasinoEnvironment, terms, measures),
+        MoveAction,
+        SeatObservation,
+        env_name="krypkasino",
+        concurrency_config=ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle),
+    )

@@ -1,0 +1,123 @@
+"""The games in verifiers: a language model plays one seat against agents, or all seats, each with its own messages.
+
+`load_environment` makes the environment of an evaluation or a training. Needs the extra `[verifiers]`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import verifiers.v1 as vf
+
+from krypenv.envs.text_game import ALL, DEFAULT, Measures, Terms, TextGame, rules_in_words
+
+__all__ = ["GameEnv", "GameEnvConfig", "GameTaskset"]
+
+TASKSET = "krypkasino"  # the name by which verifiers finds this module
+HOW = "Think as long as you need. Then end with your move on a line of its own, as in MOVE: 8Sx2H6D"
+_HANDED: dict[str, Any] = {"measures": None}  # what a configuration can't hold
+
+
+class GameConfig(vf.TasksetConfig):
+    """Which game is played, and how; the fields are those of `krypenv.envs.text_game.Terms`."""
+
+    id: str = TASKSET
+    rules: str = "krypkasino players=2"
+    seat: int | str = 0
+    opponents: tuple[str, ...] = ("greedy",)
+    listed: bool = True
+    tries: int = 3
+    reward: str = "centred"
+    first_seed: int = 0
+
+
+class GameData(vf.TaskData):
+    """A seeded episode."""
+
+    seed: int
+    terms: dict[str, Any]
+
+
+class GameTask(vf.Task[GameData, vf.State, vf.TaskConfig]):
+    """An episode to play."""
+
+
+class GameTaskset(vf.Taskset[GameTask, GameConfig]):
+    """Episodes of successive seeds, without end."""
+
+    INFINITE = True
+
+    def load(self) -> Iterator[GameTask]:
+        """Make the task of each seed, with the rules as its system prompt."""
+        config = self.config
+        terms = {name: getattr(config, name) for name in Terms._fields if hasattr(config, name)}
+        for seed in itertools.count(config.first_seed):
+            rules = TextGame(Terms(**terms), seed, _HANDED["measures"]).rules
+            data = GameData(
+                name=f"{rules}, seed {seed}", system_prompt=f"{rules_in_words(rules)}\n\n{HOW}", seed=seed, terms=terms
+            )
+            yield GameTask(data, config.task)
+
+
+class GameEnvConfig(vf.EnvConfig):
+    """One role, which plays the learner's seat, or every seat."""
+
+    player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime={"type": "subprocess"})
+
+
+class GameEnv(vf.Env[GameEnvConfig]):
+    """Plays an episode: each seat of the learner has a stream of messages of its own.
+
+    The trace of a seat has as reward its return, or the sum of its moves' rewards with `reward="regret"`; as metrics
+    `margin`, the points by which it led the mean of all sides, `legal`, the share of replies with a legal move, and
+    `moves`.
+    """
+
+    async def run(self, task: Any, agents: Any) -> None:
+        """Play the episode of a task."""
+        game = TextGame(Terms(**task.data.terms), task.data.seed, _HANDED["measures"])
+        async with contextlib.AsyncExitStack() as stack:
+            seats: dict[int, Any] = {}
+            faults: dict[int, str] = {}
+            paid, replies, made = {}, {}, {}
+            while not game.over:
+                seat, fault = game.seat, faults.pop(game.seat, "")
+                if seat not in seats:
+                    seats[seat] = await stack.enter_async_context(agents.player.interaction(task))
+                    paid[seat], replies[seat], made[seat] = 0.0, 0, 0
+                turn = await seats[seat].turn(f"{fault}\n\n{game.view}" if fault else game.view)
+                if turn.terminated:
+                    return
+                answer = game.answer(turn.last_reply)
+                faults |= {seat: answer.fault} if answer.fault else {}
+                paid[seat] += answer.reward
+                replies[seat] += 1
+                made[seat] += bool(answer.move)
+            for seat, interaction in seats.items():
+                trace = interaction.trace
+                trace.record_reward("game", paid[seat] if game.terms.seat != ALL else game.returns[seat], 1.0)
+                trace.record_metric("margin", game.margin(seat))
+                trace.record_metric("legal", made[seat] / replies[seat])
+                trace.record_metric("moves", float(made[seat]))
+
+
+def load_environment(terms: Terms = DEFAULT, measures: Measures | None = None, first_seed: int = 0) -> GameEnv:
+    """Make the environment.
+
+    Args:
+        terms: the game; with `seat="all"` the model plays every seat, each with a stream of messages of its own.
+        measures: what the rewards "regret" and "adjusted" need
+            (`krypenv.training.evaluation.analysis.rewards.measures_by`).
+        first_seed: of the first task; task i has this seed + i.
+    """
+    _HANDED["measures"] = measures
+    sys.modules.setdefault(TASKSET, sys.modules[__name__])
+    fields = terms._asdict()
+    fields["rules"] = str(fields["rules"] or "krypkasino players=2")
+    fields["opponents"] = [fields["opponents"]] if isinstance(terms.opponents, str) else list(terms.opponents)
+    del fields["levels"]
+    return GameEnv(GameEnvConfig(taskset={"id": TASKSET, "first_seed": first_seed, **fields}))
