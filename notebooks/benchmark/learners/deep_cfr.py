@@ -29,7 +29,7 @@ def train(
     seconds: float,
     rate: float = 1e-3,
     units: int = 128,
-    traversals: int = 200,
+    traversals: int = 1000,
     steps: int = 200,
 ) -> Iterator[Any]:
     """Yield the average policy after each iteration; raise Unfit where a traversal would not end."""

@@ -12,7 +12,7 @@ from krypenv import Rules
 
 
 def train(
-    rules: Rules, seed: int, seconds: float, rate: float = 1e-3, units: int = 128, every: int = 4
+    rules: Rules, seed: int, seconds: float, rate: float = 1e-3, units: int = 128, every: int = 8
 ) -> Iterator[Any]:
     """Yield the greedy policy after each few games; a minibatch is learned every `every` decisions."""
     encode = Encoder(rules)

@@ -12,7 +12,7 @@ from krypenv import Rules
 
 
 def train(
-    rules: Rules, seed: int, seconds: float, rate: float = 1e-3, units: int = 128, every: int = 8, share: float = 0.1
+    rules: Rules, seed: int, seconds: float, rate: float = 1e-3, units: int = 128, every: int = 32, share: float = 0.1
 ) -> Iterator[Any]:
     """Yield the average policy after each few games; `share` of the games are played by the best response."""
     encode = Encoder(rules)

@@ -10,11 +10,11 @@ from krypenv import Rules
 from krypenv.training.examples import tianshou_dqn
 
 
-def train(rules: Rules, seed: int, seconds: float, opponent: str = "tactician", **options: Any) -> Any:
-    """Return the greedy policy; `options` are those of the example."""
+def train(rules: Rules, seed: int, seconds: float, opponent: str = "tactician", rate: float = 1e-3) -> Any:
+    """Return the greedy policy."""
 
     def run(frames: int) -> Any:
-        settings = tianshou_dqn.DQNSettings(rules=str(rules), opponent=opponent, frames=frames, seed=seed, **options)
+        settings = tianshou_dqn.DQNSettings(rules=str(rules), opponent=opponent, frames=frames, seed=seed, rate=rate)
         return tianshou_dqn.train(settings)[0]
 
     return policy_of(run(frames_within(seconds, run)), is_greedy=True)
