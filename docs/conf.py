@@ -26,7 +26,7 @@ default_role = "code"  # docstrings write names in single backticks
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 suppress_warnings = ["ref.python"]  # words of docstrings that are the names of several things
 
-exclude_patterns = ["space"]  # its pages are those of a Space
+exclude_patterns = ["listings", "space"]  # texts for other sites
 
 smartquotes_action = "qe"  # options keep their two hyphens
 myst_heading_anchors = 4  # headings can be linked to as on GitHub

@@ -51,4 +51,4 @@ for _family in ("krypkasino", "kasino", "mulle"):
         kwargs={"family": _family},
     )
     if hasattr(pettingzoo, "register"):  # from 1.27 on
-        pettingzoo.register("aec", f"{_family}_v0", entry_point=f"krypenv.{_family}_v0:env")
+        pettingzoo.register("aec", f"krypenv/{_family}-v0", entry_point=f"krypenv.{_family}_v0:env")

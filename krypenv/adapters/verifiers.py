@@ -9,11 +9,13 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import verifiers.v1 as vf
 
-from krypenv.envs.text_game import ALL, DEFAULT, Measures, Terms, TextGame, rules_in_words
+from krypenv.envs.text_game import DEFAULT, Measures, Terms, TextGame, rules_in_words
+from krypenv.game.moves import Move
 
 __all__ = ["GameEnv", "GameEnvConfig", "GameTaskset"]
 
@@ -69,40 +71,53 @@ class GameEnvConfig(vf.EnvConfig):
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime={"type": "subprocess"})
 
 
+@dataclass
+class _Seat:
+    """A seat of the learner in an episode."""
+
+    interaction: Any
+    fault: str = ""  # of its last reply
+    paid: float = 0.0
+    replies: int = 0
+    moves: int = 0
+    regret: float = 0.0  # of its moves
+
+
 class GameEnv(vf.Env[GameEnvConfig]):
     """Plays an episode: each seat of the learner has a stream of messages of its own.
 
     The trace of a seat has as reward its return, or the sum of its moves' rewards with `reward="regret"`; as metrics
-    `margin`, the points by which it led the mean of all sides, `legal`, the share of replies with a legal move, and
-    `moves`.
+    `margin`, the points by which it led the mean of all sides, `legal`, the share of replies with a legal move,
+    `moves`, and `regret`, the points that a move gave away on average, if the environment was made with `measures`.
     """
 
     async def run(self, task: Any, agents: Any) -> None:
         """Play the episode of a task."""
-        game = TextGame(Terms(**task.data.terms), task.data.seed, _HANDED["measures"])
+        measures: Measures | None = _HANDED["measures"]
+        game = TextGame(Terms(**task.data.terms), task.data.seed, measures)
+        seats: dict[int, _Seat] = {}
         async with contextlib.AsyncExitStack() as stack:
-            seats: dict[int, Any] = {}
-            faults: dict[int, str] = {}
-            paid, replies, made = {}, {}, {}
             while not game.over:
-                seat, fault = game.seat, faults.pop(game.seat, "")
-                if seat not in seats:
-                    seats[seat] = await stack.enter_async_context(agents.player.interaction(task))
-                    paid[seat], replies[seat], made[seat] = 0.0, 0, 0
-                turn = await seats[seat].turn(f"{fault}\n\n{game.view}" if fault else game.view)
+                before = game.game.copy()
+                if game.seat not in seats:
+                    seats[game.seat] = _Seat(await stack.enter_async_context(agents.player.interaction(task)))
+                seat = seats[game.seat]
+                turn = await seat.interaction.turn(f"{seat.fault}\n\n{game.view}" if seat.fault else game.view)
                 if turn.terminated:
                     return
                 answer = game.answer(turn.last_reply)
-                faults |= {seat: answer.fault} if answer.fault else {}
-                paid[seat] += answer.reward
-                replies[seat] += 1
-                made[seat] += bool(answer.move)
-            for seat, interaction in seats.items():
-                trace = interaction.trace
-                trace.record_reward("game", paid[seat] if game.terms.seat != ALL else game.returns[seat], 1.0)
-                trace.record_metric("margin", game.margin(seat))
-                trace.record_metric("legal", made[seat] / replies[seat])
-                trace.record_metric("moves", float(made[seat]))
+                seat.fault, seat.paid, seat.replies = answer.fault, seat.paid + answer.reward, seat.replies + 1
+                seat.moves += bool(answer.move)
+                if measures and answer.move:
+                    seat.regret += measures.regret(before, Move.parse(answer.move))
+            for number, each in seats.items():
+                trace = each.interaction.trace
+                trace.record_reward("game", each.paid + (0 if each is seat else game.returns[number]), 1.0)
+                trace.record_metric("margin", game.margin(number))
+                trace.record_metric("legal", each.moves / each.replies)
+                trace.record_metric("moves", float(each.moves))
+                if measures:
+                    trace.record_metric("regret", each.regret / max(each.moves, 1))
 
 
 def load_environment(terms: Terms = DEFAULT, measures: Measures | None = None, first_seed: int = 0) -> GameEnv:

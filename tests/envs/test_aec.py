@@ -164,7 +164,8 @@ def test_each_variant_is_a_preset(family):
     for variant, preset in family.variants.items():
         assert module.env(variant=variant).unwrapped.rules == Rules.preset(preset)
     has_registry = hasattr(pettingzoo, "make")  # from 1.27 on
-    env = pettingzoo.make("aec", family.module, players=3) if has_registry else module.env(players=3)
+    name = f"krypenv/{family.module.replace('_', '-')}"
+    env = pettingzoo.make("aec", name, players=3) if has_registry else module.env(players=3)
     assert str(module.env()) == family.module
     assert env.possible_agents == ["player_0", "player_1", "player_2"]
     assert env.metadata == {

@@ -46,6 +46,8 @@ def test_a_seat_against_agents_is_scored_by_its_return_or_its_regret(reward):
     assert trace.rewards["game"].score == pytest.approx(paid)
     assert trace.metrics["legal"] == 1
     assert trace.metrics["margin"] == pytest.approx(text.margin(0))
+    if reward == "regret":
+        assert trace.metrics["regret"] * trace.metrics["moves"] == pytest.approx(-paid)
 
 
 def test_in_self_play_each_seat_has_a_stream_of_messages_of_its_own():
