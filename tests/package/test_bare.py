@@ -12,9 +12,10 @@ import pytest
 from krypenv import Game, Rules
 from krypenv.agents.champion import MODELS
 from krypenv.inputs.words import to_install
-from krypenv.training.settings.console import OF_TRAINING
+from krypenv.training.settings.console import EXTRAS
 
 pytestmark = pytest.mark.slow
+MISSING = [module for module, extra in EXTRAS.items() if extra == "train"]
 RUN = f"""
 import json, sys
 from importlib.machinery import PathFinder
@@ -22,7 +23,7 @@ from importlib.machinery import PathFinder
 class Bare(PathFinder):  # finds none of them, as if they were not installed
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        return None if name.partition(".")[0] in {OF_TRAINING} else super().find_spec(name, path, target)
+        return None if name.partition(".")[0] in {MISSING} else super().find_spec(name, path, target)
 
 sys.meta_path = [Bare if each is PathFinder else each for each in sys.meta_path]
 from typer.testing import CliRunner
