@@ -125,8 +125,7 @@ def load_environment(terms: Terms = DEFAULT, measures: Measures | None = None, f
 
     Args:
         terms: the game; with `seat="all"` the model plays every seat, each with a stream of messages of its own.
-        measures: what the rewards "regret" and "adjusted" need
-            (`krypenv.training.evaluation.analysis.rewards.measures_by`).
+        measures: what the rewards "regret" and "adjusted" need (`krypenv.training.measures_by`).
         first_seed: of the first task; task i has this seed + i.
     """
     _HANDED["measures"] = measures

@@ -10,8 +10,7 @@ from krypenv import Game, Rules, determinize
 from krypenv.envs.structs import seen_values
 from krypenv.envs.text_game import DEFAULT, Terms, TextGame, read_reply, rules_in_words
 from krypenv.rewards import returns_of
-from krypenv.training import analyze
-from krypenv.training.evaluation.analysis.rewards import measures_by
+from krypenv.training import analyze, measures_by
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
 
 EIGHT = "rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest"

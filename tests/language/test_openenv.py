@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed
 
 from krypenv.adapters.openenv import make_app
 from krypenv.envs.text_game import Terms, TextGame
-from krypenv.training.evaluation.analysis.rewards import measures_by
+from krypenv.training import measures_by
 
 TERMS = Terms("mini-low", opponents="greedy")
 MEASURES = measures_by("search(worlds=4)")

@@ -8,7 +8,7 @@ from support.endpoint import endpoint, first_move
 
 from krypenv.adapters.verifiers import load_environment
 from krypenv.envs.text_game import Terms, TextGame, rules_in_words
-from krypenv.training.evaluation.analysis.rewards import measures_by
+from krypenv.training import measures_by
 
 
 @pytest.fixture(autouse=True)

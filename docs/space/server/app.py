@@ -4,7 +4,7 @@ import uvicorn
 
 from krypenv.adapters.openenv import make_app
 from krypenv.envs.text_game import Terms
-from krypenv.training.evaluation.analysis.rewards import measures_by
+from krypenv.training import measures_by
 
 app = make_app(Terms(opponents=("greedy", "tactician")), measures_by())
 
