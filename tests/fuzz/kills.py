@@ -142,6 +142,12 @@ def points_of(folder: Path) -> Any:
     return [table["opponents"] for table in json.loads((folder / "score.json").read_bytes())["tables"].values()]
 
 
+def ended_game(folder: Path) -> Any:
+    """The deal of a game that is over; who goes on with it may be answered otherwise."""
+    game = Game.replay((folder / "game.krk").read_text())
+    return game.is_over, game.deck, [*meant(folder)]
+
+
 FEW: dict[str, Any] = {"agent": "greedy", "rules": RULES, "seeds": 0, "own": ("greedy",), "selection": 2, "deals": 2}
 WRITERS: dict[str, tuple[Callable[[Path, int], Any], Callable[[Path], Any]]] = {
     # what is done in a folder by a seed, or by another one, and what comes of it
@@ -170,7 +176,7 @@ WRITERS: dict[str, tuple[Callable[[Path, int], Any], Callable[[Path], Any]]] = {
         lambda folder, seed: exploit(ExploitSettings(**FEW, worlds=2 + seed, out=folder), Console(quiet=True)),
         margins_of,
     ),
-    "game": (write_game, meant),
+    "game": (write_game, ended_game),
 }
 
 
