@@ -87,25 +87,18 @@ class Measures(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """How a learner is seated, shown the game and paid.
+    """How a learner is seated, shown the game and paid."""
 
-    Attributes:
-        rules: rules or their text; "random" draws others for each episode, which no model can have learnt by heart.
-        seat: the learner's seat, or "all".
-        opponents: the name of an agent, or names from which one is drawn for each other seat.
-        levels: names of levels in place of opponents: "first_steps", "even", "hard" and "champion".
-        listed: list the legal moves.
-        tries: replies without a legal move that end the episode.
-        reward: "centred", "points" or "win" at the end; "adjusted", the first with luck taken out; or "regret", minus
-            the points that each move gives away.
-    """
-
-    rules: RulesLike | None = None
-    seat: int | str = 0
-    opponents: str | Sequence[str] = "greedy"
-    levels: str | Sequence[str] = ()
-    listed: bool = True
-    tries: int = 3
+    rules: RulesLike | None = (
+        None  #: rules or their text; "random" draws others for each episode, which nobody has read
+    )
+    seat: int | str = 0  #: the learner's seat, or "all"
+    opponents: str | Sequence[str] = "greedy"  #: an agent's name, or names from which one is drawn for each other seat
+    levels: str | Sequence[str] = ()  #: in place of opponents: "first_steps", "even", "hard", "champion"
+    listed: bool = True  #: list the legal moves
+    tries: int = 3  #: replies without a legal move that end the episode
+    #: "centred", "points" or "win" at the end; "adjusted", the first with luck taken out; "regret", minus the points
+    #: that each move gives away
     reward: str = "centred"
 
 
