@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import verifiers.v1 as vf
 
-from krypenv.envs.text_game import DEFAULT, Measures, Terms, TextGame, rules_in_words
+from krypenv.envs.text_game import DEFAULT, Measures, Terms, TextGame, listed_names, rules_in_words, rules_of
 from krypenv.game.moves import Move
 
 __all__ = ["GameEnv", "GameEnvConfig", "GameTaskset"]
 
 TASKSET = "krypkasino"  # the name by which verifiers finds this module
 HOW = "Think as long as you need. Then end with your move on a line of its own, as in MOVE: 8Sx2H6D"
-_HANDED: dict[str, Any] = {"measures": None}  # what a configuration can't hold
 
 
 class GameConfig(vf.TasksetConfig):
@@ -31,6 +31,7 @@ class GameConfig(vf.TasksetConfig):
     rules: str = "krypkasino players=2"
     seat: int | str = 0
     opponents: tuple[str, ...] = ("greedy",)
+    levels: tuple[str, ...] = ()
     listed: bool = True
     tries: int = 3
     reward: str = "centred"
@@ -58,7 +59,7 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
         config = self.config
         terms = {name: getattr(config, name) for name in Terms._fields if hasattr(config, name)}
         for seed in itertools.count(config.first_seed):
-            rules = TextGame(Terms(**terms), seed, _HANDED["measures"]).rules
+            rules = rules_of(Terms(**terms), np.random.default_rng(seed))
             data = GameData(
                 name=f"{rules}, seed {seed}", system_prompt=f"{rules_in_words(rules)}\n\n{HOW}", seed=seed, terms=terms
             )
@@ -91,9 +92,11 @@ class GameEnv(vf.Env[GameEnvConfig]):
     `moves`, and `regret`, the points that a move gave away on average, if the environment was made with `measures`.
     """
 
+    measures: Measures | None = None  # what a configuration can't hold
+
     async def run(self, task: Any, agents: Any) -> None:
         """Play the episode of a task."""
-        measures: Measures | None = _HANDED["measures"]
+        measures = self.measures
         game = TextGame(Terms(**task.data.terms), task.data.seed, measures)
         seats: dict[int, _Seat] = {}
         async with contextlib.AsyncExitStack() as stack:
@@ -128,10 +131,10 @@ def load_environment(terms: Terms = DEFAULT, measures: Measures | None = None, f
         measures: what the rewards "regret" and "adjusted" need (`krypenv.training.measures_by`).
         first_seed: of the first task; task i has this seed + i.
     """
-    _HANDED["measures"] = measures
     sys.modules.setdefault(TASKSET, sys.modules[__name__])
     fields = terms._asdict()
     fields["rules"] = str(fields["rules"] or "krypkasino players=2")
-    fields["opponents"] = [fields["opponents"]] if isinstance(terms.opponents, str) else list(terms.opponents)
-    del fields["levels"]
-    return GameEnv(GameEnvConfig(taskset={"id": TASKSET, "first_seed": first_seed, **fields}))
+    fields |= {name: tuple(listed_names(name, fields[name])) for name in ("opponents", "levels")}
+    environment = GameEnv(GameEnvConfig(taskset={"id": TASKSET, "first_seed": first_seed, **fields}))
+    environment.measures = measures
+    return environment

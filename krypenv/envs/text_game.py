@@ -146,7 +146,7 @@ class TextGame:
         self.terms, self._measures = terms, measures
         seed = None if seed is None else check_seed(seed)
         rng = np.random.default_rng(seed)
-        self.rules = Rules.random(rng) if terms.rules == UNSEEN else as_rules(terms.rules)
+        self.rules = rules_of(terms, rng)
         learns = range(self.rules.players)
         if terms.seat != ALL:
             learns = range(first := check_whole("seat", terms.seat, 0, self.rules.players - 1), first + 1)
@@ -225,6 +225,11 @@ class TextGame:
                 return
             self.game = self.game.next_game()
         self.seat, self.tries_left = self.game.turn, self.terms.tries
+
+
+def rules_of(terms: Terms, rng: np.random.Generator) -> Rules:
+    """Make the rules of an episode, the first draw of its generator where they are unseen; ValueError for no rules."""
+    return Rules.random(rng) if terms.rules == UNSEEN else as_rules(terms.rules)
 
 
 def _pool(terms: Terms) -> list[str]:

@@ -65,3 +65,13 @@ def test_replies_without_a_legal_move_end_the_episode_below_any_legal_return():
     assert trace.rewards["game"].score < -20
     assert trace.metrics["legal"] == 0
     assert requests[-1]["messages"][-1]["content"].startswith("'I like cards' is no move")
+
+
+def test_environments_keep_their_own_terms_and_measures():
+    measures = measures_by("search(worlds=4)")
+    first = load_environment(Terms("random", levels="even", reward="regret"), measures, first_seed=2)
+    second = load_environment(Terms("mini-low"))
+    assert (first.measures, second.measures) == (measures, None)
+    [task] = first.taskset.take(1)
+    assert list(task.data.terms["levels"]) == ["even"]
+    assert task.data.system_prompt.startswith(rules_in_words(TextGame(Terms("random"), 2).rules))
