@@ -67,7 +67,8 @@ def test_a_board_and_a_model_card_show_what_files_say(tmp_path: Path, name: str)
     (tmp_path / "evil.json").write_bytes(encode(fields))
     with tiny_protocol():
         page = Page(make_board(tmp_path).read_text(encoding="utf-8"))
-    assert set(page.elements) == {"h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td"}
+    assert set(page.elements) == {"h1", "h2", "p", "a", "table", "thead", "tbody", "tr", "th", "td"}
+    assert page.elements.count("a") == 1  # to the CSV
     shown = name if len(name) <= LONGEST_NAME else f"{name[:98]} … {name[-98:]}"
     assert page.lines.count(shown) == 2  # one for each table
     facts = {**model()[1], "also": [], "seed": 0, "frames": 1, "seconds": 1.0, "version": "0"}

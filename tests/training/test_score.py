@@ -1,4 +1,4 @@
-"""The official score: a frozen protocol, deals that follow from the agent, and a board of ranks with ties."""
+"""The official score: a frozen protocol, deals that follow from the agent, and a board of groups."""
 
 from __future__ import annotations
 
@@ -79,20 +79,28 @@ def test_an_agent_that_is_changed_has_another_digest(tmp_path: Path, monkeypatch
 # ---------------------------------------------------------------------- the board
 
 
-def test_a_board_ranks_by_differences_deal_by_deal() -> None:
+def test_agents_are_grouped_by_differences_deal_by_deal() -> None:
     noise, others = (np.random.default_rng(seed).normal(size=400) for seed in (0, 1))
     best, same, worse = 1 + noise, 1 + np.where(are_common(400), noise, others), 0.9 + noise
     # on the common deals a tenth of a point is told apart, though not on those of an agent's own
     assert board.compare(best, worse)[2] < 1e-6
-    assert board.ranks([worse, best, best]) == [3, 1, 1]
+    assert board.groups([best, best, worse]) == ["A", "A", "B"]
     assert board.compare(best, same) == (0.0, 0.0, 1.0)
-    assert board.ranks([best, 1.2 + 5 * others]) == [1, 1]
+    assert board.groups([1.2 + 5 * others, best]) == ["A", "A"]
 
 
-def test_ranks_are_corrected_for_the_number_of_pairs() -> None:
+def test_agents_share_a_letter_if_and_only_if_they_are_not_told_apart() -> None:
+    """Also where the middle one of three is told apart from neither of the others."""
+    noises = np.random.default_rng(0).normal(size=(3, 400))
+    scores = [lead + noise for lead, noise in zip((0.24, 0.12, 0.0), noises, strict=True)]
+    assert board.groups(scores) == ["A", "AB", "B"]
+    assert board.groups([20 + noises[0], 10 + noises[1], noises[2]]) == ["A", "B", "C"]
+
+
+def test_groups_are_corrected_for_the_number_of_pairs() -> None:
     """Of ten equal agents few boards tell any two apart: 5 of 100 by the rule, where without it most would."""
     random = np.random.default_rng(5)
-    are_told_apart = [max(board.ranks(random.normal(size=(10, 100)))) > 1 for _ in range(200)]
+    are_told_apart = [len(set(board.groups(random.normal(size=(10, 100))))) > 1 for _ in range(200)]
     assert 0 < np.mean(are_told_apart) < 0.12
 
 

@@ -184,11 +184,11 @@ def test_the_command_plays_checks_and_makes_a_board(tmp_path: Path) -> None:
         assert "three" in out
     assert "of 16 deals replayed, all as in the file" in krypenv("score", "--check", folder / "0.json").stdout
     assert krypenv("score", "--board", folder).exit_code == 0
-    page = (folder / "board.md").read_text()
+    page = (folder / "leaderboard.md").read_text()
     for name in ("two", "three"):
         part = page.partition(f"## {name}")[2].partition("## ")[0]
-        assert "| 1 | `greedy` |" in part
-        assert "| 1 | `tactician(shed=True)` |" in part  # four deals tell nothing apart
+        assert "| A | `greedy` |" in part
+        assert "| A | `tactician(shed=True)` |" in part  # four deals tell nothing apart
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
-"""Scores in the terminal and on a page: agents ranked with intervals, and tied where no difference is significant."""
+"""Scores in the terminal and on a leaderboard, where agents that can't be told apart share a group."""
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
+import string
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,30 +21,28 @@ from krypenv.training.evaluation.score.protocol import TABLES, VERSION, are_comm
 from krypenv.training.evaluation.score.score_file import Score, TableScore, read_score
 from krypenv.training.runs.tables import as_code, print_table
 
-PAGE = "board.md"
+PAGE, DATA = "leaderboard.md", "leaderboard.csv"
 COLUMNS = ("table", "against", "margin", "95% interval", "with luck", "95% interval")  # of a score
-BOARD = (
-    "rank", "agent", "score", "95% interval", "to the strongest", "deals", "common, own", "with luck", "95% interval",
-    "ms", "minutes",
+BOARD = ("group", "agent", "score", "ms a decision", "minutes of training")
+FIELDS = (
+    "table", "group", "agent", "score", "low", "high", "over_strongest", "deals", "common", "own", "with_luck",
+    "with_luck_low", "with_luck_high", "milliseconds", "training_minutes",
 )  # fmt: skip
 LEVEL = 0.05  # significance level for all comparisons at a table together
 ODD = 0.001  # p value below which a difference between common and own deals is reported
 _RULE = (
-    "Points a game ahead of the panel's opponents with luck taken out, with 95% intervals, and the distance to "
-    "the strongest agent of the table on the deals of both; the last columns have the points with luck left in, and "
-    "the milliseconds of a decision and minutes of training of the agent. Rank is 1 plus the number of agents that are "
-    "better. One agent is better than another where the difference of their scores is "
-    f"above zero with a risk of {LEVEL:.0%} for all pairs at a table together (Holm). Deals that both have played are "
-    "compared one by one, the agents' own ones by their means. Agents whose difference isn't significant are "
-    "tied, and share a rank unless a third one separates them. A `!` says that the common deals, whose seeds are "
-    f"public, went better or worse than the agent's own (p < {ODD:g})."
+    "A score is in points a game ahead of the panel's opponents, with luck taken out, ± half its 95% interval. "
+    "Agents that share a letter can't be told apart: no difference between them is significant at "
+    f"{LEVEL:.0%} for all pairs of a table together (Holm). A `!` marks a score whose common deals, with public "
+    f"seeds, went better or worse than the agent's own (p < {ODD:g})."
 )
 
 
 def make_board(folder: Path) -> Path:
-    """Write a page of all score files in a folder, `board.md`, and return its path.
+    """Write the leaderboard of all score files in a folder, and return the path of `leaderboard.md`.
 
-    Raises ValueError if a file is no score, an agent has two scores at a table, or there are no files.
+    `leaderboard.csv` beside it has more columns. Raises ValueError if a file is no score, an agent has two scores at a
+    table, or there are no files.
     """
     scores, seen = [], dict[tuple[str, ...], Path]()
     for path in sorted(folder.glob("*.json")):
@@ -54,24 +55,42 @@ def make_board(folder: Path) -> Path:
                 raise ValueError(f"{agent} has two scores at table {name}, in {other} and in {path}; keep one of them")
     if not scores:
         raise ValueError(f"{folder} has no score files; krypenv score writes them")
-    parts = [f"# Scores\n\nProtocol {VERSION}. {_RULE}"]
+    parts = [f"# Leaderboard\n\nProtocol {VERSION}. {_RULE} [All figures]({DATA})."]
+    data = io.StringIO()
+    lines = csv.writer(data, lineterminator="\n")
+    lines.writerow(FIELDS)
     for name, table in TABLES.items():
         rows = [(label_of(score.agent, table.rules), score.tables[name]) for score in scores if name in score.tables]
         if rows:
-            parts.append(f"## {name}\n\n`{table.rules}`\n\n{_table(rows)}")
+            rows.sort(key=lambda row: (-row[1].interval[0], row[0]))
+            letters = groups([score.by_deal for _, score in rows])
+            grouped = [(group, agent, played) for group, (agent, played) in zip(letters, rows, strict=True)]
+            parts.append(f"## {name}\n\n`{table.rules}`\n\n{_table([_cells(*row) for row in grouped])}")
+            for group, agent, played in grouped:
+                lines.writerow((name, group, one_line(agent), *_figures(played, rows[0][1])))
+    write_whole(folder / DATA, data.getvalue().encode())
     write_whole(folder / PAGE, ("\n\n".join(parts) + "\n").encode())
     return folder / PAGE
 
 
-def ranks(scores: Sequence[FloatArray]) -> list[int]:
-    """Rank agents at one table, (n,), from their margins by deal, (deals,) each."""
+def groups(scores: Sequence[FloatArray]) -> list[str]:
+    """Group agents at one table, best first, by their margins by deal, (deals,) each: a compact letter display.
+
+    Two agents share a letter if and only if their difference is not significant (insert and absorb; Piepho 2004,
+    https://doi.org/10.1198/1061860043515).
+    """
     pairs = list(itertools.combinations(range(len(scores)), 2))
-    leads = [compare(scores[first], scores[second]) for first, second in pairs]
-    better = [0] * len(scores)
-    for (first, second), (lead, _, _), p in zip(pairs, leads, holm([p for *_, p in leads]), strict=True):
+    p_values = holm([compare(scores[first], scores[second])[2] for first, second in pairs])
+    found = {frozenset(range(len(scores)))}
+    for pair, p in zip(pairs, p_values, strict=True):
         if p < LEVEL:
-            better[second if lead > 0 else first] += 1
-    return [1 + count for count in better]
+            found = {each - {at} if each.issuperset(pair) else each for each in found for at in pair}
+            found = {each for each in found if not any(each < other for other in found)}
+    letters = [
+        (f"{string.ascii_uppercase[at % 26]}{at // 26 or ''}", each)
+        for at, each in enumerate(sorted(found, key=sorted))
+    ]
+    return ["".join(letter for letter, members in letters if at in members) for at in range(len(scores))]
 
 
 def compare(first: FloatArray, second: FloatArray) -> tuple[float, float, float]:
@@ -107,27 +126,28 @@ def is_suspect(by_deal: FloatArray) -> bool:
     return min(len(common), len(own)) > 1 and bool(ttest_ind(common, own, equal_var=False).pvalue < ODD)
 
 
-def _table(rows: list[tuple[str, TableScore]]) -> str:
-    placed = ranks([score.by_deal for _, score in rows])
-    order = sorted(range(len(rows)), key=lambda at: (placed[at], -rows[at][1].interval[0], rows[at][0]))
+def _table(rows: list[tuple[str, ...]]) -> str:
     lines = [f"| {' | '.join(BOARD)} |", "|---" * len(BOARD) + "|"]
-    strongest = rows[order[0]][1].by_deal
-    for at in order:
-        agent, score = as_code(rows[at][0]), rows[at][1]
-        minutes = "" if score.training_minutes is None else f"{score.training_minutes:.0f}"
-        lead = "" if at == order[0] else _lead_text(score.by_deal, strongest)
-        cells = (
-            str(placed[at]), agent, *margin_cells(*score.interval), lead, str(score.deals), _halves_text(score),
-            *margin_cells(*score.raw_interval), format_milliseconds(score.milliseconds), minutes,
-        )  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
 
 
-def _lead_text(by_deal: FloatArray, strongest: FloatArray) -> str:
-    """Format the distance to the strongest agent with half of its 95% interval."""
-    lead, error, _ = compare(by_deal, strongest)
-    return f"{lead:+.2f} ± {norm.ppf(0.975) * error:.2f}"
+def _cells(group: str, agent: str, score: TableScore) -> tuple[str, ...]:
+    """Format an agent's row of the leaderboard."""
+    mean, low, high = score.interval
+    mark = " !" if is_suspect(score.by_deal) else ""
+    minutes = "" if score.training_minutes is None else f"{score.training_minutes:.0f}"
+    spread = f"{mean:+.2f} ± {(high - low) / 2:.2f}{mark}"
+    return group, as_code(agent), spread, format_milliseconds(score.milliseconds), minutes
+
+
+def _figures(score: TableScore, strongest: TableScore) -> list[str]:
+    """Format the figures of a score for the CSV; `over_strongest` is the lead over the table's strongest agent."""
+    common, own = (f"{half.mean():.3f}" if len(half) else "" for half in halves(score.by_deal))
+    lead = compare(score.by_deal, strongest.by_deal)[0]
+    minutes = "" if score.training_minutes is None else f"{score.training_minutes:.1f}"
+    margins = [f"{value:.3f}" for value in (*score.interval, lead)]
+    raw = [f"{value:.3f}" for value in score.raw_interval]
+    return [*margins, str(score.deals), common, own, *raw, f"{score.milliseconds:.4g}", minutes]
 
 
 def _halves_text(score: TableScore) -> str:

@@ -61,7 +61,7 @@ class ScoreSettings(Place):
         None, "verify a score file by replaying a random part of it", INPUT, metavar="FILE", decides=False
     )
     share: float = option(0.05, "fraction that --check replays", INPUT, decides=False, ge=0, le=1)
-    board: File | None = output(None, "write FOLDER/board.md from all score files there", "FOLDER")
+    board: File | None = output(None, "write the leaderboard of all score files in it", "FOLDER")
 
     @classmethod
     def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
