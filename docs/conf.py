@@ -8,13 +8,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 import krypenv
 
 ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+REPOSITORY = re.findall(r"^git clone (\S+)", README, re.MULTILINE)[0]  # a placeholder as long as there is none
 sys.path.insert(0, str(ROOT / "docs"))
-from command_page import command_page  # noqa: E402 (it lies beside this file)
+from command_page import command_page  # noqa: E402 (these lie beside this file)
+from sheet_pages import sheet_pages  # noqa: E402
 
 project = "krypenv"
 author = "the krypenv authors"
@@ -30,6 +34,10 @@ exclude_patterns = ["listings", "space"]  # texts for other sites
 
 smartquotes_action = "qe"  # options keep their two hyphens
 myst_heading_anchors = 4  # headings can be linked to as on GitHub
+myst_html_meta = {
+    "description": "A Swedish card game that you win by taking as little as possible: "
+    "play it, train agents for it by reinforcement learning, and measure them."
+}
 nb_render_markdown_format = "myst"  # tables in outputs
 nb_execution_mode = "off"  # notebooks are stored with their outputs, and tests run them
 
@@ -47,8 +55,25 @@ html_theme = "furo"
 html_title = f"krypenv {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_logo = html_favicon = "_static/logo.svg"
 html_copy_source = False
-html_theme_options = {"top_of_page_buttons": []}
+html_theme_options: dict[str, Any] = {"top_of_page_buttons": []}
+if "example.org" not in REPOSITORY:
+    html_theme_options |= {"source_repository": REPOSITORY, "source_branch": "main", "source_directory": "docs/"}
+    html_theme_options["top_of_page_buttons"] = ["view"]
+
+SEARCHED = {  # words that lead to a page first, beside those of its title
+    "rules": ["rules", "Krypkasino"],
+    "regler": ["regler"],
+    "start": ["tutorial", "quickstart", "install"],
+    "models": ["champion", "pretrained"],
+    "agents": ["agents"],
+    "results/scores/leaderboard": ["leaderboard", "champion", "ranking"],
+    "researchers": ["paper", "baseline"],
+    "cite": ["cite", "citation", "paper", "BibTeX"],
+    "arena": ["Elo"],
+}
+FIGURE = re.compile(r"[-−+±–]?[\d.,]+([\s±+−–%-]|to|[\d.,])*")  # a cell that does not wrap
 
 
 BESIDE = {  # pages of the project, and those of the site that include them
@@ -60,11 +85,14 @@ BESIDE = {  # pages of the project, and those of the site that include them
 
 
 def setup(app: Sphinx) -> None:
-    """Write the page of commands; take notebooks and pages of the project, which lie beside docs/, into the site."""
-    (ROOT / "docs" / "commands.md").write_text(command_page(), encoding="utf-8")
+    """Write the pages that are made; take notebooks and pages of the project, which lie beside docs/, into the site."""
+    for name, text in {"commands": command_page(), **sheet_pages()}.items():
+        (ROOT / "docs" / f"{name}.md").write_text(text, encoding="utf-8")
     shutil.rmtree(ROOT / "docs" / "notebooks", ignore_errors=True)
     shutil.copytree(ROOT / "notebooks", ROOT / "docs" / "notebooks")
     app.connect("source-read", _lead_inside)
+    app.connect("source-read", _index_words)
+    app.connect("doctree-read", _mark_figures)
     app.connect("include-read", _lead_to_pages)
     app.connect("autodoc-process-docstring", _keep_lists)
 
@@ -79,6 +107,23 @@ def _lead_inside(app: Sphinx, name: str, text: list[str]) -> None:
         .replace("](../../notebooks/", "](../notebooks/")
         .replace("](../../CONTRIBUTING.md", "](../contributing.md")
     )
+
+
+def _index_words(app: Sphinx, name: str, text: list[str]) -> None:
+    """Add the words by which a page is found to the index, right after its title."""
+    words = "".join(f"single: !{word}\n" for word in SEARCHED.get(name, ()))
+    if words:
+        text[0] = re.sub(r"\A(# .*\n)", rf"\1\n```{{index}}\n{words}```\n", text[0])
+
+
+def _mark_figures(app: Sphinx, tree: nodes.document) -> None:
+    """Give cells of numbers and plots their classes in site.css."""
+    for cell in tree.findall(nodes.entry):
+        if FIGURE.fullmatch(cell.astext()):
+            cell["classes"].append("figures")
+    for image in tree.findall(nodes.image):
+        is_plot = image["uri"].endswith(".png") and "pictures/" not in image["uri"]
+        image["classes"] += ["plot"] * is_plot + ["cards"] * image["uri"].endswith(".svg")
 
 
 def _keep_lists(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

@@ -1,7 +1,4 @@
-"""The code of README, CONTRIBUTING and docs runs, and prints what stands below it.
-
-Cards of models have the commands of their time.
-"""
+"""The code of README, CONTRIBUTING and docs runs, and prints what stands below it."""
 
 from __future__ import annotations
 
@@ -12,14 +9,13 @@ from support.pages import PAGES, name_of, run_page
 from support.small_files import tiny_protocol
 
 SLOW = {"docs/exact.md"}  # it solves games
-OF_TODAY = [
+CASES = [
     pytest.param(page, marks=[pytest.mark.slow] * (name_of(page) in SLOW), id=name_of(page))
     for page in PAGES
-    if page.parent.name != "models"
 ]
 
 
-@pytest.mark.parametrize("page", OF_TODAY)
+@pytest.mark.parametrize("page", CASES)
 def test_code_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with tiny_protocol():  # for `krypenv score`

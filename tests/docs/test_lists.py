@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from support.places import DOCS
+from support.places import DOCS, MODELS
 from typer.main import get_command
 
 from krypenv import Rules, agents, observation, whole_state
@@ -38,11 +38,11 @@ def test_the_page_of_agents_names_them_all() -> None:
 
 def test_each_model_has_its_row_and_its_card() -> None:
     assert first_column(page("models.md"), "model") == list(SHIPPED)
-    assert {path.stem for path in (DOCS / "models").glob("*.md")} >= set(SHIPPED)
+    assert all((MODELS / name / "README.md").is_file() for name in SHIPPED)
 
 
 def test_versions_on_the_page_are_those_of_the_code() -> None:
-    told = re.findall(r"^\| [^|]+ \| ([^|]+) \| `krypenv\.([\w.]+)[^`]*` \|", page("versions.md"), re.MULTILINE)
+    told = re.findall(r"^\| [^|]+ \| ([^|]+) \| `krypenv\.([\w.]+)[^`]*` \|", page("../CHANGELOG.md"), re.MULTILINE)
     relatives = features_of(Rules.preset("mulle")).version
     assert {name: version.replace("`", "") for version, name in told} == {
         "observation.VERSION": str(observation.VERSION),
@@ -65,9 +65,9 @@ def test_the_columns_of_data_sets_are_told() -> None:
 
 
 def test_commands_that_pages_name_are_there() -> None:
-    """Whatever is called `krypenv WORD` in a page is a command; cards of models are as old as their models."""
+    """Whatever is called `krypenv WORD` in a page is a command."""
     commands = set(get_command(app).commands)  # type: ignore[attr-defined]
-    for path in [DOCS.parent / "README.md", *(path for path in DOCS.rglob("*.md") if path.parent.name != "models")]:
+    for path in [DOCS.parent / "README.md", *DOCS.rglob("*.md")]:
         named = set(re.findall(r"`krypenv ([a-z]+)[ `]", path.read_text(encoding="utf-8")))
         assert named <= commands, path.name
 

@@ -23,7 +23,7 @@ from sybil.region import Lexeme
 from support.commands import krypenv
 from support.places import DOCS, ROOT
 
-MADE_BY_THE_SITE = (DOCS / "notebooks", DOCS / "commands.md")
+MADE_BY_THE_SITE = (DOCS / "notebooks", *(DOCS / f"{name}.md" for name in ("commands", "sheet", "regler")))
 PAGES = [
     page
     for page in sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])

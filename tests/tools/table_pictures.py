@@ -7,20 +7,37 @@ compares them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import Page
-from support.browsers import card, chromium, of_position, opened, play_first, table_at, wait_for_turn
-from support.decisions import BUILDS, CHOICE
+from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
+from support.decisions import BUILDS
 from support.places import DOCS
-from support.tables import hosted
+from support.tables import Kept
 
+from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.seats import PERSON
+from tools.pictures import played
 
 PICTURES = DOCS / "pictures"
-COLOURS = 160  # of a picture
-MOVES = 3  # of the person before a hint
+COLOURS = 256  # of a picture
+
+
+class Shot(NamedTuple):
+    """A picture of a table."""
+
+    load: Any  # makes the table
+    act: Callable[[Page], None]  # what is done there first
+    width: int
+    height: int
+    scale: int = 1  # pixels a point
+
+
+def table_of_three() -> Any:
+    """Return a table of three in the middle of a game."""
+    *_, game = played("krypkasino players=3", 4, 30)
+    return Hosted(game, (PERSON, "champion", "tactician"), "champion", Kept())
 
 
 def choose(page: Page) -> None:
@@ -34,35 +51,28 @@ def build(page: Page) -> None:
 
 
 def ask_for_a_hint(page: Page) -> None:
-    """Play some moves, ask for a hint, wait for it, and open its table."""
-    for _ in range(MOVES):
-        play_first(page)
-        wait_for_turn(page)
+    """Ask for a hint, wait for it, and open its table."""
     page.locator("[data-focus=hint]").click()
     page.locator("button.hint").wait_for()
     page.locator("[data-focus=hint]").click()
 
 
-def table_of_two() -> Any:
-    """Return a table of a person and an agent."""
-    return hosted("krypkasino", (PERSON, "tactician"), seed=3, adviser="champion")
-
-
-PAGES: dict[str, tuple[Any, Callable[[Page], None], dict[str, int]]] = {  # the table, what is done there, the size
-    "table": (of_position(CHOICE), choose, {"width": 1200, "height": 780}),
-    "table-hint": (table_of_two, ask_for_a_hint, {"width": 1200, "height": 830}),
-    "table-phone": (of_position(BUILDS), build, {"width": 360, "height": 780}),
+SHOTS = {
+    "table": Shot(table_of_three, choose, 1180, 640, scale=2),
+    "table-hint": Shot(table_of_three, ask_for_a_hint, 1180, 640),
+    "table-phone": Shot(of_position(BUILDS), build, 360, 780),
 }
 
 
 def main() -> None:
     """Draw the pictures of the pages."""
     with chromium() as browser:
-        for name, (load, act, size) in PAGES.items():
+        for name, shot in SHOTS.items():
             path = PICTURES / f"{name}.png"
-            with table_at(load) as address, opened(browser, address, **size) as page:
+            window = {"width": shot.width, "height": shot.height, "device_scale_factor": shot.scale}
+            with table_at(shot.load) as address, opened(browser, address, **window) as page:
                 wait_for_turn(page)
-                act(page)
+                shot.act(page)
                 page.screenshot(path=path)
             drawn = Image.open(path).convert("RGB")
             few = drawn.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)  # keeps the few reds
