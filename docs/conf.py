@@ -111,9 +111,8 @@ def _lead_inside(app: Sphinx, name: str, text: list[str]) -> None:
 
 def _index_words(app: Sphinx, name: str, text: list[str]) -> None:
     """Add the words by which a page is found to the index, right after its title."""
-    words = "".join(f"single: !{word}\n" for word in SEARCHED.get(name, ()))
-    if words:
-        text[0] = re.sub(r"\A(# .*\n)", rf"\1\n```{{index}}\n{words}```\n", text[0])
+    if words := ", ".join(f"!{word}" for word in SEARCHED.get(name, ())):
+        text[0] = re.sub(r"\A(# .*\n)", rf"\1\n```{{index}} {words}\n```\n", text[0])
 
 
 def _mark_figures(app: Sphinx, tree: nodes.document) -> None:

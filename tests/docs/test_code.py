@@ -9,10 +9,7 @@ from support.pages import PAGES, name_of, run_page
 from support.small_files import tiny_protocol
 
 SLOW = {"docs/exact.md"}  # it solves games
-CASES = [
-    pytest.param(page, marks=[pytest.mark.slow] * (name_of(page) in SLOW), id=name_of(page))
-    for page in PAGES
-]
+CASES = [pytest.param(page, marks=[pytest.mark.slow] * (name_of(page) in SLOW), id=name_of(page)) for page in PAGES]
 
 
 @pytest.mark.parametrize("page", CASES)
