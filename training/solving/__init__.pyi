@@ -1,5 +1,4 @@
 from .growing import (
-    SOLVED as SOLVED,
     Size as Size,
     Trees as Trees,
     grow as grow,

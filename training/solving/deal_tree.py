@@ -299,8 +299,7 @@ def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index) -> 
         forest.chance[at] = sets
         total += sets
         counts[HANDS] += 1
-    for at in range(begin, counts[HANDS]):
-        forest.chance[at] /= total
+    forest.chance[begin : counts[HANDS]] /= total
     return 0
 
 
@@ -311,11 +310,9 @@ def walk_deals(compiled: np.ndarray, roots: np.ndarray, start: int, walk: Walk, 
     That one is left half done: it has to be begun again with the counts in `forest.starts`.
     """
     for at in range(start, len(roots)):
-        for item in range(len(forest.counts)):
-            forest.starts[at, item] = forest.counts[item]
+        forest.starts[at] = forest.counts
         walk.root[0] = roots[at]
         if walk_deal(compiled[0], walk, forest, index) == FULL:
             return at
-        for item in range(len(forest.counts)):
-            forest.starts[at + 1, item] = forest.counts[item]
+        forest.starts[at + 1] = forest.counts
     return len(roots)

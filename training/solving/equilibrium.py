@@ -96,8 +96,7 @@ def respond(forest: Forest, at: int, policy: np.ndarray, seat: int, work: Work, 
     push_reach(forest, at, policy, seat, work)
     begin, stop = forest.starts[at, NODES], forest.starts[at + 1, NODES]
     sign = 1.0 if seat == 0 else -1.0
-    for choice in range(forest.choice[forest.starts[at, INFOSETS]], forest.choice[forest.starts[at + 1, INFOSETS]]):
-        work.margin[choice] = 0.0
+    work.margin[forest.choice[forest.starts[at, INFOSETS]] : forest.choice[forest.starts[at + 1, INFOSETS]]] = 0.0
     while stop > begin:  # all nodes of an information set have the same depth
         depth, end = forest.depth[forest.infoset[forest.order[stop - 1]]], stop
         while stop > begin and forest.depth[forest.infoset[forest.order[stop - 1]]] == depth:
@@ -156,10 +155,7 @@ def learn(forest: Forest, at: int, seat: int, weight: float, work: Work) -> None
     push_reach(forest, at, work.current, seat, work)
     evaluate_policy(forest, at, work.current, work)
     sign = 1.0 if seat == 0 else -1.0
-    for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
-        if forest.seat[infoset] == seat:
-            for choice in range(forest.choice[infoset], forest.choice[infoset + 1]):
-                work.change[choice] = 0.0
+    work.change[forest.choice[forest.starts[at, INFOSETS]] : forest.choice[forest.starts[at + 1, INFOSETS]]] = 0.0
     for node in range(forest.starts[at, NODES], forest.starts[at + 1, NODES]):
         infoset = forest.infoset[node]
         if forest.seat[infoset] == seat:
@@ -219,14 +215,6 @@ def solve_deal(forest: Forest, at: int, gap: float, most: int, work: Work, solut
                 return
 
 
-@kernel
-def evaluate_nodes(forest: Forest, at: int, to_come: np.ndarray, policy: np.ndarray, seat: int, work: Work) -> None:
-    """Compute the value and the reach probabilities of each node of a deal under a policy."""
-    load_leaves(forest, at, to_come, 1.0, work)
-    evaluate_policy(forest, at, policy, work)
-    push_reach(forest, at, policy, seat, work)
-
-
 # ---------------------------------------------------------------------- every `parts`-th deal of a forest
 # `to_come` are the values of the next deals.
 
@@ -248,6 +236,17 @@ def evaluate_deals(forest: Forest, to_come: np.ndarray, solution: Solution, work
     for at in range(part, len(forest.starts) - 1, parts):
         load_leaves(forest, at, to_come, 1.0, work)
         solution.values[at] = evaluate_policy(forest, at, solution.policy, work)
+
+
+@kernel
+def trace_deals(
+    forest: Forest, to_come: np.ndarray, seat: int, solution: Solution, work: Work, part: int, parts: int
+) -> None:
+    """Compute the value and the reach probabilities of each node of the deals under a policy."""
+    for at in range(part, len(forest.starts) - 1, parts):
+        load_leaves(forest, at, to_come, 1.0, work)
+        evaluate_policy(forest, at, solution.policy, work)
+        push_reach(forest, at, solution.policy, seat, work)
 
 
 @kernel

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations, product
 from operator import le
 from typing import NamedTuple
 
@@ -44,9 +43,6 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 MOST_HISTORIES = 50_000_000  # of the deals with one number
 BYTES = 250  # of memory for a history, about
-SOLVED = (  # presets that are solved within a minute
-    "mini-sweep", "mini-choice", "mini-copies", "mini-last", "mini-hidden", "mini-count", "mini-kasino", "mini-mulle",
-)  # fmt: skip
 
 
 @dataclass
@@ -144,32 +140,21 @@ def first_positions(rules: Rules) -> tuple[State, FloatArray]:
     is_laid = np.zeros(rules.deck_size, bool)
     first = compiled["deal_start"][1]
     is_laid[:first] = compiled["destination"][:first] == TABLE
-    kinds = np.flatnonzero(rules.deck_counts)
-    copies = rules.deck_counts[kinds].astype(np.int64)
-    tables = list(_multisets(copies.tolist(), int(is_laid.sum())))
+    kinds, size = np.arange(len(rules.deck_counts)), int(is_laid.sum())
+    sets = Counter(combinations(np.repeat(kinds, rules.deck_counts).tolist(), size))  # of cards that make a table
+    tables = sorted(sets, reverse=True)
     games, deck = records(GAME, len(tables)), np.empty(rules.deck_size, np.int64)
     for at, table in enumerate(tables):
-        deck[is_laid], deck[~is_laid] = np.repeat(kinds, table), np.repeat(kinds, copies - table)
+        rest = rules.deck_counts - np.bincount(np.array(table, np.int64), minlength=len(kinds))
+        deck[is_laid], deck[~is_laid] = table, np.repeat(kinds, rest)
         games[at] = Game(rules, deck=list(map(card_name, deck.tolist()))).state
-    chances = [math.prod(map(math.comb, copies.tolist(), table)) for table in tables]
-    return without_hands(games), np.array(chances) / math.comb(rules.deck_size, int(is_laid.sum()))
+    return without_hands(games), np.array([sets[table] for table in tables]) / math.comb(rules.deck_size, size)
 
 
 def without_hands(games: State) -> State:
     """Take all cards out of the hands of positions, and return the same array; the sizes of the hands stay."""
     games.hands, games.hand_kinds = 0, 0
     return games
-
-
-def _multisets(copies: list[int], size: int) -> Iterator[tuple[int, ...]]:
-    """Yield every multiset of `size` cards, as counts of each kind."""
-    if not copies:
-        if size == 0:
-            yield ()
-        return
-    for count in range(min(copies[0], size) + 1):
-        for rest in _multisets(copies[1:], size - count):
-            yield (count, *rest)
 
 
 # ---------------------------------------------------------------------- the trees

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,9 @@ from krypenv.game.game import Game
 from krypenv.observation import HISTORY_COLUMNS, history_shape
 from krypenv.rules import Rules
 from krypenv.training.solving.deal_tree import INFOSETS, Forest
-from krypenv.training.solving.equilibrium import Work, evaluate_nodes
-from krypenv.training.solving.growing import IntArray
-from krypenv.training.solving.solving import Solved, work_for
+from krypenv.training.solving.equilibrium import Work, trace_deals
+from krypenv.training.solving.growing import FloatArray, IntArray
+from krypenv.training.solving.solving import Solved, run_kernel
 
 
 class MoveChoice(NamedTuple):
@@ -81,23 +82,31 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
     infosets = infosets_of(rules, forest, game.observation(history=knows_plays), knows_plays)
     later = solved.solutions[number + 1 :]
     to_come = later[0].values if later else solved.trees.ending
-    work = work_for(forest)
-    views = [_View(forest, solution.policy, to_come, int(infoset), work) for infoset in infosets]
-    view = max(views, key=lambda candidate: (candidate.likelihood, candidate.reach.sum()))
-    by_name: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)  # to name a move's cards
-    for move, *figures in view.moves(game, view.nodes, 1.0):
+    work = run_kernel(trace_deals, forest, 1, to_come, seat, solution)
+    nodes = max(
+        (np.flatnonzero(forest.infoset == infoset) for infoset in infosets),
+        key=lambda nodes: (work.reach[:, nodes].prod(axis=0).sum(), work.reach[1, nodes].sum()),
+    )
+    own, reach = work.reach[:, nodes]
+    pairs = np.flatnonzero(forest.first >= 0)  # the nodes of a pair of hands lie one after another
+    hands = pairs[np.searchsorted(forest.first[pairs], nodes, "right") - 1]
+    is_explained = bool(reach.sum() > 0)
+    weights = reach if is_explained else forest.chance[hands]
+    weights = weights / weights.sum()
+    by_name: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for move, *figures in _list_moves(game, forest, solution.policy, work, nodes, weights):
         by_name[move].append((figures[0], figures[1]))
     moves = []
     for move, entries in by_name.items():
-        chances, margins = np.array(entries).T
-        weights = chances if chances.any() else None
-        moves.append(MoveChoice(move, float(chances.sum()), float(np.average(margins, weights=weights))))
-    return Look(
-        seat,
-        sorted(moves, key=lambda move: (-move.probability, -move.margin)),
-        view.beliefs(rules, solved.trees.roots[number][view.deal]),
-        len(infosets), view.own > 0, view.is_explained,
-    )  # fmt: skip
+        chances, values = np.array(entries).T
+        margin = float(np.average(values, weights=chances if chances.any() else None))
+        moves.append(MoveChoice(move, float(chances.sum()), margin if seat == 0 else -margin))
+    moves.sort(key=lambda move: (-move.probability, -move.margin))
+    infoset = forest.infoset[nodes[0]]
+    root = solved.trees.roots[number][np.searchsorted(forest.starts[:, INFOSETS], infoset, "right") - 1]
+    plays = forest.seen[infoset, rules.observation_size :].reshape(history_shape(rules))
+    beliefs = _list_beliefs(rules, root, plays, forest.dealt[hands, 1 - seat], weights)
+    return Look(seat, moves, beliefs, len(infosets), bool(own.any()), is_explained)
 
 
 def infosets_of(rules: Rules, forest: Forest, observation: np.ndarray, knows_plays: bool) -> IntArray:
@@ -117,55 +126,43 @@ def infosets_of(rules: Rules, forest: Forest, observation: np.ndarray, knows_pla
     return infosets
 
 
-class _View:
-    """An information set, and the histories that may have led to it."""
+def _list_moves(
+    game: Game,
+    forest: Forest,
+    policy: FloatArray,
+    work: Work,
+    nodes: IntArray,
+    weights: FloatArray,
+    chance: float = 1.0,
+) -> Iterator[tuple[str, float, float]]:
+    """Yield the moves in the nodes of one information set: the name, the probability, and the value for seat 0.
 
-    def __init__(self, forest: Forest, policy: np.ndarray, to_come: np.ndarray, infoset: int, work: Work) -> None:
-        self.forest, self.policy, self.infoset, self.work = forest, policy, infoset, work
-        self.seat = int(forest.seat[infoset])
-        self.sign = 1.0 if self.seat == 0 else -1.0
-        self.deal = int(np.searchsorted(forest.starts[:, INFOSETS], infoset, "right")) - 1
-        evaluate_nodes(forest, self.deal, to_come, policy, self.seat, work)
-        self.nodes = np.flatnonzero(forest.infoset == infoset)
-        own, self.reach = work.reach[:, self.nodes]
-        self.own = float(own.max())
-        self.likelihood = float((own * self.reach).sum())
-        self.is_explained = bool(self.reach.sum() > 0)
-        pairs = np.flatnonzero(forest.first >= 0)  # the nodes of a pair of hands lie one after another
-        self.hands = pairs[np.searchsorted(forest.first[pairs], self.nodes, "right") - 1]
-        if not self.is_explained:
-            self.reach = forest.chance[self.hands]
-        self.weight = np.zeros(len(forest.infoset))
-        self.weight[self.nodes] = self.reach / self.reach.sum()
+    A capture comes once for each order in which its cards can be named.
+    """
+    infoset = forest.infoset[nodes[0]]
+    for place, choice in enumerate(range(forest.choice[infoset], forest.choice[infoset + 1])):
+        after = game.copy()
+        after.act(int(forest.actions[choice]))
+        while after.pending is not None and len(after.legal_actions()) == 1:
+            after.act(after.legal_actions()[0])
+        children, probability = forest.children[forest.edge[nodes] + place], chance * float(policy[choice])
+        if after.pending is None:
+            values = [work.value[child] if child >= 0 else work.leaf[-1 - child] for child in children]
+            yield str(after.last_move), probability, float(weights @ values)
+        else:
+            yield from _list_moves(after, forest, policy, work, children, weights, probability)
 
-    def moves(self, game: Game, nodes: IntArray, probability: float) -> list[tuple[str, float, float]]:
-        """List the moves in nodes of one information set; each order of naming captured cards is an entry."""
-        forest, work, moves = self.forest, self.work, []
-        infoset = forest.infoset[nodes[0]]
-        weights = self.weight[nodes]
-        for place, choice in enumerate(range(forest.choice[infoset], forest.choice[infoset + 1])):
-            after = game.copy()
-            after.act(int(forest.actions[choice]))
-            while after.pending is not None and len(after.legal_actions()) == 1:
-                after.act(after.legal_actions()[0])
-            children, chance = forest.children[forest.edge[nodes] + place], probability * float(self.policy[choice])
-            if after.pending is None:
-                values = [work.value[child] if child >= 0 else work.leaf[-1 - child] for child in children]
-                moves.append((str(after.last_move), chance, self.sign * float(weights @ values)))
-            else:
-                self.weight[children] = weights
-                moves += self.moves(after, children, chance)
-        return moves
 
-    def beliefs(self, rules: Rules, root: np.record) -> list[Belief]:
-        """Compute the probabilities of the other seat's hands now."""
-        kinds = np.flatnonzero(rules.deck_counts.astype(int) - root.seen > 0)
-        plays = self.forest.seen[self.infoset, rules.observation_size :].reshape(history_shape(rules))
-        theirs = plays[:, HISTORY_COLUMNS["who"]][:, 1] == 1
-        played = plays[theirs][:, HISTORY_COLUMNS["card"]].sum(axis=0)[kinds]
-        sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
-        counts = np.zeros(len(rules.deck_counts), np.int64)
-        for pair, reach in zip(self.hands, self.reach / self.reach.sum(), strict=True):
-            counts[kinds] = (int(self.forest.dealt[pair, 1 - self.seat]) >> 2 * np.arange(len(kinds)) & 3) - played
-            sums[tuple(card_names(counts))] += float(reach)
-        return sorted((Belief(*entry) for entry in sums.items()), key=lambda belief: -belief.probability)
+def _list_beliefs(
+    rules: Rules, root: np.record, plays: np.ndarray, dealt: IntArray, weights: FloatArray
+) -> list[Belief]:
+    """Compute the probabilities of the other seat's hands now, from those of its hands before the plays of the deal."""
+    kinds = np.flatnonzero(rules.deck_counts.astype(int) - root.seen > 0)
+    theirs = plays[:, HISTORY_COLUMNS["who"]][:, 1] == 1
+    played = plays[theirs][:, HISTORY_COLUMNS["card"]].sum(axis=0)[kinds]
+    sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    counts = np.zeros(len(rules.deck_counts), np.int64)
+    for hand, weight in zip(dealt, weights, strict=True):
+        counts[kinds] = (int(hand) >> 2 * np.arange(len(kinds)) & 3) - played
+        sums[tuple(card_names(counts))] += float(weight)
+    return sorted((Belief(*entry) for entry in sums.items()), key=lambda belief: -belief.probability)

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import IntArray, Policy, check_seed, format_spec
+from krypenv.agents.base import IntArray, Policy, check_seed, draw_actions, format_spec
 from krypenv.agents.champion import make_champion
 from krypenv.agents.neural.belief import BELIEF, reconstruct_plays
 from krypenv.agents.search.worlds import set_root
@@ -74,10 +74,7 @@ class Equilibrium(Policy):
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Choose an action for each row, (B,) int64; see `krypenv.agents.Agent`."""
-        rising = self.probabilities(observations, action_masks).cumsum(axis=1)
-        luck = self._rng.random((len(rising), 1)) * rising[:, -1:]
-        actions: IntArray = (rising > luck).argmax(axis=1)
-        return actions
+        return draw_actions(self.probabilities(observations, action_masks), self._rng)
 
     def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float64]:
         probabilities = np.eye(self.rules.num_actions)[self._elsewhere.act(observations, action_masks)]

@@ -196,13 +196,9 @@ def blank(forest: Forest) -> Solution:
     )
 
 
-def run_kernel(kernel: Any, forest: Forest, threads: int, *arguments: Any) -> None:
-    """Run a kernel over the deals of a forest, on several threads."""
-    work = work_for(forest)
-    share(lambda part, parts: kernel(forest, *arguments, work, part, parts), count_threads(threads))
-
-
-def work_for(forest: Forest) -> Work:
-    """Allocate the work arrays of the kernels over a forest."""
+def run_kernel(kernel: Any, forest: Forest, threads: int, *arguments: Any) -> Work:
+    """Run a kernel over the deals of a forest, on several threads, and return its work arrays."""
     nodes, choices = len(forest.infoset), np.zeros((5, len(forest.actions)))
-    return Work(np.zeros(len(forest.gain)), np.zeros(nodes), np.zeros((2, nodes)), *choices)
+    work = Work(np.zeros(len(forest.gain)), np.zeros(nodes), np.zeros((2, nodes)), *choices)
+    share(lambda part, parts: kernel(forest, *arguments, work, part, parts), count_threads(threads))
+    return work
