@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents.base import FloatArray, IntArray, Policy, check_seed, draw_actions
-from krypenv.inputs.artifacts import read_artifact, write_artifact
+from krypenv.inputs.artifacts import read_artifact
 from krypenv.observation import VERSION, history_size
 from krypenv.rules import Rules
 
@@ -55,24 +55,6 @@ def keys_of(rules: Rules, observations: npt.NDArray[np.int8], points: bool = Fal
     rows = np.ascontiguousarray(observations[:, deciding(rules, points)])
     digests = b"".join(hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in rows)
     return np.frombuffer(digests, np.uint64).reshape(-1, 2)
-
-
-def strategy_of(
-    keys: npt.NDArray[np.uint64], choice: IntArray, actions: npt.NDArray[np.int16], policy: npt.NDArray[np.float64]
-) -> Strategy:
-    """Sort a strategy by its keys, (I, 2); the choices of key i are those from `choice[i]` to `choice[i + 1]`."""
-    order = np.lexsort((keys[:, 1], keys[:, 0]))
-    sizes = np.diff(choice)[order]
-    first = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.repeat(choice[:-1][order] - first[:-1], sizes) + np.arange(first[-1])
-    return Strategy(keys[order], first, actions[places], policy[places])
-
-
-def save_strategy(folder: str | Path, strategy: Strategy, rules: Rules, **facts: Any) -> Path:
-    """Write a strategy into a folder, and return the folder; `facts` (value, command ...) are stored with it."""
-    facts = {"rules": str(rules), "observation_version": VERSION, **facts}
-    write_artifact(Path(folder) / STRATEGY, KIND, FORMAT, strategy._asdict(), facts)
-    return Path(folder)
 
 
 def is_strategy(folder: str | Path) -> bool:

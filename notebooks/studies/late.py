@@ -22,7 +22,6 @@ from krypenv.training.solving import (
     look,
     lost_to_equilibrium,
     measure,
-    measure_late,
     solve_late,
 )
 
@@ -60,7 +59,7 @@ def losses(rules: str, agent: str, seed: int, number: int, cards: int, resolves:
         players[RESOLVED] = (Equilibrium(game.rules, hands=32, samples=SAMPLES), 1)
     found: dict[str, dict[str, float]] = {LOST: {}, BEST: {}, FIRST: {}}
     for name, (player, seeds) in players.items():
-        measured = measure_late(player, perfect.trees, seeds, 1)
+        measured = measure(player, game.rules, seeds, 1, perfect.trees)
         found[LOST][name] = lost_to_equilibrium(perfect, measured, 1)
         found[BEST][name] = measured.exploitability
         if len(margins) > 1:
@@ -84,7 +83,7 @@ def bounds(rules: str, agent: str, seed: int, number: int, cards: int) -> dict[s
             for name in ASKED if is_whole else COMPARED:
                 if not is_whole or name not in MOST_HANDS or 0 < hands <= MOST_HANDS[name]:
                     seeds = 1 if is_whole else ASKED[name]
-                    gains = measure_late(name, trees, seeds, 1, sees_plays=is_whole).gains
+                    gains = measure(name, game.rules, seeds, 1, trees).gains
                     both.setdefault(name, []).append(gains[seat])
         found[str(hands)] = {name: float(np.mean(gains)) for name, gains in both.items()}
     return found

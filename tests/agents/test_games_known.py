@@ -1,12 +1,9 @@
-"""What knows only games like Krypkasino: which these are, and that studies of them refuse others."""
-
-import pytest
+"""Which games are like Krypkasino."""
 
 from krypenv import Rules
 from krypenv.agents.base import is_main
 from krypenv.families import krypkasino
 from krypenv.observation import extra_blocks
-from krypenv.training import lab
 
 
 def test_the_main_game_is_one_with_its_variants_and_with_no_other():
@@ -23,9 +20,3 @@ def test_the_main_game_is_one_with_its_variants_and_with_no_other():
         {"hand_values": ((1, 14), *range(2, 14))},
     ]  # fmt: skip
     assert not any(is_main(Rules.preset(**fields)) for fields in others)
-
-
-def test_a_study_of_krypkasino_refuses_a_relative(tmp_path):
-    with pytest.raises(ValueError, match="the study x knows only games like Krypkasino, not 'mulle "):
-        lab.run_study(lab.compare("x", "Which?", {}), lab.Setup(Rules.preset("mulle"), "greedy", 1), tmp_path / "out")
-    assert not (tmp_path / "out").exists()

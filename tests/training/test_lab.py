@@ -213,14 +213,11 @@ def test_effects_that_both_seeds_tell_apart_with_one_sign_are_tested_together() 
         for p, sign, both, first, second in ((0.01, 2, 1, 0.06, 1e-9), (0.02, 1, -1, 1e-9, 0.06))
     )  # fmt: skip
     small, next_one = (x * (1 - math.log(x)) for x in (0.01 * 0.02, 0.02 * 0.04))
-    assert lab.replicated({"study": (one, again)}) == pytest.approx(
-        {
-            ("study", "a", "b"): 5 * small, ("study", "a", "c", "d"): 4 * next_one, ("study", "certain"): 0,
-            ("study", "signs"): 1, ("study", "second"): 1, ("study", "first"): 1,
-        }
-    )  # fmt: skip
-    with pytest.raises(ValueError, match="the two answers of name test different effects"):
-        lab.replicated({"name": ({"x": effect(1, 0.1)}, {"y": effect(1, 0.1)})})
+    alone = dict.fromkeys([("signs",), ("second",), ("first",)], 1)
+    together = {("a", "b"): 5 * small, ("a", "c", "d"): 4 * next_one, ("certain",): 0}
+    assert lab.replicated(one, again) == pytest.approx(together | alone)
+    with pytest.raises(ValueError, match="the two answers test different effects"):
+        lab.replicated({"x": effect(1, 0.1)}, {"y": effect(1, 0.1)})
 
 
 # ---------------------------------------------------------------------- studies

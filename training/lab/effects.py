@@ -86,22 +86,20 @@ def draw_bars(figures: Mapping[str, Any], axes: Axes) -> None:
     axes.set_xlabel("mean, with its 95% interval")
 
 
-def replicated(pairs: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> dict[tuple[str, ...], float]:
+def replicated(first: Mapping[str, Any], again: Mapping[str, Any]) -> dict[tuple[str, ...], float]:
     """Combine the p values of effects measured on two seeds, adjusted by Holm over all effects together.
 
-    `pairs` maps a study's name to the figures of its answers on two seeds. The keys returned are that name and the path
-    of keys in the figures. Fisher's method combines the two p values. The result is 1 if the signs differ, or if the
-    effect is not significant on one of the seeds, which makes false positives rarer still. Raises ValueError if the
-    answers don't test the same effects.
+    The figures are those of two answers. The keys returned are the paths of keys in them. Fisher's method combines the
+    two p values. The result is 1 if the signs differ, or if the effect is not significant on one of the seeds, which
+    makes false positives rarer still. Raises ValueError if the answers don't test the same effects.
     """
-    combined: dict[tuple[str, ...], float] = {}
-    for name, answers in pairs.items():
-        first, again = ({path: effect for path, effect in measured_in(seed) if ALONE in effect} for seed in answers)
-        if first.keys() != again.keys():
-            raise ValueError(f"the two answers of {name} test different effects; both must come from the same study")
-        for place, effect in first.items():
-            p_values = (effect[ALONE], again[place][ALONE])
-            agree = effect["mean"] * again[place]["mean"] > 0 and max(p_values) < LEVEL
-            with np.errstate(divide="ignore"):  # a p value of 0 is certain
-                combined[(name, *place)] = float(combine_pvalues(p_values).pvalue) if agree else 1.0
-    return dict(zip(combined, map(float, holm([*combined.values()])), strict=True))
+    one, other = ({path: effect for path, effect in measured_in(seed) if ALONE in effect} for seed in (first, again))
+    if one.keys() != other.keys():
+        raise ValueError("the two answers test different effects; both must come from the same study")
+    combined = []
+    for path, effect in one.items():
+        p_values = effect[ALONE], other[path][ALONE]
+        agree = effect["mean"] * other[path]["mean"] > 0 and max(p_values) < LEVEL
+        with np.errstate(divide="ignore"):  # a p value of 0 is certain
+            combined.append(float(combine_pvalues(p_values).pvalue) if agree else 1.0)
+    return dict(zip(one, map(float, holm(combined)), strict=True))

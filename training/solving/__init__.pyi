@@ -6,7 +6,7 @@ from .growing import (
     size_of as size_of,
 )
 from .infosets import Look as Look, look as look
-from .late import grow_late as grow_late, measure_late as measure_late, solve_late as solve_late
+from .late import grow_late as grow_late, solve_late as solve_late
 from .late_agent import Equilibrium as Equilibrium
 from .pairs import Bounds as Bounds
 from .saving import load as load, save as save, solve_into as solve_into

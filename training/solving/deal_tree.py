@@ -23,8 +23,8 @@ from krypenv.training.solving.pairs import Pairs, hold_pair, list_pairs
 FULL = -(1 << 40)  # returned when an array is full
 STEPS = 64  # more than the actions of a play
 MOST_DEPTH = 160  # most actions of a deal: two hands of 26 cards, and their captures
-WALK = ("nodes", "edges", "infosets", "choices", "leaves", "positions", "publics", "hands", "histories")
-NODES, EDGES, INFOSETS, CHOICES, LEAVES, POSITIONS, PUBLICS, HANDS, HISTORIES = range(len(WALK))
+ITEMS = "nodes", "edges", "infosets", "choices", "leaves", "positions", "publics", "hands", "histories"
+COUNTS = np.dtype([(item, np.int64) for item in ITEMS], align=True)
 
 FRAME = np.dtype(  # a history on the way through a tree
     [
@@ -46,8 +46,8 @@ class Forest(NamedTuple):
     Nodes are histories with a decision; a node's parent lies before it. A child is a node, or -1 - leaf.
     """
 
-    counts: np.ndarray  # (9,) int64: the numbers of the items in `WALK`
-    starts: np.ndarray  # (S + 1, 9) int64: the first items of each deal
+    counts: np.ndarray  # (1,) of `COUNTS`: the numbers of items
+    starts: np.ndarray  # (S + 1,) of `COUNTS`: the first items of each deal
     infoset: np.ndarray  # (nodes,) int32
     edge: np.ndarray  # (nodes,) int64: the first of its children
     arrives: np.ndarray  # (nodes,) bool: whether it is the first node of its information set with the same own choices
@@ -78,7 +78,7 @@ class Index(NamedTuple):
     arrivals: np.ndarray  # public history, hand and last own choice, node
     positions: np.ndarray  # a hash, the number of the deal, position
     followers: np.ndarray  # (positions,) of `GAME`: the positions
-    base: np.ndarray  # (9,) int64: the forest's counts when the tables were cleared
+    base: np.ndarray  # (1,) of `COUNTS`: the forest's counts when the tables were cleared
 
 
 class Walk(NamedTuple):
@@ -156,74 +156,74 @@ def play_code(game: np.record) -> int:
 @kernel
 def has_room(walk: Walk, forest: Forest, index: Index) -> bool:
     """Tell whether the arrays have room for one more history."""
-    counts, base, choices = forest.counts, index.base, len(walk.actions)
+    counts, base, choices = forest.counts[0], index.base[0], len(walk.actions)
     return (
-        counts[NODES] < len(forest.infoset)
-        and counts[EDGES] + choices <= len(forest.children)
-        and counts[INFOSETS] + 1 < len(forest.choice)
-        and counts[CHOICES] + choices <= len(forest.actions)
-        and counts[LEAVES] < len(forest.gain)
-        and counts[POSITIONS] < len(index.followers)
-        and 2 * (counts[PUBLICS] - base[PUBLICS]) < len(index.publics)
-        and 2 * (counts[INFOSETS] - base[INFOSETS]) < len(index.infosets)
-        and 2 * (counts[NODES] - base[NODES]) < len(index.arrivals)
+        counts.nodes < len(forest.infoset)
+        and counts.edges + choices <= len(forest.children)
+        and counts.infosets + 1 < len(forest.choice)
+        and counts.choices + choices <= len(forest.actions)
+        and counts.leaves < len(forest.gain)
+        and counts.positions < len(index.followers)
+        and 2 * (counts.publics - base.publics) < len(index.publics)
+        and 2 * (counts.infosets - base.infosets) < len(index.infosets)
+        and 2 * (counts.nodes - base.nodes) < len(index.arrivals)
     )
 
 
 @kernel
 def add_leaf(compiled: np.record, walk: Walk, frame: np.record, forest: Forest, index: Index) -> int:
     """Add the leaf of a deal that has ended; return its number."""
-    game, counts = frame.game, forest.counts
+    game, counts = frame.game, forest.counts[0]
     follower = np.int64(-1)
     if not game.over:
         code = position_code(compiled, game, walk.keeps_points)
-        follower = number_of(index.positions, code, game.deal_number, counts[POSITIONS])
-        if follower == counts[POSITIONS]:
+        follower = number_of(index.positions, code, game.deal_number, counts.positions)
+        if follower == counts.positions:
             index.followers[follower] = game
-            counts[POSITIONS] += 1
-    leaf = counts[LEAVES]
+            counts.positions += 1
+    leaf = counts.leaves
     forest.public[leaf] = frame.public
     forest.gain[leaf] = margin_of(compiled, game, 0) - margin_of(compiled, walk.root[0], 0)
     forest.follower[leaf] = follower
-    counts[LEAVES] += 1
+    counts.leaves += 1
     return leaf
 
 
 @kernel
 def add_node(compiled: np.record, walk: Walk, frame: np.record, count: int, forest: Forest, index: Index) -> int:
     """Add the node of a history with `count` legal actions; return its number."""
-    game, counts = frame.game, forest.counts
-    hand, last, node = walk.pairs.packed[game.seat], frame.last[game.seat], counts[NODES]
-    infoset = number_of(index.infosets, frame.public, hand, counts[INFOSETS])
-    if infoset == counts[INFOSETS]:
+    game, counts = frame.game, forest.counts[0]
+    hand, last, node = walk.pairs.packed[game.seat], frame.last[game.seat], counts.nodes
+    infoset = number_of(index.infosets, frame.public, hand, counts.infosets)
+    if infoset == counts.infosets:
         forest.seat[infoset], forest.depth[infoset], forest.before[infoset] = game.seat, frame.length, last
-        forest.choice[infoset] = counts[CHOICES]
+        forest.choice[infoset] = counts.choices
         for number in range(count):
-            forest.actions[counts[CHOICES] + number] = walk.actions[number]
+            forest.actions[counts.choices + number] = walk.actions[number]
         if infoset < len(forest.seen):
             write_observation(compiled, game, game.seat, forest.seen[infoset])
             write_history(compiled, game, walk.record, game.seat, forest.seen[infoset, compiled.entries :])
-        counts[CHOICES] += count
-        counts[INFOSETS] += 1
-        forest.choice[infoset + 1] = counts[CHOICES]
+        counts.choices += count
+        counts.infosets += 1
+        forest.choice[infoset + 1] = counts.choices
     way = np.int64(mix(np.uint64(hand)) ^ mix(np.uint64(last + 2)) >> np.uint64(1))
     forest.arrives[node] = number_of(index.arrivals, frame.public, way, node) == node
     forest.infoset[node] = infoset
-    forest.edge[node] = counts[EDGES]
-    counts[EDGES] += count
-    counts[NODES] += 1
+    forest.edge[node] = counts.edges
+    counts.edges += count
+    counts.nodes += 1
     return node
 
 
 @kernel
 def advance(compiled: np.record, walk: Walk, frame: np.record, action: int, forest: Forest, index: Index) -> None:
     """Carry out an action."""
-    game, counts = frame.game, forest.counts
+    game, counts = frame.game, forest.counts[0]
     act(compiled, game, action, walk.scratch[0])
     if len(walk.record) > 0:
         note_play(compiled, game, walk.record)
-    frame.public = number_of(index.publics, frame.origin, play_code(game), counts[PUBLICS])
-    counts[PUBLICS] += frame.public == counts[PUBLICS]
+    frame.public = number_of(index.publics, frame.origin, play_code(game), counts.publics)
+    counts.publics += frame.public == counts.publics
     frame.length += 1
     if game.pending == NO_CARD:
         frame.origin = frame.public
@@ -235,7 +235,7 @@ def settle(compiled: np.record, walk: Walk, frame: np.record, forest: Forest, in
     """Play on to a node or the end of the deal; return the node, -1 - leaf, or FULL."""
     game = frame.game
     while has_room(walk, forest, index):
-        forest.counts[HISTORIES] += 1
+        forest.counts[0].histories += 1
         if game.over or game.deal_number != walk.root[0].deal_number:
             return -1 - add_leaf(compiled, walk, frame, forest, index)
         count = list_actions(game, walk.actions)
@@ -282,14 +282,14 @@ def walk_hands(compiled: np.record, walk: Walk, public: int, forest: Forest, ind
 @kernel
 def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index) -> int:
     """Add the tree of the deal that begins in `walk.root`; return 0, or FULL."""
-    root, pairs, counts = walk.root[0], walk.pairs, forest.counts
-    begin, public, total = counts[HANDS], counts[PUBLICS], 0.0
-    counts[PUBLICS] += 1
+    root, pairs, counts = walk.root[0], walk.pairs, forest.counts[0]
+    begin, public, total = counts.hands, counts.publics, 0.0
+    counts.publics += 1
     for combination in range(list_pairs(compiled, root, pairs)):
         sets = hold_pair(root, pairs, combination)
         if sets == 0.0:
             continue
-        at = counts[HANDS]
+        at = counts.hands
         if at == len(forest.first):
             return FULL
         forest.first[at] = walk_hands(compiled, walk, public, forest, index)
@@ -298,8 +298,9 @@ def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index) -> 
         forest.dealt[at, 0], forest.dealt[at, 1] = pairs.packed[0], pairs.packed[1]
         forest.chance[at] = sets
         total += sets
-        counts[HANDS] += 1
-    forest.chance[begin : counts[HANDS]] /= total
+        counts.hands += 1
+    for at in range(begin, counts.hands):
+        forest.chance[at] /= total
     return 0
 
 
@@ -310,9 +311,9 @@ def walk_deals(compiled: np.ndarray, roots: np.ndarray, start: int, walk: Walk, 
     That one is left half done: it has to be begun again with the counts in `forest.starts`.
     """
     for at in range(start, len(roots)):
-        forest.starts[at] = forest.counts
+        forest.starts[at] = forest.counts[0]
         walk.root[0] = roots[at]
         if walk_deal(compiled[0], walk, forest, index) == FULL:
             return at
-        forest.starts[at + 1] = forest.counts
+        forest.starts[at + 1] = forest.counts[0]
     return len(roots)

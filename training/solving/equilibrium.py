@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.runtime.jit import kernel
-from krypenv.training.solving.deal_tree import HANDS, INFOSETS, LEAVES, NODES, Forest
+from krypenv.training.solving.deal_tree import Forest
 
 CHECK_EVERY = 25  # iterations between two computations of the exploitability
 
@@ -48,7 +48,7 @@ def value_of(child: int, work: Work) -> float:
 def value_of_root(forest: Forest, at: int, work: Work) -> float:
     """Compute the mean value over the hands of a deal."""
     total = 0.0
-    for hand in range(forest.starts[at, HANDS], forest.starts[at + 1, HANDS]):
+    for hand in range(forest.starts[at].hands, forest.starts[at + 1].hands):
         total += forest.chance[hand] * value_of(forest.first[hand], work)
     return total
 
@@ -65,7 +65,7 @@ def expected_value(forest: Forest, node: int, policy: np.ndarray, work: Work) ->
 @kernel
 def evaluate_policy(forest: Forest, at: int, policy: np.ndarray, work: Work) -> float:
     """Compute the value of each node of a deal under a policy; return the value of the deal."""
-    for node in range(forest.starts[at + 1, NODES] - 1, forest.starts[at, NODES] - 1, -1):
+    for node in range(forest.starts[at + 1].nodes - 1, forest.starts[at].nodes - 1, -1):
         work.value[node] = expected_value(forest, node, policy, work)
     return value_of_root(forest, at, work)
 
@@ -73,11 +73,11 @@ def evaluate_policy(forest: Forest, at: int, policy: np.ndarray, work: Work) -> 
 @kernel
 def push_reach(forest: Forest, at: int, policy: np.ndarray, seat: int, work: Work) -> None:
     """Compute the reach probabilities of each node of a deal: of a seat's own plays, and of all other ones."""
-    for hand in range(forest.starts[at, HANDS], forest.starts[at + 1, HANDS]):
+    for hand in range(forest.starts[at].hands, forest.starts[at + 1].hands):
         node = forest.first[hand]
         if node >= 0:
             work.reach[0, node], work.reach[1, node] = 1.0, forest.chance[hand]
-    for node in range(forest.starts[at, NODES], forest.starts[at + 1, NODES]):
+    for node in range(forest.starts[at].nodes, forest.starts[at + 1].nodes):
         infoset = forest.infoset[node]
         is_own, start = forest.seat[infoset] == seat, forest.choice[infoset]
         for choice in range(start, forest.choice[infoset + 1]):
@@ -94,9 +94,9 @@ def respond(forest: Forest, at: int, policy: np.ndarray, seat: int, work: Work, 
     `work.leaf` are margins of seat 0 if the seat plays a best response from there on.
     """
     push_reach(forest, at, policy, seat, work)
-    begin, stop = forest.starts[at, NODES], forest.starts[at + 1, NODES]
+    begin, stop = forest.starts[at].nodes, forest.starts[at + 1].nodes
     sign = 1.0 if seat == 0 else -1.0
-    work.margin[forest.choice[forest.starts[at, INFOSETS]] : forest.choice[forest.starts[at + 1, INFOSETS]]] = 0.0
+    work.margin[forest.choice[forest.starts[at].infosets] : forest.choice[forest.starts[at + 1].infosets]] = 0.0
     while stop > begin:  # all nodes of an information set have the same depth
         depth, end = forest.depth[forest.infoset[forest.order[stop - 1]]], stop
         while stop > begin and forest.depth[forest.infoset[forest.order[stop - 1]]] == depth:
@@ -136,7 +136,7 @@ def normalize(weights: np.ndarray, start: int, stop: int, policy: np.ndarray) ->
 @kernel
 def match_regrets(forest: Forest, at: int, seat: int, work: Work) -> None:
     """Update a seat's cumulative regrets, and its next strategy, in proportion to the predicted regrets."""
-    for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
+    for infoset in range(forest.starts[at].infosets, forest.starts[at + 1].infosets):
         if forest.seat[infoset] == seat:
             start, stop = forest.choice[infoset], forest.choice[infoset + 1]
             for choice in range(start, stop):
@@ -155,8 +155,8 @@ def learn(forest: Forest, at: int, seat: int, weight: float, work: Work) -> None
     push_reach(forest, at, work.current, seat, work)
     evaluate_policy(forest, at, work.current, work)
     sign = 1.0 if seat == 0 else -1.0
-    work.change[forest.choice[forest.starts[at, INFOSETS]] : forest.choice[forest.starts[at + 1, INFOSETS]]] = 0.0
-    for node in range(forest.starts[at, NODES], forest.starts[at + 1, NODES]):
+    work.change[forest.choice[forest.starts[at].infosets] : forest.choice[forest.starts[at + 1].infosets]] = 0.0
+    for node in range(forest.starts[at].nodes, forest.starts[at + 1].nodes):
         infoset = forest.infoset[node]
         if forest.seat[infoset] == seat:
             start, other = forest.choice[infoset], sign * work.reach[1, node]
@@ -170,7 +170,7 @@ def learn(forest: Forest, at: int, seat: int, weight: float, work: Work) -> None
 @kernel
 def solve_open(forest: Forest, at: int, work: Work, policy: np.ndarray) -> None:
     """Compute a minimax strategy of a deal in which nothing is hidden."""
-    for node in range(forest.starts[at + 1, NODES] - 1, forest.starts[at, NODES] - 1, -1):
+    for node in range(forest.starts[at + 1].nodes - 1, forest.starts[at].nodes - 1, -1):
         infoset = forest.infoset[node]
         sign = 1.0 if forest.seat[infoset] == 0 else -1.0
         chosen = start = forest.choice[infoset]
@@ -187,7 +187,7 @@ def solve_open(forest: Forest, at: int, work: Work, policy: np.ndarray) -> None:
 @kernel
 def load_leaves(forest: Forest, at: int, to_come: np.ndarray, sign: float, work: Work) -> None:
     """Compute the expected margin of seat 0 at each leaf: its gain, and `sign` times the value of the next deal."""
-    for leaf in range(forest.starts[at, LEAVES], forest.starts[at + 1, LEAVES]):
+    for leaf in range(forest.starts[at].leaves, forest.starts[at + 1].leaves):
         follower = forest.follower[leaf]
         work.leaf[leaf] = forest.gain[leaf] + (sign * to_come[follower] if follower >= 0 else 0.0)
 
@@ -195,8 +195,8 @@ def load_leaves(forest: Forest, at: int, to_come: np.ndarray, sign: float, work:
 @kernel
 def solve_deal(forest: Forest, at: int, gap: float, most: int, work: Work, solution: Solution) -> None:
     """Solve one deal until a best response gains at most `gap` on it, or for `most` iterations."""
-    nodes = forest.starts[at + 1, NODES] - forest.starts[at, NODES]
-    if nodes == forest.starts[at + 1, INFOSETS] - forest.starts[at, INFOSETS]:
+    nodes = forest.starts[at + 1].nodes - forest.starts[at].nodes
+    if nodes == forest.starts[at + 1].infosets - forest.starts[at].infosets:
         solve_open(forest, at, work, solution.policy)
         return
     for seat in range(2):
@@ -206,7 +206,7 @@ def solve_deal(forest: Forest, at: int, gap: float, most: int, work: Work, solut
             learn(forest, at, seat, float(done) ** 2, work)
             match_regrets(forest, at, seat, work)
         if done % CHECK_EVERY == 0 or done == most:
-            for infoset in range(forest.starts[at, INFOSETS], forest.starts[at + 1, INFOSETS]):
+            for infoset in range(forest.starts[at].infosets, forest.starts[at + 1].infosets):
                 normalize(work.total, forest.choice[infoset], forest.choice[infoset + 1], solution.policy)
             gained = 0.0
             for seat in range(2):
@@ -231,21 +231,13 @@ def solve_deals(
 
 
 @kernel
-def evaluate_deals(forest: Forest, to_come: np.ndarray, solution: Solution, work: Work, part: int, parts: int) -> None:
-    """Compute the value of a policy in the deals."""
+def evaluate_deals(
+    forest: Forest, to_come: np.ndarray, seat: int, solution: Solution, work: Work, part: int, parts: int
+) -> None:
+    """Compute the value of a policy in the deals, and the value and a seat's reach probabilities of each node."""
     for at in range(part, len(forest.starts) - 1, parts):
         load_leaves(forest, at, to_come, 1.0, work)
         solution.values[at] = evaluate_policy(forest, at, solution.policy, work)
-
-
-@kernel
-def trace_deals(
-    forest: Forest, to_come: np.ndarray, seat: int, solution: Solution, work: Work, part: int, parts: int
-) -> None:
-    """Compute the value and the reach probabilities of each node of the deals under a policy."""
-    for at in range(part, len(forest.starts) - 1, parts):
-        load_leaves(forest, at, to_come, 1.0, work)
-        evaluate_policy(forest, at, solution.policy, work)
         push_reach(forest, at, solution.policy, seat, work)
 
 

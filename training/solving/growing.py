@@ -22,21 +22,7 @@ from krypenv.observation import history_shape, history_size
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, records
 from krypenv.state import GAME, State
-from krypenv.training.solving.deal_tree import (
-    FRAME,
-    INFOSETS,
-    LEAVES,
-    MOST_DEPTH,
-    NODES,
-    POSITIONS,
-    PUBLICS,
-    WALK,
-    Forest,
-    Index,
-    Walk,
-    copy_table,
-    walk_deals,
-)
+from krypenv.training.solving.deal_tree import COUNTS, FRAME, MOST_DEPTH, Forest, Index, Walk, copy_table, walk_deals
 from krypenv.training.solving.pairs import MOST_KINDS, Ranges, make_pairs
 
 FloatArray = npt.NDArray[np.float64]
@@ -54,6 +40,7 @@ class Trees:
     roots: list[State]  # for each deal number, (S,) positions in which its deals begin, without hands
     forests: list[Forest]  # one for each deal number
     first_deal: int = 1  # the number of the first forest's deals
+    begins_deal: bool = True  # whether these begin in the first positions; if not, their earlier plays are unknown
     ending: FloatArray = field(default_factory=lambda: np.zeros(0))  # (S',) margins of seat 0 after the last forest
 
 
@@ -189,11 +176,12 @@ def grow_forest(
     )  # fmt: skip
     arrays = {name: np.zeros(0, dtype) for name, (_, dtype) in _ARRAYS.items()}
     arrays["seen"] = np.zeros((0, entries), np.int8)
-    room, sizes = dict.fromkeys(WALK, 1 << 12), {name: of for name, (of, _) in _ARRAYS.items()}
+    sizes = {name: of for name, (of, _) in _ARRAYS.items()}
+    room = dict.fromkeys([*sizes.values(), "positions"], 1 << 12)
     sizes |= {"seen": "infosets"} if sees else {}
-    counts, starts = np.zeros(len(WALK), np.int64), np.zeros((deals + 1, len(WALK)), np.int64)
+    counts, starts = handle(records(COUNTS, 1)), handle(records(COUNTS, deals + 1))
     tables, positions, followers = [np.zeros((1 << 16, 3), np.int64)] * 3, np.zeros((0, 3), np.int64), np.zeros(0, GAME)
-    at, of_deal = 0, counts
+    at, full = 0, counts.copy()
     while True:
         arrays |= {name: _enlarged(arrays[name], room[of] + 1) for name, of in sizes.items()}
         followers = _enlarged(followers, room["positions"])
@@ -201,28 +189,28 @@ def grow_forest(
             positions, smaller = np.full((4 * len(followers), 3), -1), positions
             copy_table(smaller, positions)
         tables = [  # a table is full when half of its entries are in use
-            np.full((max(len(table), 1 << int(4 * of_deal[number]).bit_length()), 3), -1)
-            for table, number in zip(tables, (PUBLICS, INFOSETS, NODES), strict=True)
+            np.full((max(len(table), 1 << (4 * int(full[name][0] - counts[name][0])).bit_length()), 3), -1)
+            for table, name in zip(tables, ("publics", "infosets", "nodes"), strict=True)
         ]
         forest = Forest(counts=counts, starts=starts, order=np.zeros(0, np.int64), **arrays)
         index = Index(tables[0], tables[1], tables[2], positions, handle(followers.view(np.recarray)), counts.copy())
         at = walk_deals(compiled, handle(roots), at, walk, forest, index)
+        used = {item: int(counts[item][0]) for item in room}
         if at == deals:
             break
-        full, of_deal, counts[:] = counts.copy(), counts - starts[at], starts[at]
-        counts[POSITIONS] = full[POSITIONS]
-        if full.max() > MOST_HISTORIES:
+        full = counts.copy()
+        counts[0] = starts[at]
+        counts["positions"] = full["positions"]
+        if full["histories"][0] > MOST_HISTORIES:
             raise ValueError(
                 f"'{rules}' is too large to be solved: the deals with number {int(roots.deal_number[0])} have more "
                 f"than {MOST_HISTORIES:,} histories"
             )
         room = {  # a node needs room for as many edges as there are actions
-            name: size << bool(used + rules.num_actions >= size)
-            for (name, size), used in zip(room.items(), full, strict=True)
+            name: size << bool(used[name] + rules.num_actions >= size) for name, size in room.items()
         }
-    used = dict(zip(WALK, counts.tolist(), strict=True))
     arrays |= {name: arrays[name][: used[of] + (name == "choice")] for name, of in sizes.items()}
-    deal_of = np.repeat(np.arange(deals), np.diff(starts[:, NODES]))
+    deal_of = np.repeat(np.arange(deals), np.diff(starts["nodes"]))
     order = np.lexsort((arrays["depth"][arrays["infoset"]], deal_of))
     forest = Forest(counts=counts, starts=starts, order=order, **arrays)
     return forest, without_hands(followers[: used["positions"]].view(np.recarray))
@@ -243,7 +231,6 @@ class Size(NamedTuple):
     """The size of a game; a decision with one legal action is a history and an information set too."""
 
     histories: float  # sequences of deals and plays that lead to a decision or to the end
-    terminals: float  # histories that end the game
     infosets: tuple[float, float]  # information sets of each seat: its hand and the public history
 
 
@@ -253,22 +240,20 @@ def size_of(trees: Trees) -> Size:
     A deal reached by several histories is stored once, but counted for each of them. Information sets
     ignore the order in which the cards of a capture are named.
     """
-    after = np.zeros((0, 4))
+    after = np.zeros((0, 3))
     for forest in reversed(trees.forests):
-        deals = len(forest.starts) - 1
-        counts = np.zeros((deals, 4))  # histories, terminals, information sets of each seat
-        deal_of_leaf = np.repeat(np.arange(deals), np.diff(forest.starts[:, LEAVES]))
-        deal_of_infoset = np.repeat(np.arange(deals), np.diff(forest.starts[:, INFOSETS]))
+        deals = np.arange(len(forest.starts) - 1)
+        of_infoset, of_leaf = (np.repeat(deals, np.diff(forest.starts[item])) for item in ("infosets", "leaves"))
         goes_on = forest.follower >= 0
-        counts[:, 1] = np.bincount(deal_of_leaf[~goes_on], minlength=deals)
-        counts[:, 0] = np.diff(forest.starts[:, NODES]) + counts[:, 1]
-        for seat in range(2):
-            counts[:, 2 + seat] = np.bincount(deal_of_infoset[forest.seat == seat], minlength=deals)
+        counts = np.zeros((len(deals), 3))  # histories, information sets of each seat
+        counts[:, 0] = np.diff(forest.starts["nodes"])
+        np.add.at(counts, (of_leaf[~goes_on], 0), 1)
+        np.add.at(counts, (of_infoset, 1 + forest.seat), 1)
         is_first = np.zeros(len(forest.public))  # leaves with one public history share their information sets
         is_first[np.unique(forest.public, return_index=True)[1]] = 1.0
-        for column in range(4):
-            following = after[forest.follower[goes_on], column] * (is_first[goes_on] if column > 1 else 1.0)
-            counts[:, column] += np.bincount(deal_of_leaf[goes_on], following, minlength=deals)
+        following = after[forest.follower[goes_on]]
+        following[:, 1:] *= is_first[goes_on, None]
+        np.add.at(counts, of_leaf[goes_on], following)
         after = counts
-    histories, terminals, own, other = after.sum(axis=0).tolist()
-    return Size(histories, terminals, (own, other))
+    histories, own, other = after.sum(axis=0).tolist()
+    return Size(histories, (own, other))

@@ -13,8 +13,8 @@ from krypenv.cards import card_names
 from krypenv.game.game import Game
 from krypenv.observation import HISTORY_COLUMNS, history_shape
 from krypenv.rules import Rules
-from krypenv.training.solving.deal_tree import INFOSETS, Forest
-from krypenv.training.solving.equilibrium import Work, trace_deals
+from krypenv.training.solving.deal_tree import Forest
+from krypenv.training.solving.equilibrium import Work, evaluate_deals
 from krypenv.training.solving.growing import FloatArray, IntArray
 from krypenv.training.solving.solving import Solved, run_kernel
 
@@ -82,7 +82,7 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
     infosets = infosets_of(rules, forest, game.observation(history=knows_plays), knows_plays)
     later = solved.solutions[number + 1 :]
     to_come = later[0].values if later else solved.trees.ending
-    work = run_kernel(trace_deals, forest, 1, to_come, seat, solution)
+    work = run_kernel(evaluate_deals, forest, 1, to_come, seat, solution)
     nodes = max(
         (np.flatnonzero(forest.infoset == infoset) for infoset in infosets),
         key=lambda nodes: (work.reach[:, nodes].prod(axis=0).sum(), work.reach[1, nodes].sum()),
@@ -103,7 +103,7 @@ def look(solved: Solved, game: Game, knows_plays: bool = True) -> Look:
         moves.append(MoveChoice(move, float(chances.sum()), margin if seat == 0 else -margin))
     moves.sort(key=lambda move: (-move.probability, -move.margin))
     infoset = forest.infoset[nodes[0]]
-    root = solved.trees.roots[number][np.searchsorted(forest.starts[:, INFOSETS], infoset, "right") - 1]
+    root = solved.trees.roots[number][np.searchsorted(forest.starts["infosets"], infoset, "right") - 1]
     plays = forest.seen[infoset, rules.observation_size :].reshape(history_shape(rules))
     beliefs = _list_beliefs(rules, root, plays, forest.dealt[hands, 1 - seat], weights)
     return Look(seat, moves, beliefs, len(infosets), bool(own.any()), is_explained)

@@ -7,12 +7,10 @@ are not evidence about the hands. Where there are too many hands, ranges bound t
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
 
-from krypenv.agents import Agent
 from krypenv.agents.base import is_main
 from krypenv.agents.search.solver import solve_open_deal
 from krypenv.agents.workspace import make_workspaces
@@ -37,7 +35,7 @@ from krypenv.training.solving.pairs import (
     list_pairs,
     make_pairs,
 )
-from krypenv.training.solving.solving import Solved, measure, solve_trees
+from krypenv.training.solving.solving import Solved, solve_trees
 
 MOST_CARDS, MOST_BOUNDED = 6, 8  # in both hands, in the deal before the last one: without and with bounded ranges
 
@@ -59,8 +57,9 @@ def grow_rest(rules: Rules, state: np.ndarray, ranges: Ranges, samples: int = 0,
     roots = records(GAME, 1)
     roots[0] = state
     forest, followers = grow_forest(rules, without_hands(roots), sees=True, ranges=ranges)
-    ending = last_deals(rules, followers, threads, samples)
-    return Trees(rules, np.ones(1), [roots], [forest], int(state["deal_number"]), ending)
+    number, ending = int(state["deal_number"]), last_deals(rules, followers, threads, samples)
+    begins_deal = tuple(state["hand_size"][:2]) == rules.deal_sizes()[number - 1][0]
+    return Trees(rules, np.ones(1), [roots], [forest], number, begins_deal, ending)
 
 
 def solve_late(
@@ -68,22 +67,6 @@ def solve_late(
 ) -> Solved:
     """Compute an equilibrium of the rest of a game in its last two deals; see `grow_late` and `solving.solve`."""
     return solve_trees(grow_late(game, bounds, threads), gap, most, threads)
-
-
-def measure_late(
-    agent: str | Agent, trees: Trees, seeds: int = 1, threads: int = 0, sees_plays: bool = False
-) -> Solved:
-    """Compute an agent's policy in a tree of `grow_late`, its value, and the best responses to it; see `measure`.
-
-    The tree lacks the plays before its position, so the agent sees no plays. Pass `sees_plays` for a position that
-    begins a deal: the agent then sees them all.
-    """
-    seen = trees
-    if not sees_plays:
-        size = trees.rules.observation_size
-        forests = [forest._replace(seen=np.ascontiguousarray(forest.seen[:, :size])) for forest in trees.forests]
-        seen = dataclasses.replace(trees, forests=forests)
-    return dataclasses.replace(measure(agent, trees.rules, seeds, threads, seen), trees=trees)
 
 
 def check_rules(rules: Rules) -> None:

@@ -119,12 +119,12 @@ class Equilibrium(Policy):
             limit = np.where(cannot_hold[seat] >> classes & 1, 0, copies - known.sum(axis=0))
             agree = ((surplus >= 0) & (surplus <= limit)).all(axis=1)
             ranges.append(choose_hands(hands, hands[agree][: -(-self._hands // 2)], self._hands, random))
-        return Ranges(*ranges)
+        return ranges[0], ranges[1]
 
     def _solve(self, root: bytes, own: bytes, other: bytes) -> Solved:
         """Compute an equilibrium of the deal that begins in a position, for two ranges of hands."""
         state = np.frombuffer(root, GAME)[0]
-        ranges = Ranges(np.frombuffer(own, np.int64), np.frombuffer(other, np.int64))
+        ranges = np.frombuffer(own, np.int64), np.frombuffer(other, np.int64)
         return solve_trees(grow_rest(self.rules, state, ranges, self._samples, 1), GAP, self._iterations, 1)
 
 

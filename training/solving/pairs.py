@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,18 +20,12 @@ import numpy.typing as npt
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel, records
-from krypenv.state import GAME, State, mix
+from krypenv.runtime.jit import kernel
+from krypenv.state import State, mix
 
 IntArray = npt.NDArray[np.int64]
+Ranges = tuple[IntArray, IntArray]  # the hands that each seat may hold, packed as in `Pairs` and ascending
 MOST_KINDS = 31  # kinds of unseen cards in a game that is solved: a hand is two bits for each
-
-
-class Ranges(NamedTuple):
-    """The hands that each seat may hold, packed as in `Pairs` and ascending."""
-
-    own: IntArray  # (H,) of seat 0
-    other: IntArray  # (H',) of seat 1
 
 
 class Pairs(NamedTuple):
@@ -221,7 +216,8 @@ def draw_ranges(rules: Rules, game: np.ndarray, bounds: Bounds) -> Ranges:
         _, copies, codes = unseen_kinds(rules, game)
         counts = (held[other][:, None] // codes & 3) + (dealt[own] // codes & 3)
         held[other] = held[other][(counts <= copies).all(axis=1)]
-    return Ranges(*(choose_hands(hands, [hand], bounds.hands, random) for hand, hands in zip(dealt, held, strict=True)))
+    own, other = (choose_hands(hands, [hand], bounds.hands, random) for hand, hands in zip(dealt, held, strict=True))
+    return own, other
 
 
 def choose_hands(hands: IntArray, first: npt.ArrayLike, count: int, random: np.random.Generator) -> IntArray:
@@ -253,14 +249,9 @@ def unseen_kinds(rules: Rules, game: np.ndarray) -> tuple[IntArray, IntArray, In
 
 def list_hands(rules: Rules, game: np.ndarray) -> list[IntArray]:
     """List the hands that each seat may hold in a record of `GAME`, packed as in `Pairs` and ascending."""
-    games = records(GAME, 1)
-    games[0] = game
-    pairs = make_pairs(rules, games)
-    _list_pairs(compile_rules(rules), handle(games), pairs)
-    return [hands[:count] for hands, count in zip(pairs.hands, pairs.counts, strict=True)]
-
-
-@kernel
-def _list_pairs(compiled: np.ndarray, games: np.ndarray, pairs: Pairs) -> None:
-    """List the pairs of hands in a game."""
-    list_pairs(compiled[0], games[0], pairs)
+    kinds, copies, codes = unseen_kinds(rules, game)
+    classes, ranges = compile_rules(rules)[0]["class_of"][kinds], []
+    for swept, size in zip(game["cannot_hold"][:2], game["hand_size"][:2].tolist(), strict=True):
+        cards = np.repeat(codes, np.where(swept >> classes & 1, 0, copies)).tolist()
+        ranges.append(np.unique(np.fromiter(map(sum, combinations(cards, size)), np.int64)))
+    return ranges

@@ -6,7 +6,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent
@@ -24,14 +23,17 @@ def policies_of(spec: str | Agent, trees: Trees, seeds: int = 1) -> list[FloatAr
 
     An agent's method `probabilities` is used if the agent draws by it; an agent given as an object must have it. Any
     other agent is made with each of `seeds` seeds, and the probabilities are the shares of their choices. An agent that
-    remembers is made anew for each decision, and first replays its earlier decisions of the deal.
+    remembers is made anew for each decision, and first replays its earlier decisions of the deal. In trees that begin
+    within a deal an agent sees no plays.
 
     Raises ValueError for an agent that can't be made, and `Fault`, one too, for an illegal action.
     """
     agent = agents.make_known(spec, trees.rules) if isinstance(spec, str) else spec
+    size = None if trees.begins_deal else trees.rules.observation_size
+    forests = [forest._replace(seen=np.ascontiguousarray(forest.seen[:, :size])) for forest in trees.forests]
     if isinstance(spec, str) and not (hasattr(agent, "probabilities") and getattr(agent, "draws", True)):
-        return [_observed_policy(spec, trees.rules, forest, seeds) for forest in trees.forests]
-    return [_stated_policy(agent, trees.rules, forest) for forest in trees.forests]
+        return [_observed_policy(spec, trees.rules, forest, seeds) for forest in forests]
+    return [_stated_policy(agent, trees.rules, forest) for forest in forests]
 
 
 def _observed_policy(spec: str, rules: Rules, forest: Forest, seeds: int) -> FloatArray:
@@ -41,51 +43,46 @@ def _observed_policy(spec: str, rules: Rules, forest: Forest, seeds: int) -> Flo
         agent = agents.make_known(spec, rules, seed)
         remembers = getattr(agent, "remembers", True)
         for path in _paths(forest, seat):
-            for start in range(0, len(path), BATCH):
-                batch = path[start : start + BATCH]
+            for batch in _batches(path):
                 if remembers:
                     agent = agents.make_known(spec, rules, seed)
-                    for earlier in batch.T[:-1]:
-                        _choices(agent, rules, forest, earlier)
-                np.add.at(policy, _choices(agent, rules, forest, batch[:, -1]), 1 / seeds)
+                for infosets in batch.T if remembers else batch.T[-1:]:
+                    choices = _choices(rules, forest, infosets)
+                    actions = legal_answer(agent, forest.seen[infosets], (choices >= 0).astype(np.int8))
+                np.add.at(policy, choices[np.arange(len(batch)), actions], 1 / seeds)
     return policy
 
 
 def _stated_policy(agent: Any, rules: Rules, forest: Forest) -> FloatArray:
     """Read an agent's policy from its method `probabilities`."""
-    policy, owners = np.zeros(len(forest.actions)), owners_of(forest)
-    for start in range(0, len(forest.seat), BATCH):
-        infosets = np.arange(start, min(start + BATCH, len(forest.seat)))
-        masks = _masks(rules, forest, infosets)
+    policy = np.zeros(len(forest.actions))
+    for infosets in _batches(np.arange(len(forest.seat))):
+        choices = _choices(rules, forest, infosets)
+        is_legal = choices >= 0
+        masks = is_legal.astype(np.int8)
         probabilities = agent.probabilities(observation_for(agent, rules, forest.seen[infosets], masks), masks)
-        choices = slice(forest.choice[start], forest.choice[infosets[-1] + 1])
-        policy[choices] = probabilities[owners[choices] - start, forest.actions[choices]]
+        policy[choices[is_legal]] = probabilities[is_legal]
     return policy
+
+
+def _batches(decisions: IntArray) -> list[IntArray]:
+    """Split decisions into batches for one call of an agent each."""
+    return [decisions[start : start + BATCH] for start in range(0, len(decisions), BATCH)]
+
+
+def _choices(rules: Rules, forest: Forest, infosets: IntArray) -> IntArray:
+    """Find the choice that each action is in some information sets, (B, A), -1 for illegal actions."""
+    first, stop = forest.choice[infosets], forest.choice[infosets + 1]
+    choices = np.full((len(infosets), rules.num_actions), -1)
+    for at in range((stop - first).max()):
+        has = first + at < stop
+        choices[has, forest.actions[first[has] + at]] = first[has] + at
+    return choices
 
 
 def owners_of(forest: Forest) -> IntArray:
     """Map each choice to its information set, (choices,)."""
     return np.repeat(np.arange(len(forest.seat)), np.diff(forest.choice))
-
-
-def _masks(rules: Rules, forest: Forest, infosets: IntArray) -> npt.NDArray[np.int8]:
-    """Write the action masks of some information sets."""
-    first, stop = forest.choice[infosets], forest.choice[infosets + 1]
-    masks = np.zeros((len(infosets), rules.num_actions), np.int8)
-    for at in range((stop - first).max()):
-        has = first + at < stop
-        masks[has, forest.actions[first[has] + at]] = 1
-    return masks
-
-
-def _choices(agent: Agent, rules: Rules, forest: Forest, infosets: IntArray) -> IntArray:
-    """Ask an agent for its choices in some information sets."""
-    first, stop = forest.choice[infosets], forest.choice[infosets + 1]
-    actions = legal_answer(agent, forest.seen[infosets], _masks(rules, forest, infosets))
-    places = first.copy()
-    for _ in range((stop - first).max() - 1):
-        places += forest.actions[places] != actions
-    return places
 
 
 def _paths(forest: Forest, seat: int) -> list[IntArray]:

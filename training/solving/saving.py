@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.solved import keys_of, load_strategy, save_strategy, strategy_of
+from krypenv.agents.solved import FORMAT, KIND, STRATEGY, Strategy, keys_of, load_strategy
+from krypenv.inputs.artifacts import write_artifact
 from krypenv.observation import VERSION
 from krypenv.rules import Rules
 from krypenv.training.runs import Header, open_run
@@ -29,14 +30,9 @@ def solve_into(
     with open_run(Path(folder), Header("solve", identity, facts)) as run:
         solved = solve_trees(grow(rules, sees=True), gap, most, threads, run)
         _write(folder, solved, False, facts)
-        remove_kept(run.folder)
+        for path in run.folder.glob(FILES):
+            path.unlink()
     return solved
-
-
-def remove_kept(folder: Path) -> None:
-    """Remove the files of solved deals after the strategy is saved."""
-    for path in folder.glob(FILES):
-        path.unlink()
 
 
 def save(folder: str | Path, solved: Solved, best_response: bool = False, **facts: Any) -> Path:
@@ -50,21 +46,25 @@ def save(folder: str | Path, solved: Solved, best_response: bool = False, **fact
 
 
 def _write(folder: str | Path, solved: Solved, best_response: bool, facts: dict[str, Any]) -> Path:
-    facts |= {"points": True} if best_response else {}
-    rules, forests, policies = solved.trees.rules, solved.trees.forests, []
-    for forest, solution in zip(forests, solved.solutions, strict=True):
-        policy = solution.policy
-        if best_response:
-            policy = np.zeros(len(forest.actions))
+    rules, forests = solved.trees.rules, solved.trees.forests
+    policies = [solution.policy for solution in solved.solutions]
+    if best_response:
+        facts, policies = {**facts, "points": True}, [np.zeros(len(forest.actions)) for forest in forests]
+        for forest, policy, solution in zip(forests, policies, solved.solutions, strict=True):
             policy[forest.choice[:-1] + solution.response] = 1.0
-        policies.append(policy)
     keys = np.concatenate([keys_of(rules, forest.seen, best_response) for forest in forests])
-    choice = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(forest.choice) for forest in forests]))])
-    actions = np.concatenate([forest.actions for forest in forests])
-    strategy = strategy_of(keys, choice, actions, np.concatenate(policies))
-    return save_strategy(
-        folder, strategy, rules, value=solved.value, exploitability=max(solved.exploitability, 0.0), **facts
+    sizes = np.concatenate([np.diff(forest.choice) for forest in forests])
+    order, places = (np.lexsort(rows.T[::-1]) for rows in (keys, np.repeat(keys, sizes, axis=0)))
+    strategy = Strategy(
+        keys=keys[order],
+        first=np.concatenate([[0], np.cumsum(sizes[order])]),
+        actions=np.concatenate([forest.actions for forest in forests])[places],
+        probabilities=np.concatenate(policies)[places],
     )
+    facts = {"value": solved.value, "exploitability": max(solved.exploitability, 0.0), **facts}
+    facts = {"rules": str(rules), "observation_version": VERSION, **facts}
+    write_artifact(Path(folder) / STRATEGY, KIND, FORMAT, strategy._asdict(), facts)
+    return Path(folder)
 
 
 def load(folder: str | Path) -> Solved:

@@ -143,7 +143,7 @@ def evaluate(solved: Solved, threads: int = 0) -> Solved:
     """Add the values of the policies in each deal to the object, and return it."""
     to_come = solved.trees.ending
     for forest, solution in zip(reversed(solved.trees.forests), reversed(solved.solutions), strict=True):
-        run_kernel(evaluate_deals, forest, threads, to_come, solution)
+        run_kernel(evaluate_deals, forest, threads, to_come, 0, solution)
         to_come = solution.values
     return solved
 
