@@ -54,11 +54,11 @@ def outcomes(game: Game, depth: Depth) -> set[Margins]:
 
 
 def after_moves(game: Game, depth: Depth) -> dict[Move, set[Margins]]:
-    """The outcomes after each move of the seat to act."""
+    """The outcomes after each move of the seat to act, less its sweeps, which searches do not list."""
     found = {}
     for move in game.legal_moves():
         game.push(move)
-        found[plain(move)] = outcomes(game, depth._replace(plies=depth.plies - 1))
+        found[move._replace(sweep=0)] = outcomes(game, depth._replace(plies=depth.plies - 1))
         game.pop()
     return found
 
@@ -86,11 +86,6 @@ def cheapest(game: Game, last: int) -> set[Margins]:
         found |= cheapest(game, last)
         game.pop()
     return found
-
-
-def plain(move: Move) -> Move:
-    """A move without its sweeps, which searches do not list."""
-    return move._replace(sweep=0)
 
 
 def way(move: Move) -> tuple[object, ...]:

@@ -10,7 +10,6 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -356,16 +355,9 @@ def test_a_study_has_rules_of_its_own_by_default(tmp_path: Path) -> None:
 SCRIPTS = sorted(path.stem for path in STUDIES.glob("*.py") if "__main__" in path.read_text(encoding="utf-8"))
 
 
-def load(name: str) -> Any:
-    """What a study defines."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(STUDIES)
-        return SimpleNamespace(**runpy.run_path(str(STUDIES / f"{name}.py"), run_name=name))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SCRIPTS if name != "late"])  # which takes long
 def test_a_script_runs(name: str, tmp_path: Path) -> None:
-    deals = str(load(name).STUDY.fewest)
-    assert run_script(STUDIES / f"{name}.py", "--deals", deals, "--out", str(tmp_path / "out"), folder=tmp_path)
+    deals = "3" if name == "coefficients" else "2"  # the fewest that it takes
+    assert run_script(STUDIES / f"{name}.py", "--deals", deals, "--out", "out", folder=tmp_path)
     assert [*(tmp_path / "out").iterdir()]

@@ -61,13 +61,10 @@ def test_a_saved_best_response_wins_what_was_computed_also_with_luck_taken_out(t
         solving.load(folder)
 
 
-def test_a_strategy_that_is_torn_or_for_other_rules_is_refused(sweep: Path, tmp_path: Path) -> None:
+def test_a_strategy_of_another_version_or_for_other_rules_is_refused(sweep: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="can't play 'mini-mulle players=2'"):
         agents.make(str(sweep), Rules.preset("mini-mulle"))
     path, (arrays, facts) = tmp_path / STRATEGY, load_strategy(sweep)
-    path.write_bytes((sweep / STRATEGY).read_bytes()[:-9])
-    with pytest.raises(ValueError, match=r"strategy\.safetensors is torn, or no strategy"):
-        load_strategy(tmp_path)
     whole = arrays._asdict()
     for own, about, reason in (
         (whole, {**facts, "observation_version": 0}, "for observations of version 0"),
@@ -107,17 +104,14 @@ def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
     assert not list((tmp_path / "broken").glob("solved-*"))
 
 
-def test_what_was_kept_by_another_solve_or_is_torn_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_kept_by_another_solve_or_of_other_trees_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(solving.saving, "FILES", "none")  # as after a kill at the end
     solving.solve_into(tmp_path, SWEEP, GAP, 1000)
     with pytest.raises(ValueError, match=r"holds a solve with gap 0\.0001, not 0\.001; give another --out"):
         solving.solve_into(tmp_path, SWEEP, 1e-3, 1000)
     path = tmp_path / "solved-deals-1.safetensors"
-    data = path.read_bytes()
-    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    with pytest.raises(ValueError, match=r"solved-deals-1.safetensors was changed.*remove it"):
-        solving.solve_into(tmp_path, SWEEP, GAP, 1000)
-    path.write_bytes(data)
     arrays, about = read_artifact(path, KEPT_KIND, KEPT_FORMAT)
     write_artifact(path, KEPT_KIND, KEPT_FORMAT, {**arrays, "values": arrays["values"][:-1]}, about)
     with pytest.raises(ValueError, match="belongs to other trees than this version grows; remove it"):

@@ -23,14 +23,14 @@ from krypenv.training.solving.pairs import Pairs, hold_pair, list_pairs
 FULL = -(1 << 40)  # returned when an array is full
 STEPS = 64  # more than the actions of a play
 MOST_DEPTH = 160  # most actions of a deal: two hands of 26 cards, and their captures
-ITEMS = "nodes", "edges", "infosets", "choices", "leaves", "positions", "publics", "hands", "histories"
+ITEMS = "nodes", "edges", "infosets", "choices", "leaves", "positions", "hands", "histories"
 COUNTS = np.dtype([(item, np.int64) for item in ITEMS], align=True)
 
 FRAME = np.dtype(  # a history on the way through a tree
     [
         ("game", GAME),
-        ("public", np.int64),  # its public history
-        ("origin", np.int64),  # the public history in which the next or pending play begins
+        ("public", np.int64),  # a hash of its public history
+        ("origin", np.int64),  # a hash of that in which the next or pending play begins
         ("length", np.int64),  # `STEPS` for each play, and the actions of the pending one
         ("last", np.int64, (2,)),  # the last choice of each seat, or -1
         ("node", np.int64),
@@ -59,7 +59,7 @@ class Forest(NamedTuple):
     before: np.ndarray  # (infosets,) int64: the seat's previous choice in this deal, or -1
     actions: np.ndarray  # (choices,) int16
     gain: np.ndarray  # (leaves,) float64: the change of seat 0's margin in this deal
-    public: np.ndarray  # (leaves,) int64: its public history
+    public: np.ndarray  # (leaves,) int64: a hash of its public history
     follower: np.ndarray  # (leaves,) int32: the position of the next deal, -1 where the game is over
     first: np.ndarray  # (hands,) int64: the first node, or -1 - leaf, for each pair of hands
     chance: np.ndarray  # (hands,) float64: its probability
@@ -73,7 +73,6 @@ class Index(NamedTuple):
     All but `positions` may be cleared between two deals.
     """
 
-    publics: np.ndarray  # public history before a play, the play, public history after it
     infosets: np.ndarray  # public history, hand, information set
     arrivals: np.ndarray  # public history, hand and last own choice, node
     positions: np.ndarray  # a hash, the number of the deal, position
@@ -98,10 +97,16 @@ class Walk(NamedTuple):
 
 
 @kernel
+def hash_pair(first: int, second: int) -> int:
+    """Hash two numbers; the order counts."""
+    return np.int64(mix(np.uint64(first) * np.uint64(0x9E3779B97F4A7C15) ^ mix(np.uint64(second))) >> np.uint64(1))
+
+
+@kernel
 def number_of(table: np.ndarray, first: int, second: int, following: int) -> int:
     """Find the number of a pair of keys in a table; a new pair is entered with the following number."""
     mask = np.int64(len(table) - 1)
-    at = np.int64(mix(np.uint64(first) * np.uint64(0x9E3779B97F4A7C15) ^ mix(np.uint64(second)))) & mask
+    at = hash_pair(first, second) & mask
     while table[at, 2] >= 0 and (table[at, 0] != first or table[at, 1] != second):
         at = (at + 1) & mask
     if table[at, 2] < 0:
@@ -164,7 +169,6 @@ def has_room(walk: Walk, forest: Forest, index: Index) -> bool:
         and counts.choices + choices <= len(forest.actions)
         and counts.leaves < len(forest.gain)
         and counts.positions < len(index.followers)
-        and 2 * (counts.publics - base.publics) < len(index.publics)
         and 2 * (counts.infosets - base.infosets) < len(index.infosets)
         and 2 * (counts.nodes - base.nodes) < len(index.arrivals)
     )
@@ -206,8 +210,7 @@ def add_node(compiled: np.record, walk: Walk, frame: np.record, count: int, fore
         counts.choices += count
         counts.infosets += 1
         forest.choice[infoset + 1] = counts.choices
-    way = np.int64(mix(np.uint64(hand)) ^ mix(np.uint64(last + 2)) >> np.uint64(1))
-    forest.arrives[node] = number_of(index.arrivals, frame.public, way, node) == node
+    forest.arrives[node] = number_of(index.arrivals, frame.public, hash_pair(hand, last), node) == node
     forest.infoset[node] = infoset
     forest.edge[node] = counts.edges
     counts.edges += count
@@ -216,14 +219,13 @@ def add_node(compiled: np.record, walk: Walk, frame: np.record, count: int, fore
 
 
 @kernel
-def advance(compiled: np.record, walk: Walk, frame: np.record, action: int, forest: Forest, index: Index) -> None:
+def advance(compiled: np.record, walk: Walk, frame: np.record, action: int) -> None:
     """Carry out an action."""
-    game, counts = frame.game, forest.counts[0]
+    game = frame.game
     act(compiled, game, action, walk.scratch[0])
     if len(walk.record) > 0:
         note_play(compiled, game, walk.record)
-    frame.public = number_of(index.publics, frame.origin, play_code(game), counts.publics)
-    counts.publics += frame.public == counts.publics
+    frame.public = hash_pair(frame.origin, play_code(game))
     frame.length += 1
     if game.pending == NO_CARD:
         frame.origin = frame.public
@@ -241,7 +243,7 @@ def settle(compiled: np.record, walk: Walk, frame: np.record, forest: Forest, in
         count = list_actions(game, walk.actions)
         if count > 1 or walk.keeps_all:
             return add_node(compiled, walk, frame, count, forest, index)
-        advance(compiled, walk, frame, walk.actions[0], forest, index)
+        advance(compiled, walk, frame, walk.actions[0])
     return FULL
 
 
@@ -268,7 +270,7 @@ def walk_hands(compiled: np.record, walk: Walk, public: int, forest: Forest, ind
         walk.frames[depth + 1] = frame
         after = walk.frames[depth + 1]
         after.last[forest.seat[infoset]] = choice
-        advance(compiled, walk, after, np.int64(forest.actions[choice]), forest, index)
+        advance(compiled, walk, after, np.int64(forest.actions[choice]))
         child = settle(compiled, walk, after, forest, index)
         if child == FULL:
             return FULL
@@ -283,8 +285,7 @@ def walk_hands(compiled: np.record, walk: Walk, public: int, forest: Forest, ind
 def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index) -> int:
     """Add the tree of the deal that begins in `walk.root`; return 0, or FULL."""
     root, pairs, counts = walk.root[0], walk.pairs, forest.counts[0]
-    begin, public, total = counts.hands, counts.publics, 0.0
-    counts.publics += 1
+    begin, total = counts.hands, 0.0
     for combination in range(list_pairs(compiled, root, pairs)):
         sets = hold_pair(root, pairs, combination)
         if sets == 0.0:
@@ -292,7 +293,7 @@ def walk_deal(compiled: np.record, walk: Walk, forest: Forest, index: Index) -> 
         at = counts.hands
         if at == len(forest.first):
             return FULL
-        forest.first[at] = walk_hands(compiled, walk, public, forest, index)
+        forest.first[at] = walk_hands(compiled, walk, begin, forest, index)
         if forest.first[at] == FULL:
             return FULL
         forest.dealt[at, 0], forest.dealt[at, 1] = pairs.packed[0], pairs.packed[1]

@@ -180,7 +180,7 @@ def grow_forest(
     room = dict.fromkeys([*sizes.values(), "positions"], 1 << 12)
     sizes |= {"seen": "infosets"} if sees else {}
     counts, starts = handle(records(COUNTS, 1)), handle(records(COUNTS, deals + 1))
-    tables, positions, followers = [np.zeros((1 << 16, 3), np.int64)] * 3, np.zeros((0, 3), np.int64), np.zeros(0, GAME)
+    tables, positions, followers = [np.zeros((1 << 16, 3), np.int64)] * 2, np.zeros((0, 3), np.int64), np.zeros(0, GAME)
     at, full = 0, counts.copy()
     while True:
         arrays |= {name: _enlarged(arrays[name], room[of] + 1) for name, of in sizes.items()}
@@ -190,10 +190,10 @@ def grow_forest(
             copy_table(smaller, positions)
         tables = [  # a table is full when half of its entries are in use
             np.full((max(len(table), 1 << (4 * int(full[name][0] - counts[name][0])).bit_length()), 3), -1)
-            for table, name in zip(tables, ("publics", "infosets", "nodes"), strict=True)
+            for table, name in zip(tables, ("infosets", "nodes"), strict=True)
         ]
         forest = Forest(counts=counts, starts=starts, order=np.zeros(0, np.int64), **arrays)
-        index = Index(tables[0], tables[1], tables[2], positions, handle(followers.view(np.recarray)), counts.copy())
+        index = Index(tables[0], tables[1], positions, handle(followers.view(np.recarray)), counts.copy())
         at = walk_deals(compiled, handle(roots), at, walk, forest, index)
         used = {item: int(counts[item][0]) for item in room}
         if at == deals:

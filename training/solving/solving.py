@@ -5,7 +5,6 @@ A game is solved deal by deal, from the last one back: the values of a deal are 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -162,17 +161,13 @@ def lost_to_equilibrium(equilibrium: Solved, solved: Solved, threads: int = 0) -
 
 def spread_of(solved: Solved) -> float:
     """Compute the standard deviation of the margin of a game between the two policies, in points."""
-    forests: list[Forest] = []
-    trees, mean = solved.trees, solved.trees.ending
+    trees, mean, square = solved.trees, solved.trees.ending, solved.trees.ending**2
     for forest, solution in zip(reversed(trees.forests), reversed(solved.solutions), strict=True):
-        goes_on = forest.follower >= 0
-        after = np.zeros(len(forest.gain))
-        after[goes_on] = mean[forest.follower[goes_on]]
-        forests.insert(0, forest._replace(gain=forest.gain**2 + 2 * forest.gain * after))
-        mean = solution.values
-    squared = dataclasses.replace(trees, forests=forests, ending=trees.ending**2)
-    square = evaluate(with_policies(squared, [solution.policy for solution in solved.solutions]), 1).value
-    return math.sqrt(max(square - solved.value**2, 0.0))
+        gain, after = forest.gain, np.append(mean, 0.0)[forest.follower]  # which is -1 where the game is over
+        moment = blank(forest)._replace(policy=solution.policy)
+        run_kernel(evaluate_deals, forest._replace(gain=gain**2 + 2 * gain * after), 1, square, 0, moment)
+        mean, square = solution.values, moment.values
+    return math.sqrt(max(float(trees.chances @ square) - solved.value**2, 0.0))
 
 
 def grow_for_agents(rules: Rules) -> Trees:
