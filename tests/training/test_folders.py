@@ -21,7 +21,7 @@ from krypenv.inputs.files import write_whole
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import ExploitSettings, exploit
-from krypenv.training.exploiting.best_response import response_settings, train_response
+from krypenv.training.exploiting.exploiting import response_settings, train_response
 from krypenv.training.lab import run_study
 from krypenv.training.learn.run import train
 from krypenv.training.learn.settings import TrainSettings

@@ -216,8 +216,8 @@ def draw_ranges(rules: Rules, game: np.ndarray, bounds: Bounds) -> Ranges:
         _, copies, codes = unseen_kinds(rules, game)
         counts = (held[other][:, None] // codes & 3) + (dealt[own] // codes & 3)
         held[other] = held[other][(counts <= copies).all(axis=1)]
-    own, other = (choose_hands(hands, [hand], bounds.hands, random) for hand, hands in zip(dealt, held, strict=True))
-    return own, other
+    first, second = (choose_hands(hands, [hand], bounds.hands, random) for hand, hands in zip(dealt, held, strict=True))
+    return first, second
 
 
 def choose_hands(hands: IntArray, first: npt.ArrayLike, count: int, random: np.random.Generator) -> IntArray:
