@@ -46,6 +46,8 @@ def play(rules: str, deals: int, seed: int) -> dict[str, Any]:
 
 def tasks(setup: lab.Setup) -> list[lab.Task]:
     """Return a match for each rule set."""
+    if setup.deals < 3:
+        raise ValueError(f"the study coefficients needs at least 3 deals, not {setup.deals}")
     return [lab.Task(text, play, {"rules": text, "deals": setup.deals, "seed": setup.seed}) for text in setup.sets]
 
 
@@ -97,7 +99,7 @@ def draw(axes: Any, rows: list[tuple[str, ...]]) -> None:
 
 STUDY = lab.Study(
     "coefficients", "Which coefficients of the luck control leave least variance?", tasks, answer, deals=1000,
-    fewest=3, agent=NETWORK, sets=SETS,
+    agent=NETWORK, sets=SETS,
 )  # fmt: skip
 
 if __name__ == "__main__":

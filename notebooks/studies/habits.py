@@ -47,9 +47,14 @@ def low_and_free(rules: Rules, *_: Int8Array) -> BoolArray:
     return (rules.card_points == 0) & (hand_values(rules) <= 7)
 
 
+def capturing(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
+    """Return which playable cards would capture, (B, 52)."""
+    return ~lab.creeping(rules, observations, masks) & (masks[:, :NUM_KINDS] > 0)
+
+
 def free_captures(*seen: Any) -> BoolArray:
     """Return which cards capture and take in no point, (B, 52)."""
-    return lab.capturing(*seen) & (least_points(*seen) == 0)
+    return capturing(*seen) & (least_points(*seen) == 0)
 
 
 def fouls(*seen: Any) -> BoolArray:
@@ -122,7 +127,7 @@ def in_last_deal(most: int, cards: Any) -> lab.Habit:
 
 HABITS: dict[str, lab.Habit] = {
     "creep": lab.plays_only(lab.creeping),
-    "capture": lab.plays_only(lab.capturing),
+    "capture": lab.plays_only(capturing),
     "pay 0 at most": captures_up_to(0),
     "pay 2 at most": captures_up_to(2),
     "creep the highest": lab.plays_first(minus(hand_values), lab.creeping),
@@ -131,16 +136,16 @@ HABITS: dict[str, lab.Habit] = {
     "creep aces last": lab.plays_first(aces, lab.creeping),
     "low cards first": lab.plays_first(minus(low_and_free), lab.creeping),
     "low cards last": lab.plays_first(low_and_free, lab.creeping),
-    "seek the last capture": in_last_deal(2, lab.capturing),
+    "seek the last capture": in_last_deal(2, capturing),
     "avoid the last capture": in_last_deal(2, lab.creeping),
-    "capture in the last deal": in_last_deal(NUM_KINDS, lab.capturing),
+    "capture in the last deal": in_last_deal(NUM_KINDS, capturing),
     "creep in the last deal": in_last_deal(NUM_KINDS, lab.creeping),
     "set up no sweep": lab.plays_first(chance),
     "set up sweeps": lab.plays_first(minus(chance)),
-    "capture the cheapest": lab.plays_first(least_points, lab.capturing),
-    "capture the dearest": lab.plays_first(minus(least_points), lab.capturing),
-    "capture the fewest cards": lab.plays_first(minus(cards_left), lab.capturing),
-    "capture the most cards": lab.plays_first(cards_left, lab.capturing),
+    "capture the cheapest": lab.plays_first(least_points, capturing),
+    "capture the dearest": lab.plays_first(minus(least_points), capturing),
+    "capture the fewest cards": lab.plays_first(minus(cards_left), capturing),
+    "capture the most cards": lab.plays_first(cards_left, capturing),
     "take beside a spade": while_one_lies(IS_SPADE, free_captures),
     "leave beside a spade": while_one_lies(IS_SPADE, no(free_captures)),
     "foul a ten of diamonds": while_one_lies(STORAN, fouls),

@@ -91,10 +91,10 @@ def test_cards_that_creep_and_capture_are_those_of_the_legal_moves() -> None:
             moves = game.legal_moves()
             creeps = {str(move) for move in moves if not move.takes}
             takes = {str(move)[:2] for move in moves if move.takes}
+            takes_cards = (lambda names: lambda *_: np.array(kinds_of(names)))(takes)
             if game.pending is None:
                 assert lab.creeping(*row)[0].tolist() == kinds_of(creeps)
-                assert lab.capturing(*row)[0].tolist() == kinds_of(takes)
-                assert lab.plays_only(lab.capturing)(*row)[0, :NUM_KINDS].tolist() == kinds_of(takes)
+                assert lab.plays_only(takes_cards)(*row)[0, :NUM_KINDS].tolist() == kinds_of(takes)
                 last = set(sorted(creeps, key=kinds_of)[:1])  # the creep with the highest number
                 first = lab.plays_first(lambda *_: order, among=lab.creeping)(*row)[0, :NUM_KINDS]
                 assert first.tolist() == kinds_of(takes | last)
@@ -221,7 +221,7 @@ def test_effects_that_both_seeds_tell_apart_with_one_sign_are_tested_together() 
 
 # ---------------------------------------------------------------------- studies
 
-SETUP = lab.Setup(TWO, "greedy", 1)
+SETUP = lab.Setup(TWO, "greedy", 2)
 
 
 def square(number: int, fail: bool = False) -> int:
@@ -238,7 +238,7 @@ def squares(stop: int) -> lab.Study:
         total = sum(results.values())
         return lab.Answer({"sum": total}, ("what", "sum"), [("squares", f"{total}")])
 
-    return lab.Study("squares", "What is the sum?", lambda setup: tasks, answer, deals=1, fewest=1)
+    return lab.Study("squares", "What is the sum?", lambda setup: tasks, answer, deals=2)
 
 
 def test_a_study_is_resumed_and_read_and_another_one_refused(tmp_path: Path) -> None:
@@ -249,14 +249,14 @@ def test_a_study_is_resumed_and_read_and_another_one_refused(tmp_path: Path) -> 
     assert lab.run_study(squares(0), SETUP, tmp_path, "it").figures == {"sum": 14}  # nothing is done twice
     fields = json.loads((tmp_path / RESULT).read_text())
     [run] = fields["runs"]
-    about = {"command": "it", "rules": str(TWO), "agent": "greedy", "deals": 1, "seed": 0}
+    about = {"command": "it", "rules": str(TWO), "agent": "greedy", "deals": 2, "seed": 0}
     assert fields["question"] == "What is the sum?"
     assert run == run | about | {"figures": {"sum": 14}, "columns": ["what", "sum"], "rows": [["squares", "14"]]}
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert before[FIGURE].startswith(b"\x89PNG")
     for setup, other in (
-        (lab.Setup(TWO, "greedy", 1, 5), "seed 0, not 5"),
-        (lab.Setup(TWO, "greedy", 1, luck="on"), "luck None, not "),
+        (lab.Setup(TWO, "greedy", 2, 5), "seed 0, not 5"),
+        (lab.Setup(TWO, "greedy", 2, luck="on"), "luck None, not "),
     ):
         with pytest.raises(ValueError, match=f"holds a study with {other}"):
             lab.run_study(squares(9), setup, tmp_path)
@@ -267,7 +267,6 @@ def test_what_a_study_cannot_use_is_refused(tmp_path: Path) -> None:
     creeps = lab.compare("x", "Which?", {"creep": CREEPS})
     for setup, reason in (
         (lab.Setup(TWO, "random", 2), "random does not value its actions"),
-        (lab.Setup(TWO, "greedy", 1), "the study x needs at least 2 deals, not 1"),
         (lab.Setup(Rules.preset("mulle"), "greedy", 2), "the study x knows only games like Krypkasino"),
     ):
         with pytest.raises(ValueError, match=reason):
@@ -335,7 +334,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit, match="2"):
         lab.main(squares(9), ["--deals", "0", "--out", str(tmp_path / "out")])
     told = capsys.readouterr().err
-    assert "deals should be greater than or equal to 1, not 0" in told
+    assert "deals should be greater than or equal to 2, not 0" in told
     assert len(told.splitlines()) == 1
     assert not (tmp_path / "out").exists()
 

@@ -7,7 +7,6 @@ from .effects import (
 )
 from .habits import (
     Habit as Habit,
-    capturing as capturing,
     column as column,
     creeping as creeping,
     plays_first as plays_first,

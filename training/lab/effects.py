@@ -24,20 +24,16 @@ Key = TypeVar("Key")
 Figure = Mapping[str, float]  # mean, low and high; also P and ALONE if it is tested
 
 
-def p_value(samples: FloatArray) -> float:
-    """Test independent samples, (n,), for a mean other than zero; return the p value of the two-sided t test."""
-    if len(samples) < 2:
-        return 1.0
-    return float(ttest_1samp(samples, 0.0).pvalue) if samples.std() else float(not samples.any())
-
-
 def effects_of(samples: Mapping[Key, FloatArray]) -> dict[Key, dict[str, float]]:
-    """Test independent samples, (n,) each, together, and return their figures by name.
+    """Test independent samples, (n,) each, together for means other than zero, and return their figures by name.
 
-    A figure has `mean`, `low` and `high`, its p value by Holm over all samples (`P`), and its unadjusted p value
-    (`ALONE`), which `replicated` needs.
+    A figure has `mean`, `low` and `high`, its p value by Holm over all samples (`P`), and that of the two-sided t test
+    alone (`ALONE`), which `replicated` needs. A single sample has p value 1; where all are equal, it is 0 or 1.
     """
-    alone = [p_value(sample) for sample in samples.values()]
+    alone = [
+        1.0 if len(sample) < 2 else float(ttest_1samp(sample, 0.0).pvalue if sample.std() else not sample.any())
+        for sample in samples.values()
+    ]
     return {
         key: {**_plain(interval(sample)), P: float(p), ALONE: own_p}
         for (key, sample), p, own_p in zip(samples.items(), holm(alone), alone, strict=True)

@@ -81,11 +81,6 @@ def creeping(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArr
     return (column(rules, observations, masks, "creeps") > 0) & playable(rules, observations, masks)
 
 
-def capturing(rules: Rules, observations: Int8Array, masks: Int8Array) -> BoolArray:
-    """Mark the playable cards that would capture, (B, 52)."""
-    return ~creeping(rules, observations, masks) & playable(rules, observations, masks)
-
-
 def plays_only(cards: Cards) -> Habit:
     """Make the habit of playing only some cards, where one of them can be played."""
 

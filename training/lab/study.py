@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,7 @@ class Setup:
     sets: tuple[str, ...] = ()  # rule sets that the study compares, if any
 
     def __post_init__(self) -> None:
-        check_number("deals", self.deals, 1, MOST_DEALS)
+        check_number("deals", self.deals, 2, MOST_DEALS)  # a single one has no interval
         check_number("seed", self.seed, 0, LARGEST_SEED)
         control_for(self.luck, [agents.make_known(self.agent, self.rules)], self.rules)
 
@@ -98,7 +97,6 @@ class Study:
     rules: str = "krypkasino"  # by default
     agent: str = ""  # by default; empty for a strong agent
     sets: tuple[str, ...] = ()  # rule sets that the study compares by default, if any
-    fewest: int = 2  # fewest deals; a single one has no interval
     any_rules: bool = False  # whether the study accepts games that are not like Krypkasino
 
 
@@ -113,8 +111,6 @@ def run_study(
     """
     if not (study.sets or study.any_rules or is_main(setup.rules)):
         raise ValueError(f"the study {study.name} knows only games like Krypkasino, not '{setup.rules}'")
-    if setup.deals < study.fewest:
-        raise ValueError(f"the study {study.name} needs at least {study.fewest} deals, not {setup.deals}")
     tasks = study.tasks(setup)
     weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
     identity = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
@@ -123,20 +119,14 @@ def run_study(
         columns, rows = answer.table
         fields = {**identity, **run.about, "columns": columns, "rows": rows, "figures": answer.figures}
         write_json(folder / RESULT, {"question": study.question, "runs": [fields]})
-        draw_picture(folder / FIGURE, study.question, answer)
+        figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
+        axes = figure.subplots()
+        answer.draw(axes) if answer.draw else draw_bars(answer.figures, axes)
+        if axes.patches:  # bars: a height that fits their labels
+            figure.set_figheight(max(figure.get_figheight(), 0.45 * len(axes.get_yticks())))
+        figure.suptitle(study.question, fontsize=11)
+        save_figure(folder / FIGURE, figure, dpi=110)
     return answer
-
-
-def draw_picture(path: Path, question: str, answer: Answer) -> None:
-    """Write the figure of an answer as PNG, with a height that fits its labels."""
-    figure = Figure(figsize=(8, 4.5), dpi=110, layout="constrained")
-    axes = figure.subplots()
-    draw = answer.draw or partial(draw_bars, answer.figures)
-    draw(axes)
-    if axes.patches:
-        figure.set_figheight(max(figure.get_figheight(), 0.45 * len(axes.get_yticks())))
-    figure.suptitle(question, fontsize=11)
-    save_figure(path, figure, dpi=110)
 
 
 # ---------------------------------------------------------------------- the command line
@@ -173,7 +163,7 @@ def _settings_of(study: Study) -> type[Place]:
     """Make the settings of a study's command line, of one game or of several rule sets."""
     fields: dict[str, Any] = {
         "agent": (AgentName | None, option(study.agent or None, "who plays [default: a strong agent]", AGENTS)),
-        "deals": (int, option(study.deals, "number of deals", LENGTH, ge=1, le=MOST_DEALS)),
+        "deals": (int, option(study.deals, "number of deals", LENGTH, ge=2, le=MOST_DEALS)),
         "seed": (int, seed_option("seed of deals and agents")),
         "luck": (Luck, option("off", "take luck out of the margins of matches", LENGTH)),
         "out": (File, output(Path("runs") / study.name, "folder of the answer", "DIR")),
