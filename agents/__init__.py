@@ -116,21 +116,19 @@ def make_known(spec: str, rules: RulesLike | None = None, seed: int = 0) -> Base
     if spec not in _AGENTS:
         refuse_zip(spec)
     name, options = parse_spec(spec)
-    if is_own(name):
-        if not isinstance(spec, Typed):
-            refuse_import(spec)
-        if name not in _OWN:
-            return make_own(spec, rules, seed)
-        check_options(name, _OWN[name], options)
-        return _OWN[name](rules, seed, **options)
-    if name not in _AGENTS:
+    if is_own(name) and not isinstance(spec, Typed):
+        refuse_import(spec)
+    if is_own(name) and name not in _OWN:
+        return make_own(name, options, rules, seed)
+    makers = _AGENTS | _OWN
+    if name not in makers:
         raise ValueError(
             f"unknown agent {shown(name)}{did_you_mean(name, _AGENTS)}; the agents are {', '.join(_AGENTS)}, "
             "and a path to a model's folder, module:Class, process(command='...'), llm(model='...') and "
             "sb3(path='...') are agents too"
         )
-    check_options(name, _AGENTS[name], options)
-    return _AGENTS[name](rules, seed, **options)
+    check_options(name, makers[name], options)
+    return makers[name](rules, seed, **options)
 
 
 def check_recorded(spec: str) -> None:

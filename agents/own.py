@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, cast
 
-from krypenv.agents.base import WORDS, BaseAgent, check_known, format_spec, parse_spec
+from krypenv.agents.base import WORDS, BaseAgent, check_known, format_spec
 from krypenv.game.base_agent import move_of
 from krypenv.inputs.words import describe_error, one_line, shown, to_install
 from krypenv.rules import Rules
@@ -23,6 +23,7 @@ from krypenv.rules import Rules
 PROGRAM = "process"  # the name of an agent that is another program
 LLM = "llm"  # of one that is a language model
 SB3 = "sb3"  # and of one that is a model of Stable-Baselines3
+_NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 _OWN = re.compile(rf"\s*(?:{WORDS}:{WORDS}|{PROGRAM}|{LLM}|{SB3})\s*(?:\(.*)?", re.DOTALL)
 
 
@@ -52,18 +53,19 @@ def refuse_import(spec: str, how: str = "name it yourself, where you start this"
     )
 
 
-def make_own(spec: Typed, rules: Rules, seed: int) -> BaseAgent:
+def make_own(name: str, options: dict[str, Any], rules: Rules, seed: int) -> BaseAgent:
     """Import the class of a custom agent, and make `Class(rules, seed, **options)`.
 
     An agent without `name`, `rules` or `move` gets them. Raises ValueError if any of that fails.
     """
-    name, options = parse_spec(spec)
     made_by = _import_class(name)
-    check_known(name, _options_of(name, made_by), options)
     try:
-        inspect.signature(made_by).bind(rules, seed, **options)
-    except TypeError as error:
+        signature = inspect.signature(made_by)
+        given = signature.bind_partial(rules, seed).arguments
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{name} can't be made by Class(rules, seed, **options): {error}") from None
+    named = {key: one for key, one in signature.parameters.items() if one.kind in _NAMED and key not in given}
+    check_known(name, {key: one.default for key, one in named.items()}, options)
     agent: Any = _tried(name, lambda: made_by(rules, seed, **options), "can't be made")
     for key, value in (("name", format_spec(name, options)), ("rules", rules)):
         if not _tried(name, partial(hasattr, agent, key), "is no agent"):
@@ -94,17 +96,6 @@ def _import_class(name: str) -> Any:
     if not callable(getattr(member, "act_on" if getattr(member, "cheats", False) else "act", None)):
         raise ValueError(f"{name} is no agent: it has no method act(observations, action_masks)")
     return member
-
-
-def _options_of(name: str, made_by: Callable[..., Any]) -> dict[str, Any]:
-    """List the parameters after rules and seed, with their defaults."""
-    try:
-        parameters = list(inspect.signature(made_by).parameters.values())
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} can't be made by Class(rules, seed, **options): it has no signature") from None
-    named = [one for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
-    positional = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters[:2])
-    return {one.name: one.default for one in named if one not in parameters[:positional]}
 
 
 def _tried(name: str, call: Callable[[], Any], fault: str) -> Any:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from krypenv.agents.base import BaseAgent, IntArray
+from krypenv.agents.base import BaseAgent, IntArray, check_seed, name_of, options_of
+from krypenv.envs.structs import seen_values
 from krypenv.features import history_in
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.observation import history_columns
+from krypenv.rules import Rules
 from krypenv.runtime.threads import Lock, in_turn
 from krypenv.worlds.determinize import check_genuine, determinize
 
@@ -20,16 +24,23 @@ MOST_PLANS = 100_000  # observations under which planned actions are kept
 
 
 class Asked(BaseAgent):
-    """Plays whole moves that something else answers, by their staged actions.
+    """Plays whole moves that something else answers, by their staged actions; a subclass has `ask`.
 
-    A subclass has `ask`, and sets `name` and `rules`.
+    Args:
+        name: the name in the string of the agent.
+        rules, seed, options: what the subclass is made from, and a copy too; `options` may hold more.
     """
 
     needs_history = True  # questions list the plays of the deal, where they are known
 
-    def __init__(self) -> None:
-        self.lock = Lock()
+    def __init__(self, name: str, rules: Rules, seed: int, options: dict[str, Any]) -> None:
+        options = {key: options[key] for key in options_of(type(self))}
+        self.name, self.rules, self.lock = name_of(name, type(self), options), rules, Lock()
+        self._made = partial(type(self), rules, check_seed(seed), **options)
         self._plans: dict[bytes, list[int]] = {}  # the next actions of moves, by observation
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._made, ()
 
     def ask(self, games: Sequence[Game], seen: np.ndarray) -> list[str]:
         """Ask for a legal move of the seat to act in each game, which shows it a row of `seen`, (M, N) int8, alone."""
@@ -71,7 +82,12 @@ class Asked(BaseAgent):
         return actions[0]
 
 
-def plays_seen(game: Game, seen: np.ndarray) -> list[tuple[int, Move]] | None:
+def view_of(game: Game, seen: np.ndarray, listed: bool = True) -> dict[str, Any]:
+    """Describe what the seat to act sees, as docs/programs.md says; `seen`, (N,) int8, may have the history block."""
+    return seen_values(game, game.turn, seen, _plays_seen(game, seen), listed)
+
+
+def _plays_seen(game: Game, seen: np.ndarray) -> list[tuple[int, Move]] | None:
     """List the plays of the deal with their seats, without sweeps; None for an observation without the history."""
     history, plays = history_in(game.rules, seen[None])[0], []
     if len(history) == 0:

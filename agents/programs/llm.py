@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
+import operator
 import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from krypenv.agents.base import check_seed, name_of
 from krypenv.agents.own import LLM
-from krypenv.agents.programs.asked import Asked, plays_seen
-from krypenv.envs.structs import seen_values
+from krypenv.agents.programs.asked import Asked, view_of
+from krypenv.agents.scripted import Random
 from krypenv.envs.text_game import read_reply, rules_in_words
 from krypenv.game.game import Game
 from krypenv.inputs.files import read_file
@@ -49,6 +47,9 @@ class Usage:
     completion_tokens: int = 0
     seconds: float = 0.0  #: of waiting; parallel decisions count each
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*map(operator.add, astuple(self), astuple(other)))
+
     def __str__(self) -> str:
         """Sum up in a sentence, per decision."""
         count = max(self.decisions, 1)
@@ -57,12 +58,6 @@ class Usage:
             f"{self.completion_tokens / count:,.0f} tokens and {self.seconds / count:.2f} s, "
             f"{self.legal_at_once / count:.1%} legal at once, {self.played_at_random / count:.1%} played at random"
         )
-
-
-class _Decision(NamedTuple):
-    move: str  # empty if no reply was legal
-    fault: str  # of the last reply
-    took: Usage
 
 
 class Llm(Asked):
@@ -109,59 +104,45 @@ class Llm(Asked):
         illegal: str = RANDOM,
         parallel: int = 8,
     ) -> None:
-        super().__init__()
         if not model:
             raise ValueError("llm needs the name of a model, as in llm(model='qwen3', url='http://127.0.0.1:8000/v1')")
         if illegal not in (RANDOM, FORFEIT):
             raise ValueError(f"illegal is {RANDOM!r} or {FORFEIT!r}, not {shown(illegal)}")
-        options: dict[str, Any] = {
-            "model": model, "url": url, "key": key, "prompt": prompt, "listed": listed, "tries": tries,
-            "seconds": seconds, "tokens": tokens, "temperature": temperature, "illegal": illegal, "parallel": parallel,
-        }  # fmt: skip
-        self.name, self.rules, self.usage = name_of(LLM, Llm, options), rules, Usage()
-        self._made = partial(Llm, rules, check_seed(seed), **options)
-        self._rng = np.random.default_rng(seed)
-        self._listed, self._tries, self._seconds, self._forfeits = listed, tries, float(seconds), illegal == FORFEIT
+        super().__init__(LLM, rules, seed, locals())
+        self.usage = Usage()
+        self._listed, self._tries, self._seconds = listed, tries, float(seconds)
+        self._random = None if illegal == FORFEIT else Random(rules, seed)
         self._prompt = _read_prompt(Path(prompt) if prompt else PROMPT, rules)
         self._client = _connect(url, key)
-        self._request: dict[str, Any] = {"model": model} | ({"max_completion_tokens": tokens} if tokens else {})
-        self._request |= {} if temperature is None else {"temperature": temperature}
+        limits = {"max_completion_tokens": tokens or None, "temperature": temperature}
+        self._request = {"model": model} | {name: value for name, value in limits.items() if value is not None}
         self._pool = ThreadPoolExecutor(parallel)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self._made, ()
 
     def ask(self, games: Sequence[Game], seen: np.ndarray) -> list[str]:
         """Ask the model for a legal move in each game."""
-        texts = [
-            str(seen_values(game, game.turn, row, plays_seen(game, row), self._listed)["text"])
-            for game, row in zip(games, seen, strict=True)
-        ]
+        texts = [view_of(game, row, self._listed)["text"] for game, row in zip(games, seen, strict=True)]
         decisions = list(self._pool.map(self._decide, games, texts))
-        for decision in decisions:
-            for field in dataclasses.fields(Usage):
-                total = getattr(self.usage, field.name) + getattr(decision.took, field.name)
-                setattr(self.usage, field.name, total)
-        return [self._move_of(game, decision) for game, decision in zip(games, decisions, strict=True)]
+        self.usage = sum((took for *_, took in decisions), self.usage)
+        return [
+            move or self._without_reply(game, fault) for game, (move, fault, _) in zip(games, decisions, strict=True)
+        ]
 
-    def _move_of(self, game: Game, decision: _Decision) -> str:
-        if decision.move:
-            return decision.move
-        if self._forfeits:
-            raise ModelFailed(f"{one_line(self.name)} forfeits: {decision.fault}")
+    def _without_reply(self, game: Game, fault: str) -> str:
+        """Choose a random move in place of a legal reply; raise ModelFailed to forfeit."""
+        if self._random is None:
+            raise ModelFailed(f"{one_line(self.name)} forfeits: {fault}")
         self.usage.played_at_random += 1
-        twin, before = game.copy(), len(game.moves)
-        while len(twin.moves) == before:
-            twin.act(int(self._rng.choice(twin.legal_actions())))
-        return str(twin.last_move)
+        return str(self._random.move(game))
 
-    def _decide(self, game: Game, view: str) -> _Decision:
-        """Ask about a decision until a reply is legal, or tries or seconds are spent."""
+    def _decide(self, game: Game, view: str) -> tuple[str, str, Usage]:
+        """Ask about a decision until a reply is legal, or tries or seconds are spent.
+
+        Returns the move, or else an empty text; the fault of the last wrong reply; and what that took.
+        """
         system, user = self._prompt
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user.replace("{view}", view)}]
-        took, begun, fault = Usage(decisions=1), time.monotonic(), ""
-        move = ""
-        for number in range(self._tries):
+        took, begun, move, fault = Usage(decisions=1), time.monotonic(), "", ""
+        while not move and took.replies < self._tries:
             completion = self._complete(messages, begun + self._seconds)
             if completion is None:
                 fault = f"it did not answer within {self._seconds:g} seconds"
@@ -174,16 +155,13 @@ class Llm(Asked):
             reply = (message.content or message.refusal or "") if message else ""
             try:
                 move = str(read_reply(game, reply))
-                took.legal_at_once = int(number == 0)
-                break
             except ValueError as error:
                 fault = str(error)
-            messages += [
-                {"role": "assistant", "content": reply},
-                {"role": "user", "content": AGAIN.format(fault=f"{fault}." if fault[-1] not in ".!" else fault)},
-            ]
+                again = AGAIN.format(fault=f"{fault}." if fault[-1] not in ".!" else fault)
+                messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": again}]
+        took.legal_at_once = int(bool(move) and took.replies == 1)
         took.seconds = time.monotonic() - begun
-        return _Decision(move, fault, took)
+        return move, fault, took
 
     def _complete(self, messages: list[dict[str, str]], deadline: float) -> Any:
         """Request a completion; None if there is none by the deadline. A busy endpoint is asked again meanwhile."""

@@ -29,23 +29,15 @@ class ProgramFailed(ValueError):
     """A program can't be started, or breaks the protocol; the message names it and what it did."""
 
 
-def split_command(command: str) -> list[str]:
-    """Split a command into words as a shell does; no shell reads them. Raises ValueError if there is no word."""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise ValueError(f"the command {shown(command)} can't be split into words: {str(error).lower()}") from None
-    if not words:
-        raise ValueError("process needs a command, as in process(command='python my_bot.py')")
-    return words
-
-
 class Peer:
     """A running program, which is ended for good by its first failure.
 
     The program has a session of its own, so that Ctrl-C does not reach it. It is ended with this object, after a
     farewell, together with its process group; a process that has left the group, as by `setsid`, goes on. If this
     process is killed, the program sees the end of its standard input.
+
+    Attributes:
+        words: the words of the command.
 
     Raises ProgramFailed if the program can't be started, and ValueError for an empty command.
     """
@@ -54,16 +46,18 @@ class Peer:
         self.command, self._owner = command, os.getpid()
         self._fault = ""
         self._output, self._errors = bytearray(), tempfile.TemporaryFile("a+b")  # noqa: SIM115  # it ends with this
-        words = split_command(command)
+        self.words = _split(command)
         try:
             process = subprocess.Popen(
-                words, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+                self.words, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
                 start_new_session=True,
             )  # fmt: skip
         except OSError as error:
             self._errors.close()
             reason = error.strerror or str(error)
-            raise ProgramFailed(f"the program {shown(command)} can't be started: {shown(words[0])}: {reason}") from None
+            raise ProgramFailed(
+                f"the program {shown(command)} can't be started: {shown(self.words[0])}: {reason}"
+            ) from None
         self._process = process
         self._stdin, self._stdout = (pipe.fileno() for pipe in (process.stdin, process.stdout) if pipe)
         os.set_blocking(self._stdin, False)
@@ -140,6 +134,17 @@ class Peer:
             self._errors.seek(max(self._errors.seek(0, os.SEEK_END) - QUOTED, 0))
             quoted = printable(" ".join(self._errors.read().decode(errors="replace").split()))
         return f"the program {shown(self.command)} {deed}" + (f"; its standard error ends: {quoted}" if quoted else "")
+
+
+def _split(command: str) -> list[str]:
+    """Split a command into words as a shell does; no shell reads them. Raises ValueError if there is no word."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ValueError(f"the command {shown(command)} can't be split into words: {str(error).lower()}") from None
+    if not words:
+        raise ValueError("process needs a command, as in process(command='python my_bot.py')")
+    return words
 
 
 def _line(message: dict[str, Any]) -> bytes:

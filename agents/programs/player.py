@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Sequence
 from functools import partial
 from importlib import metadata
@@ -13,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from krypenv import observation
-from krypenv.agents.base import check_seed, name_of
 from krypenv.agents.own import PROGRAM
-from krypenv.agents.programs.asked import Asked, plays_seen
-from krypenv.agents.programs.peer import Peer, ProgramFailed, split_command
-from krypenv.envs.structs import seen_values
+from krypenv.agents.programs.asked import Asked, view_of
+from krypenv.agents.programs.peer import Peer, ProgramFailed
 from krypenv.game.game import Game
 from krypenv.inputs.words import one_line, shown
 from krypenv.rules import Rules
@@ -51,8 +48,7 @@ def hello(rules: Rules, seed: int, seconds: float) -> dict[str, Any]:
 
 def decide(number: int, game: Game, seen: np.ndarray, seconds: float) -> dict[str, Any]:
     """Ask for a move of the seat to act in a game that shows it `seen`, (N,) int8, and nothing else."""
-    values = seen_values(game, game.turn, seen, plays_seen(game, seen))
-    return {"type": "decide", "id": number, "seconds": seconds, **values}
+    return {"type": "decide", "id": number, "seconds": seconds, **view_of(game, seen)}
 
 
 def check_answer(answer: Any, key: str, number: int | None = None) -> dict[str, Any]:
@@ -76,8 +72,8 @@ def check_answer(answer: Any, key: str, number: int | None = None) -> dict[str, 
 class Program(Asked):
     """Plays what another program answers, in the protocol of docs/programs.md.
 
-    The program is started when this object is made, and ended with it. Each question holds all that the seat may know.
-    A move is asked for once, and then played by its staged actions.
+    The program is started when this object is made, and ended with it; a copy starts one of its own. Each question
+    holds all that the seat may know. A move is asked for once, and then played by its staged actions.
 
     Args:
         command: the command that starts it; it is split into words as a shell does, and no shell is started.
@@ -92,21 +88,14 @@ class Program(Asked):
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, command: str = "", seconds: float = SECONDS) -> None:
-        super().__init__()
-        options: dict[str, Any] = {"command": command, "seconds": seconds}
-        self.name, self.rules = name_of(PROGRAM, Program, options), rules
-        self.files = [Path(word) for word in split_command(command) if os.path.isfile(word)]
-        self._made = partial(Program, rules, check_seed(seed), **options)
-        self._seconds = float(seconds)
-        self._asked = 0
+        super().__init__(PROGRAM, rules, seed, locals())
+        self._seconds, self._asked = float(seconds), 0
         self._peer = Peer(command, BYE)
+        self.files = [path for path in map(Path, self._peer.words) if path.is_file()]
         greeting, at_most = hello(rules, seed, self._seconds), max(TO_START, self._seconds)
         answer = self._peer.ask(greeting, at_most, partial(check_answer, key=NAME))
         if ERROR in answer:
             self._peer.fail(f"won't play: {one_line(answer[ERROR])}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self._made, ()  # a copy starts a program of its own
 
     def end(self) -> None:
         """End the program, as happens when this object is collected."""
