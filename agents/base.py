@@ -12,14 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NUM_KINDS
 from krypenv.game.base_agent import BaseAgent, check_game, sight_of
 from krypenv.game.game import Game
 from krypenv.inputs.words import did_you_mean, is_whole, shown
 from krypenv.kernels.compiled import compile_rules
-from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
-from krypenv.state import MAX_DECK, State
+from krypenv.state import MAX_DECK
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -68,8 +66,13 @@ class Agent(Protocol):
 
     An agent may also have `remembers`, False if earlier calls change nothing; `needs_features` and `needs_history`,
     True if it reads these blocks, which come after the observation; `is_quick`, True if luck is taken out of its
-    matches only if asked; and `probabilities(observations, action_masks)`, which returns those of its actions, (B, A)
-    float64, with `draws`, False if it does not draw its actions by them.
+    matches only if asked; `probabilities(observations, action_masks)`, which returns those of its actions, (B, A)
+    float64, with `draws`, False if it does not draw its actions by them; and `log_weights`, a belief, with `believes`,
+    False if all weights are equal (see `Guided.log_weights`).
+
+    One with `cheats`, True, sees whole games, as a bound on what can be gained: in place of `act` it has
+    `act_on(state, action_masks)`, with `state` (B,) of `GAME`. Its `sees_deck` is False if it ignores the cards that
+    are still to be dealt.
 
     All that `make` returns also have `move(game)`, of `BaseAgent`. Several threads may call an agent of the package at
     once: its calls take turns (`krypenv.runtime.threads.in_turn`).
@@ -109,50 +112,6 @@ class Policy(BaseAgent):
     def _probabilities(self, observations: np.ndarray, action_masks: np.ndarray) -> FloatArray:
         """Compute the probability of each action, (B, A)."""
         raise NotImplementedError
-
-
-class Cheater(Agent, Protocol):
-    """An agent that sees the whole game, hidden hands and deck included: a bound on what can be gained.
-
-    With `sees_deck = False` it ignores the cards that are still to be dealt, so they are chance to it.
-    """
-
-    cheats: bool  # True
-
-    def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
-        """Choose a legal action for each row, (B,) int64, from whole games, (B,) of `GAME`, and (B, 105) int8 masks."""
-        ...
-
-
-class Believer(Agent, Protocol):
-    """An agent with a belief: some hidden hands are likelier to it than others."""
-
-    believes: bool  # False if all weights are equal, with its options and rules
-
-    def log_weights(self, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.float64]:
-        """Compute the log importance weight of each combination of hidden hands, (W,) float64, up to a constant.
-
-        `observation` is (N,) int8, of the seat to act before its `act` is called, and `hands` (W, P - 1, 52) int8, the
-        cards of the other seats by place, from the next one on, all of which agree with it (`check_hands`).
-
-        A weight is the likelihood of a combination in the agent's belief, relative to uniform deals: it weights worlds
-        that `krypenv.determinize` samples. The probability of a combination is its share of all weighted deals.
-        """
-        ...
-
-
-def check_hands(rules: Rules, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.int8]:
-    """Check hidden hands for `log_weights`; raises ValueError unless they are dealt from the unseen cards."""
-    dealt = np.asarray(hands)
-    if dealt.dtype != np.int8 or dealt.shape[1:] != (rules.players - 1, NUM_KINDS):
-        raise ValueError(
-            f"hidden hands are int8 of shape (W, {rules.players - 1}, {NUM_KINDS}), not {shown(dealt.shape)}"
-        )
-    sizes = observation[LAYOUT["hand_size"]][1 : rules.players]
-    unseen = rules.deck_counts - observation[LAYOUT["seen"]]
-    if (dealt < 0).any() or (dealt.sum(axis=1) > unseen).any() or (dealt.sum(axis=2) != sizes).any():
-        raise ValueError("hidden hands are as many of the unseen cards as the other seats hold, and these are not")
-    return dealt
 
 
 def is_main(rules: Rules) -> bool:

@@ -167,7 +167,7 @@ class _Oracle(Sampler):
 
     @in_turn
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
-        """Choose the action of the best move of each row, (B,) int64; see `krypenv.agents.base.Cheater`."""
+        """Choose the action of the best move of each row, (B,) int64; see `krypenv.agents.Agent`."""
         seen, sight = self._look(check_state(self.rules, state))
         seen, masks = check_decisions(self.rules, seen, action_masks)
         return self._answer(self._job(seen, masks), sight)

@@ -61,37 +61,33 @@ def reconstruct_plays(
 
     There are none if the history does not fit the observation. Call `set_root` first.
     """
-    scratch = workspace.listing.scratch
     belief.count = 0
     count = 0
-    while count < len(plays) and card_of(plays[count]) != NO_CARD:
+    while count < len(plays) and first_of(plays[count], _CARD, NUM_KINDS) >= 0:
         count += 1
     if count == 0 or not rewind(compiled, seen, plays, count, belief, workspace):
         return
-    if not replay(compiled, plays, count, NO_SEAT, belief, scratch):  # only to see how the sums grow in the deal
-        return
-    keep_sums(compiled, belief.start, belief.ahead)
     viewer = workspace.decision.root.seat
-    if not replay(compiled, plays, count, viewer, belief, scratch) or belief.ahead.seat != viewer:
+    if not replay(compiled, plays, count, viewer, belief, workspace.listing.scratch) or belief.ahead.seat != viewer:
         belief.count = 0
+    for at in range(belief.count):
+        correct_sums(compiled, belief.games[at], belief.start, belief.ahead)
 
 
 @kernel
-def card_of(play: np.ndarray) -> int:
-    """Read the card of a row of the history, NO_CARD if there is none."""
-    for kind in range(NUM_KINDS):
-        if play[_CARD + kind]:
-            return kind
-    return NO_CARD
+def first_of(play: np.ndarray, start: int, size: int) -> int:
+    """Find the first entry that is not 0 of a block of a play in the history: its place, or -1 if there is none."""
+    for place in range(size):
+        if play[start + place]:
+            return place
+    return -1
 
 
 @kernel
 def seat_of(compiled: np.record, play: np.ndarray, viewer: int) -> int:
-    """Read the seat of a row of the history."""
-    for place in range(compiled.players):
-        if play[_WHO + place]:
-            return (viewer + place) % compiled.players
-    return NO_SEAT
+    """Read the seat of a play in the history, NO_SEAT if there is none."""
+    place = first_of(play, _WHO, compiled.players)
+    return NO_SEAT if place < 0 else (viewer + place) % compiled.players
 
 
 @kernel
@@ -116,7 +112,7 @@ def rewind(
     game.taken_ranks = 0
     for at in range(count - 1, -1, -1):
         play, captures = plays[at], False
-        card, seat = card_of(play), seat_of(compiled, play, viewer)
+        card, seat = first_of(play, _CARD, NUM_KINDS), seat_of(compiled, play, viewer)
         if seat == NO_SEAT:
             return False
         return_card(game, seat, card)
@@ -154,19 +150,19 @@ def replay(
 ) -> bool:
     """Make the first `count` plays from `belief.start`, in `belief.ahead`; return whether all of them are legal.
 
-    With a `viewer` other than NO_SEAT, note the positions of the other seats' plays.
+    The positions before the plays of seats other than the viewer are kept.
     """
     game: Any = belief.ahead
     belief.ahead = belief.start
     belief.count = 0
     others = 0
     for at in range(count):
-        others += viewer != NO_SEAT and plays[at, _WHO] == 0
+        others += plays[at, _WHO] == 0
     for at in range(count):
-        card, seat = card_of(plays[at]), np.int64(game.seat)
-        if viewer != NO_SEAT and seat_of(compiled, plays[at], viewer) != seat:
+        card, seat = first_of(plays[at], _CARD, NUM_KINDS), np.int64(game.seat)
+        if seat_of(compiled, plays[at], viewer) != seat:
             return False
-        if viewer != NO_SEAT and seat != viewer:
+        if seat != viewer:
             others -= 1
             if others < MOST_PLAYS:
                 belief.games[belief.count] = game  # a copy
@@ -201,16 +197,16 @@ def make_play(compiled: np.record, game: np.record, move: np.record, scratch: np
 
 
 @kernel
-def keep_sums(compiled: np.record, start: np.record, end: np.record) -> None:
-    """Set the sums at the start of the deal to those of now less what the replay has added to them."""
+def correct_sums(compiled: np.record, game: np.record, start: np.record, end: np.record) -> None:
+    """Subtract from the sums of a position what the replay has added in all, as it began with the sums of now."""
     for seat in range(compiled.players):
-        start.points[seat] += start.points[seat] - end.points[seat]
-        start.sweeps[seat] += start.sweeps[seat] - end.sweeps[seat]
-        start.void_sweeps[seat] += start.void_sweeps[seat] - end.void_sweeps[seat]
-        start.cards_won[seat] += start.cards_won[seat] - end.cards_won[seat]
-        start.spades_won[seat] += start.spades_won[seat] - end.spades_won[seat]
-        start.mulles[seat] += start.mulles[seat] - end.mulles[seat]
-        start.mulle_scores[seat] += start.mulle_scores[seat] - end.mulle_scores[seat]
+        game.points[seat] -= end.points[seat] - start.points[seat]
+        game.sweeps[seat] -= end.sweeps[seat] - start.sweeps[seat]
+        game.void_sweeps[seat] -= end.void_sweeps[seat] - start.void_sweeps[seat]
+        game.cards_won[seat] -= end.cards_won[seat] - start.cards_won[seat]
+        game.spades_won[seat] -= end.spades_won[seat] - start.spades_won[seat]
+        game.mulles[seat] -= end.mulles[seat] - start.mulles[seat]
+        game.mulle_scores[seat] -= end.mulle_scores[seat] - start.mulle_scores[seat]
 
 
 @kernel

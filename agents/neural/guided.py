@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.base import check_hands, is_main, name_of
+from krypenv.agents.base import is_main, name_of
 from krypenv.agents.moves.making import carry_out, leads_to
 from krypenv.agents.neural.belief import log_likelihood, reconstruct_plays, resample_systematically
 from krypenv.agents.neural.inference import Weights, load_weights, score_legal
@@ -32,6 +32,8 @@ from krypenv.agents.search.worlds import Job, next_world, set_root
 from krypenv.cards import NUM_KINDS
 from krypenv.features import history_in
 from krypenv.game.moves import Move
+from krypenv.inputs.words import shown
+from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, kernel
 from krypenv.runtime.threads import in_turn
@@ -117,20 +119,12 @@ def does_repeat(compiled: np.record, game: np.record) -> bool:
 
 
 @kernel
-def solves_last(compiled: np.record, game: np.record) -> bool:
-    """Check whether a playout that ends in a position gets the value of the last deal, solved with open hands.
-
-    Between two players nothing is hidden there from a seat that has counted.
-    """
-    return compiled.is_main and compiled.players == 2 and not game.over and game.deal_number == compiled.num_deals
-
-
-@kernel
 def play_out_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> None:
     """Write the values of the open moves in a world: the margin of a playout, and the prior of the network.
 
     The prior is `plan.prior` points for each unit by which the logit of the move is behind the best one. Values are
-    cached by hidden hand within a decision. Where nothing is hidden, they are solved.
+    cached by hidden hand within a decision. Where nothing is hidden, they are solved; so is the last deal of two after
+    a playout, where nothing is hidden from a seat that has counted.
     """
     if workspace.decision.is_open:
         solve_world(job, plan.solver, end, workspace)
@@ -138,7 +132,7 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -
     compiled, caches = job.compiled[0], plan.scratch[0].caches
     listing, decision, tally = workspace.listing, workspace.decision, workspace.tally
     ahead, side = decision.ahead, decision.root.seat % compiled.teams
-    last_deal = decision.root.deal_number
+    last_deal, of_two = decision.root.deal_number, compiled.is_main and compiled.players == 2
     slot = slot_of_hand(decision.world, 1 - decision.root.seat, caches) if caches.has_values else 0
     hand = caches.hands[slot]
     if caches.has_values and hand.is_valued:
@@ -154,7 +148,7 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -
             play_out_network(compiled, plan.weights, ahead, last_deal, path_of(at, caches), plan.scratch[0])
         else:
             play_out_other(compiled, ahead, last_deal, plan.style, end, workspace)
-        if solves_last(compiled, ahead):
+        if of_two and not ahead.over and ahead.deal_number == compiled.num_deals:
             key = mix(decision.seed + np.uint64(at + 1))
             margin = solve_open_deal(compiled, ahead, side, end, key, workspace)
         else:
@@ -314,10 +308,24 @@ class Guided(Examiner):
 
     @in_turn
     def log_weights(self, observation: np.ndarray, hands: np.ndarray) -> npt.NDArray[np.float64]:
-        """Compute the log importance weight of each combination of hands, (W,); see `krypenv.agents.base.Believer`."""
-        seen = for_kernels(np.asarray(observation)[None])
+        """Compute the log importance weight of each combination of hidden hands, (W,) float64, up to a constant.
+
+        `observation` is (N,) int8, of the seat to act before its `act` is called, and `hands` (W, P - 1, 52) int8, the
+        cards of the other seats by place, from the next one on. Raises ValueError unless these are as many of the
+        unseen cards as the seats hold.
+
+        A weight is the likelihood of a combination in the agent's belief, relative to uniform deals: it weights worlds
+        that `krypenv.determinize` samples. The probability of a combination is its share of all weighted deals.
+        """
+        seen, hands = for_kernels(np.asarray(observation)[None]), for_kernels(np.asarray(hands))
         determinize(seen, 0, self.rules)  # raises ValueError for an impossible observation
-        hands = for_kernels(check_hands(self.rules, seen[0], hands))
+        shape = self.rules.players - 1, NUM_KINDS
+        if hands.dtype != np.int8 or hands.shape[1:] != shape:
+            raise ValueError(f"hidden hands are int8 of shape (W, {shape[0]}, {shape[1]}), not {shown(hands.shape)}")
+        sizes = seen[0, LAYOUT["hand_size"]][1 : self.rules.players]
+        unseen = self.rules.deck_counts - seen[0, LAYOUT["seen"]]
+        if (hands < 0).any() or (hands.sum(axis=1) > unseen).any() or (hands.sum(axis=2) != sizes).any():
+            raise ValueError("hidden hands are as many of the unseen cards as the other seats hold, and these are not")
         logs = np.zeros(len(hands))
         if self.believes:
             plan = self._plan._replace(plays=self._plays(seen))

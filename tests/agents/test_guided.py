@@ -44,8 +44,10 @@ def guided(models: dict[Rules, str], rules: Rules = MAIN, seed: int = 5, **optio
 
 
 def hidden_choices(rules: Rules, steps: int = 9) -> tuple[np.ndarray, np.ndarray]:
-    """Observations and masks of decisions with a choice before the last deal, single takes among them."""
-    engine = played(rules, 24, steps)
+    """Observations, history too, and masks of decisions with a choice before the last deal, single takes among them."""
+    engine = Engine(rules, 24, seed=3, history=True)
+    for _ in range(steps):
+        engine.step(engine.sample_actions())
     chosen = (engine.action_mask.sum(axis=1) > 1) & (engine.observation[:, DEALS_LEFT] > 0)
     assert chosen.sum() > 4
     return engine.observation[chosen], engine.action_mask[chosen]
@@ -77,17 +79,24 @@ def test_games_are_played_on_as_the_learned_agent_plays_them(rules: Rules, deals
 # ---------------------------------------------------------------------- the agent
 
 
-@pytest.mark.parametrize("rules", [TEAMS, SWEDEN], ids=str)
-def test_the_seed_decides_and_threads_change_nothing(models: dict[Rules, str], rules: Rules) -> None:
-    asked = hidden_choices(rules)
-    alone, shared = guided(models, rules), guided(models, rules, threads=3)
+@pytest.mark.parametrize(
+    ("rules", "options"), [(TEAMS, {}), (SWEDEN, {}), (MAIN, {"proposals": 5, "worlds": 6, "prior": 0.0})], ids=str
+)
+def test_the_seed_decides_and_threads_change_nothing(
+    models: dict[Rules, str], rules: Rules, options: dict[str, float]
+) -> None:
+    """Whether worlds are weighted, by the history block, or not."""
+    asked = hidden_choices(rules, 17)
+    alone, shared = guided(models, rules, **options), guided(models, rules, threads=3, **options)
     assert alone.name == shared.name
     np.testing.assert_array_equal(alone.action_values(*asked), shared.action_values(*asked))
     actions = alone.act(*asked)
     assert actions.dtype == np.int64
     np.testing.assert_array_equal(actions, shared.act(*asked))
-    others = [guided(models, rules, seed).act(*asked) for seed in range(6, 12)]
-    assert any((other != actions).any() for other in others)
+    others = [guided(models, rules, seed, **options).act(*asked) for seed in range(6, 12)]
+    others += [guided(models, rules, **(options | {"proposals": 1})).act(*asked)] if options else []
+    assert any((other != actions).any() for other in others[:6])
+    assert not options or (others[-1] != actions).any()
 
 
 def test_a_large_prior_leaves_the_choice_to_the_network(models: dict[Rules, str]) -> None:
@@ -116,7 +125,7 @@ def test_the_prior_is_points_for_each_unit_of_a_logit(models: dict[Rules, str], 
     plain, preferring = (
         guided(models, rules, worlds=UNPRUNED, prior=prior).action_values(*asked) for prior in (0.0, 0.5)
     )
-    logits = network_of(rules).evaluate(*asked)[0].astype(float)
+    logits = network_of(rules).logits(*asked).astype(float)
     behind = logits - logits.max(axis=1, keepdims=True)
     tried = np.isfinite(plain) & (asked[1] > 0)
     assert (behind[tried] >= LEAST_LOGIT - 1e-4).all()
