@@ -6,7 +6,7 @@ that count or allow more than Krypkasino have others (`krypenv.agents.neural.mov
 
 from __future__ import annotations
 
-import threading
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,17 +14,10 @@ import numpy.typing as npt
 
 from krypenv.agents.base import is_main
 from krypenv.agents.moves.listing import known_sweeps
-from krypenv.agents.moves.record import reset_listing
-from krypenv.agents.neural import move_features
-from krypenv.agents.neural.move_features import judge_actions, write_move_features
+from krypenv.agents.neural.move_features import MOVE_FEATURES, FeatureSet, judge_actions, write_move_features
 from krypenv.agents.workspace import make_workspaces
 from krypenv.cards import NO_CARD, NUM_RANKS, NUM_SUITS, TAKE
-from krypenv.features import (
-    COLUMNS as FEATURES,
-    DESCRIPTIONS as FEATURE_DESCRIPTIONS,
-    WIDTH as FEATURES_WIDTH,
-    write_entries,
-)
+from krypenv.features import COLUMNS, DESCRIPTIONS, WIDTH, write_entries
 from krypenv.kernels.compiled import (
     FIRST_LONER,
     NIBBLE,
@@ -41,8 +34,8 @@ from krypenv.kernels.weighing import weigh_action
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.rules import Rules
 from krypenv.runtime.jit import for_kernels, kernel
+from krypenv.runtime.threads import Lock
 
-VERSION = 1  # of the main game's action features; a network reads only the version it was trained on
 _ENTRIES = (
     ("left", NUM_RANKS, "by rank: cards on the table after it"),
     (
@@ -62,52 +55,22 @@ _ENTRIES = (
     ("held", 1, "copies of the card in the own hand"),
     ("seen", 1, "copies of the card that the seat has seen"),
 )
-COLUMNS: dict[str, slice] = {**FEATURES, **slices_of(_ENTRIES, FEATURES_WIDTH)}
-WIDTH = FEATURES_WIDTH + sum(size for _, size, _ in _ENTRIES)  # entries for each legal action of the main game
-MAX_WIDTH = max(WIDTH, move_features.WIDTH)
-DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
-
-
-class FeatureSet(NamedTuple):
-    """The action features of some rules."""
-
-    version: int | str  # as in a model's file
-    columns: dict[str, slice]  # the places of each feature
-    descriptions: dict[str, str]  # of each feature
-
-    @property
-    def width(self) -> int:
-        """W, the number of entries for each legal action."""
-        return max(part.stop for part in self.columns.values())
-
-
-FEATURE_SETS = {
-    "main": FeatureSet(VERSION, COLUMNS, {name: {**FEATURE_DESCRIPTIONS, **DESCRIPTIONS}[name] for name in COLUMNS}),
-    "moves": FeatureSet(move_features.VERSION, move_features.COLUMNS, move_features.DESCRIPTIONS),
-}
-
+_DIVISORS = {
+    "least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
+    "taker_chance": 50.0, "risk_chance": 50.0,
+}  # fmt: skip
+MAIN_FEATURES = FeatureSet(
+    1,
+    COLUMNS | slices_of(_ENTRIES, WIDTH),
+    {name: DESCRIPTIONS[name] for name in COLUMNS} | {name: text for name, _, text in _ENTRIES},
+    _DIVISORS,
+)
 _LEFT, _TAKERS, _OWN, _PRICE, _RISK, _TAKER_CHANCE, _RISK_CHANCE, _HELD, _SEEN_COPIES = (
-    COLUMNS[name].start for name, _, _ in _ENTRIES
+    part.start for part in slices_of(_ENTRIES, WIDTH).values()
 )
 _HAND, _TABLE, _SEEN = (LAYOUT[name].start for name in ("hand", "table", "seen"))
 _NEVER = 99  # the price of a sum that can't be reached
-
-
-class _Workspace(threading.local):
-    """A thread's workspace, allocated once."""
-
-    def __init__(self) -> None:
-        self.workspaces, self.rules = make_workspaces(), ""
-
-    def borrow(self, rules: Rules) -> np.ndarray:
-        """Borrow the workspace, (1,) of `WORKSPACE`, with caches emptied if they are of other rules."""
-        if self.rules != str(rules):
-            reset_listing(self.workspaces["listing"])
-            self.rules = str(rules)
-        return self.workspaces
-
-
-_WORKSPACE = _Workspace()
+_LOCK = Lock()  # of all workspaces
 
 
 class ActionFeatures(NamedTuple):
@@ -118,14 +81,15 @@ class ActionFeatures(NamedTuple):
     features: npt.NDArray[np.int8]  # (L, W)
 
 
-def kind_of(rules: Rules) -> str:
-    """Choose the action features of some rules, a key of `FEATURE_SETS`: main, or moves."""
-    return "main" if is_main(rules) else "moves"
-
-
 def features_of(rules: Rules) -> FeatureSet:
     """Look up the action features of some rules."""
-    return FEATURE_SETS[kind_of(rules)]
+    return MAIN_FEATURES if is_main(rules) else MOVE_FEATURES
+
+
+@lru_cache(8)
+def _workspace_for(rules: Rules) -> np.ndarray:
+    """Allocate a workspace, (1,) of `WORKSPACE`, whose caches of captures are valid for these rules."""
+    return make_workspaces()
 
 
 def gather_action_features(
@@ -136,8 +100,8 @@ def gather_action_features(
     counts = masks.sum(axis=1, dtype=np.int64)
     actions = np.empty(counts.sum(), np.int64)
     features = np.zeros((len(actions), features_of(rules).width), np.int8)
-    workspaces = _WORKSPACE.borrow(rules)
-    write_all_action_features(compile_rules(rules), observations, masks, workspaces, actions, features)
+    with _LOCK:
+        write_all_action_features(compile_rules(rules), observations, masks, _workspace_for(rules), actions, features)
     return ActionFeatures(counts, actions, features)
 
 

@@ -8,21 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.agents.moves.record import reset_listing
-from krypenv.agents.neural.action_features import FEATURE_SETS, prepare_actions, write_action_features
+from krypenv.agents.neural.action_features import MAIN_FEATURES, prepare_actions, write_action_features
 from krypenv.agents.neural.model_file import check_rules, load_model, rules_in
+from krypenv.agents.neural.move_features import MOVE_FEATURES
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Inputs, inputs_of
 from krypenv.agents.workspace import WORKSPACE
 from krypenv.cards import NUM_BUILDING_ACTIONS
 from krypenv.observation import LARGEST_SIZE
 from krypenv.rules import Rules
-from krypenv.runtime.jit import handle, kernel
+from krypenv.runtime.jit import kernel
 
 _ZERO = np.float32(0)
-MAX_WIDTH = max(features.width for features in FEATURE_SETS.values())
+MAX_WIDTH = max(MAIN_FEATURES.width, MOVE_FEATURES.width)
 MAX_INPUTS = max(MAX_UNITS, LARGEST_SIZE, MAX_WIDTH)  # of a layer
 LINE = 64  # bytes
-REWARD_SCALE = 0.1  # scales points for the value heads, so that losses are of the order of one
 
 NETWORK_SCRATCH = np.dtype(
     [
@@ -30,7 +29,6 @@ NETWORK_SCRATCH = np.dtype(
         ("shared", np.float32, (MAX_UNITS,)),  # its contribution to the layers that score an action
         ("card", np.float32, (MAX_UNITS,)),  # the first of these
         ("hidden", np.float32, (MAX_UNITS,)),  # and the second
-        ("pooled", np.float32, (MAX_UNITS,)),  # the mean of the second over the actions, by their probabilities
         ("active", np.uint32, (MAX_INPUTS,)),  # the inputs of a layer that are not 0
         ("legal", np.int64, (NUM_BUILDING_ACTIONS,)),  # the legal actions
         ("logits", np.float32, (NUM_BUILDING_ACTIONS,)),  # and their scores, in the same order
@@ -57,21 +55,14 @@ class Weights(NamedTuple):
     hidden: npt.NDArray[np.float32]  # (H, H)
     hidden_bias: npt.NDArray[np.float32]  # (H,)
     score: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
-    value_hidden: npt.NDArray[np.float32]  # (C + H, H)
-    value_hidden_bias: npt.NDArray[np.float32]  # (H,)
-    value: npt.NDArray[np.float32]  # (H + 1,): the bias comes last
 
     @classmethod
     def of(cls, state: Arrays, inputs: Inputs = MAIN) -> Weights:
         """Convert arrays named as in a model's file (`network.specs_of`) to the weights of these kernels.
 
-        `inputs` are those of the rules that the network was trained for (`network.inputs_of`).
-
-        Raises ValueError if a layer has more than `MAX_UNITS` units.
+        `inputs` are those of the rules that the network was trained for (`network.inputs_of`). A layer has at most
+        `MAX_UNITS` units.
         """
-        widest = max(len(state["read.bias"]), len(state["hidden.bias"]))
-        if widest > MAX_UNITS:
-            raise ValueError(f"the kernel has room for {MAX_UNITS} units in a layer of a network, not for {widest}")
         of_features, of_kinds = np.split(state["card.weight"].T, [inputs.features])
         arrays = (
             state["read.weight"].T * inputs.observation_scales[:, None],
@@ -82,9 +73,6 @@ class Weights(NamedTuple):
             state["hidden.weight"].T,
             state["hidden.bias"],
             np.append(state["score.weight"], state["score.bias"]),
-            state["judge.weight"].T,
-            state["judge.bias"],
-            np.append(state["value.weight"], state["value.bias"]),
         )
         return cls(*(in_lines(np.asarray(array, np.float32)) for array in arrays))
 
@@ -111,13 +99,6 @@ def in_lines(array: np.ndarray) -> np.ndarray:
     return copy
 
 
-def make_network_scratch(threads: int = 1) -> np.ndarray:
-    """Allocate fresh scratch and caches, (threads,) of `NETWORK_SCRATCH`."""
-    network_scratch = allocate_in_lines((threads,), NETWORK_SCRATCH).view(np.recarray)
-    reset_listing(network_scratch["workspace"]["listing"])
-    return handle(network_scratch)
-
-
 @kernel
 def score_legal(
     compiled: np.record, weights: Weights, observation: np.ndarray, count: int, network_scratch: np.record
@@ -134,41 +115,6 @@ def score_legal(
         if network_scratch.logits[at] > network_scratch.logits[best]:
             best = at
     return best
-
-
-@kernel
-def state_value(
-    compiled: np.record, weights: Weights, observation: np.ndarray, count: int, network_scratch: np.record
-) -> float:
-    """Compute the state value for the seat to act; its legal actions are the first `count` of `.legal`.
-
-    It is in the units that the network was trained on. Also writes the logits to `network_scratch.logits`.
-    """
-    read_decision(compiled, weights, observation, network_scratch)
-    units, size = len(weights.read_bias), len(weights.hidden_bias)
-    pooled, card = network_scratch.pooled, network_scratch.card
-    for unit in range(size):
-        pooled[unit] = 0
-    total, top = np.float32(0), np.float32(-np.inf)
-    for at in range(count):  # a softmax over what has been scored so far
-        action = network_scratch.legal[at]
-        logit = network_scratch.logits[at] = score_one(compiled, weights, observation, action, network_scratch)
-        highest = max(top, logit)
-        before, weight = np.exp(top - highest), np.exp(logit - highest)
-        total, top = total * before + weight, highest
-        for unit in range(size):
-            pooled[unit] = pooled[unit] * before + weight * max(network_scratch.hidden[unit], 0)
-    for unit in range(size):
-        card[unit] = weights.value_hidden_bias[unit]
-    for at in range(units):
-        if network_scratch.context[at] > 0:
-            add_row(card, network_scratch.context[at], weights.value_hidden[at], size)
-    for at in range(size):
-        add_row(card, pooled[at] / total, weights.value_hidden[units + at], size)
-    value = weights.value[size]
-    for unit in range(size):
-        value += max(card[unit], 0) * weights.value[unit]
-    return value
 
 
 @kernel

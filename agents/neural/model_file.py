@@ -12,9 +12,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import safetensors.numpy
+from safetensors import SafetensorError
 
 from krypenv.agents.neural.action_features import features_of
-from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape, check_network, inputs_of, parse_arrays, shape_of
+from krypenv.agents.neural.network import MAX_UNITS, Arrays, Shape, check_network, inputs_of, shape_of
 from krypenv.inputs.files import parse_json, read_file, write_whole
 from krypenv.inputs.words import shown
 from krypenv.observation import VERSION
@@ -53,22 +54,30 @@ def load_model(folder: str | Path) -> tuple[Arrays, dict[str, Any]]:
     """Read the weights of the network in a model folder, and its model.json, the card.
 
     Raises ModelError with one sentence if the folder is no model, is torn, was changed or is of another version, and if
-    the weights are not finite or too large.
+    the weights are no numbers or too large.
     """
-    folder = Path(folder)
-    card = read_card(folder)
-    path = folder / WEIGHTS
-    weights = _read(folder, path)
+    card, path = read_card(folder), Path(folder) / WEIGHTS
+    weights = _read(path)
     if card["weights_sha256"] != hashlib.sha256(weights).hexdigest():
         raise ModelError(f"{path} is not the file that {CARD} was written for; the model is torn or was changed")
     try:
-        arrays = parse_arrays(weights)
+        arrays = _parse_arrays(weights)
         check_network(arrays, Shape(**card["network"]), inputs_of(rules_in(card)))
     except ValueError as error:
         raise ModelError(
             f"the weights in {folder} don't fit the network that {CARD} describes: {WEIGHTS} {error}"
         ) from None
     return arrays, card
+
+
+def _parse_arrays(data: bytes) -> Arrays:
+    """Parse the bytes of a safetensors file; raises ValueError for other bytes."""
+    try:
+        return safetensors.numpy.load(data)
+    except KeyError as error:
+        raise ValueError(f"has a tensor of the type {error}, which NumPy does not know") from None
+    except (SafetensorError, AssertionError, TypeError, ValueError, RuntimeError, OverflowError, MemoryError):
+        raise ValueError("is torn, or no file of tensors") from None
 
 
 @cache
@@ -109,44 +118,39 @@ def _card_schema() -> Any:
 
 def read_card(folder: str | Path) -> dict[str, Any]:
     """Read the model.json in a folder; raises ModelError unless it is a card of this version."""
-    folder = Path(folder)
-    path = folder / CARD
-    text = _read(folder, path)
+    from krypenv.inputs.schema import check
+
+    path = Path(folder) / CARD
+    text = _read(path)
     try:
-        card = parse_json(text)
+        card: dict[str, Any] = parse_json(text)
     except ValueError as error:
         raise ModelError(f"{path} {error}") from None
     number = card.get("format") if isinstance(card, dict) else card
-    if not isinstance(card, dict) or type(number) is not int or number != FORMAT:
+    if not isinstance(card, dict) or number != FORMAT:
         raise ModelError(f"{folder} is a model of format {shown(number)}; this version reads format {FORMAT}")
-    try:
-        rules = Rules.parse(card["rules"])
-    except (KeyError, ValueError):  # refused below, after the versions
-        rules = Rules()
-    for inputs, key, version in (
-        ("observations", "observation_version", VERSION),
-        ("action features", "features_version", features_of(rules).version),
-    ):
-        if card.get(key) != version or isinstance(card[key], bool):
-            raise ModelError(
-                f"{folder} was trained on {inputs} of version {shown(card.get(key))}, "
-                f"and this krypenv gives version {shown(version)}; train it anew"
-            )
-    from krypenv.inputs.schema import check
-
     try:
         check(_card_schema(), card)
     except ValueError as error:
         raise ModelError(f"{path}: {error}") from None
+    for inputs, key, version in (
+        ("observations", "observation_version", VERSION),
+        ("action features", "features_version", features_of(rules_in(card)).version),
+    ):
+        if card.get(key) != version:
+            raise ModelError(
+                f"{folder} was trained on {inputs} of version {shown(card.get(key))}, "
+                f"and this krypenv gives version {shown(version)}; train it anew"
+            )
     return card
 
 
-def _read(folder: Path, path: Path) -> bytes:
+def _read(path: Path) -> bytes:
     try:
         return read_file(path)
     except (OSError, ValueError):
-        refuse_zip(str(folder))
-        raise ModelError(f"{folder} is no model; a model is a folder with {CARD} and {WEIGHTS}") from None
+        refuse_zip(str(path.parent))
+        raise ModelError(f"{path.parent} is no model; a model is a folder with {CARD} and {WEIGHTS}") from None
 
 
 def refuse_zip(name: str) -> None:

@@ -6,7 +6,7 @@ it takes and lays, what it leaves, and who can take something of that.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,21 @@ from krypenv.kernels.outlook import chance_of_sweep, compare_piles
 from krypenv.observation import LAYOUT, slices_of
 from krypenv.runtime.jit import kernel, other_kernel
 
-VERSION = "moves 1"  # of these features; a network reads only the version it was trained on
+
+class FeatureSet(NamedTuple):
+    """The action features of some rules."""
+
+    version: int | str  # as in a model's file; a network reads only the version it was trained on
+    columns: dict[str, slice]  # the places of each feature
+    descriptions: dict[str, str]  # of each feature
+    divisors: dict[str, float]  # that bring features to the order of one; 1 for others
+
+    @property
+    def width(self) -> int:
+        """W, the number of entries for each legal action."""
+        return max(part.stop for part in self.columns.values())
+
+
 TENTHS = 10.0  # worths are in tenths of a point
 _BY_CLASS = "by rank, then the two of spades and the ten of diamonds where they have other values in the hand: "
 _BY_VALUE = "by value, 0 to 16: "
@@ -86,16 +100,21 @@ _ENTRIES = (
     ("spades_open", 1, "spades that nobody has won then"),
     ("spades_sure", 1, "1 if most spades are the own side's whatever happens, -1 if they can't be any more"),
 )
-COLUMNS: dict[str, slice] = slices_of(_ENTRIES)
-WIDTH = sum(size for _, size, _ in _ENTRIES)  # entries for each legal action
-DESCRIPTIONS: dict[str, str] = {name: text for name, _, text in _ENTRIES}
+_DIVISORS = {
+    "gain": 15.0, "reply": 15.0, "keep": 15.0, "worth": 15.0, "behind": 15.0, "cards": 3.0, "points": 2.0,
+    "mulle": 8.0, "laid": 30.0, "laid_chance": 50.0, "left": 2.0, "left_cards": 4.0, "left_spades": 2.0,
+    "left_points": 2.0, "own_promise": 30.0, "other_promise": 30.0, "takers": 4.0, "takes": 10.0, "take_chance": 50.0,
+    "sweepers": 4.0, "sweep_chance": 50.0, "copies": 2.0, "cards_lead": 10.0, "cards_open": 20.0, "spades_lead": 4.0,
+    "spades_open": 6.0,
+}  # fmt: skip
+MOVE_FEATURES = FeatureSet("moves 1", slices_of(_ENTRIES), {name: text for name, _, text in _ENTRIES}, _DIVISORS)
 (
     _HELD, _SEEN_COPIES, _SWEEPS_COUNT, _LISTED, _GAIN, _REPLY, _KEEP, _WORTH, _BEHIND, _TRAILS, _CARDS, _SPADES,
     _POINTS, _SWEEPS, _MULLE, _LOOSE, _LAYS, _JOINS, _RAISES, _TAKES_BUILD, _TAKES_OWN, _MADE, _LAID, _LAID_CHANCE,
     _LEFT, _LEFT_CARDS, _LEFT_SPADES, _LEFT_POINTS, _OWN_BUILDS, _OTHER_BUILDS, _OWN_PROMISE, _OTHER_PROMISE, _TAKERS,
     _OWN_TAKERS, _TAKES, _TAKE_CHANCE, _SWEEPERS, _SWEEP_CHANCE, _COPIES, _OWN_COPIES, _CARDS_LEAD, _CARDS_OPEN,
     _CARDS_SURE, _SPADES_LEAD, _SPADES_OPEN, _SPADES_SURE,
-) = (COLUMNS[name].start for name, _, _ in _ENTRIES)  # fmt: skip
+) = (part.start for part in MOVE_FEATURES.columns.values())  # fmt: skip
 _HAND, _SEEN = (LAYOUT[name].start for name in ("hand", "seen"))
 _ONE: Any = np.int64(1)
 
@@ -112,7 +131,7 @@ def judge_actions(compiled: np.record, seen: np.ndarray, workspace: np.record) -
 def write_move_features(
     compiled: np.record, seen: np.ndarray, action: int, workspace: np.record, out: np.ndarray
 ) -> None:
-    """Write the features of a legal action to `out`, (WIDTH,) int8 zeros; call `judge_actions` first."""
+    """Write the features of a legal action to `out`, (W,) int8 zeros; call `judge_actions` first."""
     root, listing, judging = workspace.decision.root, workspace.listing, workspace.judging
     after, outlook = judging.after, judging.outlook
     card = np.int64(action) if action < TAKE else np.int64(root.pending)

@@ -7,14 +7,12 @@ All actions share one small scorer and one context, computed from the observatio
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import safetensors.numpy
-from safetensors import SafetensorError
 
-from krypenv.agents.neural.action_features import FEATURE_SETS, kind_of
+from krypenv.agents.neural.action_features import MAIN_FEATURES, features_of
+from krypenv.agents.neural.move_features import FeatureSet
 from krypenv.cards import NUM_ACTIONS, NUM_BUILDING_ACTIONS
 from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
@@ -24,7 +22,7 @@ FloatArray = npt.NDArray[np.float32]
 
 ILLEGAL = -(2.0**100)  # the logit of an illegal action, and of padding: far below any network's
 MAX_UNITS = 1 << 13  # in a layer, at most
-_LARGEST = 128.0  # the largest absolute input, before scaling
+LARGEST_WEIGHT = 1000.0  # so that no logit of a network with layers of `MAX_UNITS` can come to `ILLEGAL`
 
 
 @dataclass(frozen=True)
@@ -40,27 +38,23 @@ class Shape:
 class Inputs:
     """What a network reads under some rules: blocks of the observation, and the features of each legal action."""
 
-    blocks: tuple[tuple[str, int, int], ...]  # of the observation: name, start and stop
-    kind: str  # of the action features: main or moves
+    layout: dict[str, slice]  # the blocks of the observation
+    feature_set: FeatureSet
 
     def are_in(self, others: Inputs) -> bool:
         """Check whether other inputs begin with these, so that a network of these can read them."""
-        return self.blocks == others.blocks[: len(self.blocks)] and self.kind == others.kind
-
-    @property
-    def layout(self) -> dict[str, slice]:
-        """The blocks of the observation."""
-        return {name: slice(start, stop) for name, start, stop in self.blocks}
+        begins = list(others.layout.items())[: len(self.layout)] == list(self.layout.items())
+        return begins and self.feature_set == others.feature_set
 
     @property
     def observation(self) -> int:
         """The entries of an observation."""
-        return self.blocks[-1][2]
+        return max(part.stop for part in self.layout.values())
 
     @property
     def features(self) -> int:
         """The features of an action."""
-        return FEATURE_SETS[self.kind].width
+        return self.feature_set.width
 
     @property
     def actions(self) -> int:
@@ -69,26 +63,21 @@ class Inputs:
 
     @property
     def observation_scales(self) -> FloatArray:
-        """The factors of the entries of an observation."""
-        return _scales(self, "observation")
+        """The factors that bring the entries of an observation to the order of one, (N,)."""
+        return _scales(self.layout, _DIVISORS, 0.5)
 
     @property
     def feature_scales(self) -> FloatArray:
-        """The factors of the features of an action."""
-        return _scales(self, self.kind)
+        """The factors that do the same for the features of an action, (W,)."""
+        return _scales(self.feature_set.columns, self.feature_set.divisors, 1.0)
 
 
-def _inputs(layout: dict[str, slice], kind: str) -> Inputs:
-    return Inputs(tuple((name, part.start, part.stop) for name, part in layout.items()), kind)
+MAIN = Inputs(LAYOUT, MAIN_FEATURES)  # of Krypkasino and its variants
 
 
-MAIN = _inputs(LAYOUT, "main")  # of Krypkasino and its variants
-
-
-@lru_cache(64)
 def inputs_of(rules: Rules) -> Inputs:
     """Describe what a network reads under some rules."""
-    return _inputs(rules.layout, kind_of(rules))
+    return Inputs(rules.layout, features_of(rules))
 
 
 def layers_of(shape: Shape, inputs: Inputs = MAIN) -> dict[str, tuple[int, int]]:
@@ -106,37 +95,17 @@ def layers_of(shape: Shape, inputs: Inputs = MAIN) -> dict[str, tuple[int, int]]
     }
 
 
-_USUAL_SCALE = {"observation": 0.5, "main": 1.0, "moves": 1.0}
-_DIVISORS = {  # the reciprocals of the other scales, by block of the observation or by feature
-    "observation": {
-        "points": 10.0, "sweeps": 3.0, "hand_size": 4.0, "session_total": 30.0, "deals_left": 6.0, "games_left": 6.0,
-        "cards_won": 15.0, "spades_won": 4.0, "counted_sweeps": 3.0, "totals": 10.0, "built": 10.0, "built_twin": 10.0,
-        "building": 10.0, "mulle_scores": 20.0,
-    },
-    "main": {
-        "least_points": 3.0, "points": 3.0, "chance": 50.0, "sweepers": 4.0, "left": 2.0, "takers": 4.0, "price": 3.0,
-        "taker_chance": 50.0, "risk_chance": 50.0,
-    },
-    "moves": {
-        "gain": 15.0, "reply": 15.0, "keep": 15.0, "worth": 15.0, "behind": 15.0, "cards": 3.0, "points": 2.0,
-        "mulle": 8.0, "laid": 30.0, "laid_chance": 50.0, "left": 2.0, "left_cards": 4.0, "left_spades": 2.0,
-        "left_points": 2.0, "own_promise": 30.0, "other_promise": 30.0, "takers": 4.0, "takes": 10.0,
-        "take_chance": 50.0, "sweepers": 4.0, "sweep_chance": 50.0, "copies": 2.0, "cards_lead": 10.0,
-        "cards_open": 20.0, "spades_lead": 4.0, "spades_open": 6.0,
-    },
+_DIVISORS = {  # of the blocks of the observation; 2 for others
+    "points": 10.0, "sweeps": 3.0, "hand_size": 4.0, "session_total": 30.0, "deals_left": 6.0, "games_left": 6.0,
+    "cards_won": 15.0, "spades_won": 4.0, "counted_sweeps": 3.0, "totals": 10.0, "built": 10.0, "built_twin": 10.0,
+    "building": 10.0, "mulle_scores": 20.0,
 }  # fmt: skip
 
 
-@lru_cache(32)
-def _scales(inputs: Inputs, of: str) -> FloatArray:
-    """Make the factors that bring inputs to the order of one, float32."""
-    is_observation = of == "observation"
-    columns = inputs.layout if is_observation else FEATURE_SETS[of].columns
-    scales = np.full(inputs.observation if is_observation else inputs.features, _USUAL_SCALE[of], np.float32)
-    for name, divisor in _DIVISORS[of].items():
-        if name in columns:
-            scales[columns[name]] = 1 / divisor
-    scales.flags.writeable = False
+def _scales(columns: dict[str, slice], divisors: dict[str, float], usual: float) -> FloatArray:
+    scales = np.full(max(part.stop for part in columns.values()), usual, np.float32)
+    for name in columns.keys() & divisors.keys():
+        scales[columns[name]] = 1 / divisors[name]
     return scales
 
 
@@ -156,21 +125,8 @@ def shape_of(arrays: Arrays) -> Shape:
     return Shape(len(arrays["read.bias"]), len(arrays["hidden.bias"]), arrays["kinds.weight"].shape[1])
 
 
-# ---------------------------------------------------------------------- weights from files
-
-
-def parse_arrays(data: bytes) -> Arrays:
-    """Parse the bytes of a safetensors file; raises ValueError for other bytes."""
-    try:
-        return safetensors.numpy.load(data)
-    except KeyError as error:
-        raise ValueError(f"has a tensor of the type {error}, which NumPy does not know") from None
-    except (SafetensorError, AssertionError, TypeError, ValueError, RuntimeError, OverflowError, MemoryError):
-        raise ValueError("is torn, or no file of tensors") from None
-
-
 def check_network(arrays: Arrays, shape: Shape, inputs: Inputs = MAIN) -> None:
-    """Raise ValueError unless arrays are the weights of a network of this shape, finite and with bounded outputs."""
+    """Raise ValueError unless arrays are the weights of a network of this shape, none beyond `LARGEST_WEIGHT`."""
     specs = specs_of(shape, inputs)
     for name in [*specs.keys() - arrays.keys(), *arrays.keys() - specs.keys()][:1]:
         raise ValueError(f"{'lacks' if name in specs else 'has an unknown'} tensor {name[:100]!r}")
@@ -178,26 +134,5 @@ def check_network(arrays: Arrays, shape: Shape, inputs: Inputs = MAIN) -> None:
         array = arrays[name]
         if array.shape != sizes or array.dtype != np.float32:
             raise ValueError(f"has tensor {name!r} of {array.dtype} {array.shape}, and it is to be of float32 {sizes}")
-        if not np.isfinite(array).all():
-            raise ValueError(f"has numbers in tensor {name!r} that are not finite")
-    check_reach(arrays, inputs)
-
-
-def check_reach(arrays: Arrays, inputs: Inputs = MAIN) -> None:
-    """Raise ValueError if a network's outputs could reach the logit that marks illegal actions, or overflow.
-
-    `arrays` are those of a network (`specs_of`). The bound of each layer follows from the largest inputs.
-    """
-    size = {name: np.abs(array.astype(np.float64)) for name, array in arrays.items()}
-
-    def layer(name: str, inputs: np.ndarray) -> np.ndarray:
-        outputs: np.ndarray = size[f"{name}.weight"] @ inputs + size[f"{name}.bias"]
-        return outputs
-
-    context = layer("read", _LARGEST * inputs.observation_scales)
-    features = np.append(_LARGEST * inputs.feature_scales, size["kinds.weight"].max(axis=0))
-    hidden = layer("hidden", layer("card", features) + layer("context", context))
-    value = layer("value", layer("judge", np.append(context, hidden)))
-    largest = float(np.append(layer("score", hidden), value).max())
-    if not largest < -ILLEGAL / 2:
-        raise ValueError(f"has weights so large that a network with them can come to {largest:.0e}")
+        if not (np.abs(array) <= LARGEST_WEIGHT).all():  # as NaN is not
+            raise ValueError(f"has numbers in tensor {name!r} that are beyond {LARGEST_WEIGHT:g} or none")

@@ -54,7 +54,7 @@ class Forgetful:
         """Return the actions; `known` counts cards that are remembered besides, (B, 52)."""
         total = np.zeros(action_masks.shape)
         for _ in range(self.draws):
-            logits, _ = self.network.evaluate(self.imagine(observations, known), action_masks)
+            logits = self.network.logits(self.imagine(observations, known), action_masks)
             logits = np.where(action_masks > 0, logits, -np.inf).astype(float)
             total += logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
         return total.argmax(axis=1)

@@ -13,13 +13,12 @@ from support.relatives import GLIMNE, MIXTURES, RELATIVES
 from krypenv import Engine, Rules, agents
 from krypenv.agents.champion import MODELS, SHIPPED
 from krypenv.agents.neural.action_features import gather_action_features
-from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import ROWS_A_THREAD
 from krypenv.agents.neural.model_file import load_model
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Shape, inputs_of, shape_of, specs_of
 from krypenv.observation import LAYOUT
 from krypenv.training import TrainSettings
-from krypenv.training.learn.network import CardNetwork, Choices, NetworkAgent, Scores
+from krypenv.training.learn.network import CardNetwork, Choices, Scores
 
 torch.set_num_threads(1)
 
@@ -32,17 +31,13 @@ def compare(arrays: Arrays, rules: Rules, observations: np.ndarray, masks: np.nd
     agent = network_of(rules, arrays, solver=False)
     choices = Choices.of(gather_action_features(rules, observations, masks))
     scores: Scores = network(torch.from_numpy(observations), choices)
-    logits, values = agent.evaluate(observations, masks)
-    assert logits.dtype == values.dtype == np.float32
-    np.testing.assert_allclose(logits[masks > 0], scores.logits[scores.logits > -1e8].numpy(), rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(values, scores.values.numpy(), rtol=1e-4, atol=1e-4)
-    twin = NetworkAgent(network, rules, "it", solver=False)
-    chances = agent.probabilities(observations, masks)
-    np.testing.assert_allclose(twin.probabilities(observations, masks), chances, atol=1e-4)
-    actions, of_torch = agent.act(observations, masks), twin.act(observations, masks)
-    assert (masks[range(len(masks)), actions] == 1).all()
-    rows = np.flatnonzero(actions != of_torch)
-    assert np.abs(logits[rows, actions[rows]] - logits[rows, of_torch[rows]]).max(initial=0) < 1e-4  # ties
+    logits, counts = agent.logits(observations, masks), masks.sum(axis=1)
+    of_torch = scores.logits[scores.logits > -1e8].numpy() * (counts > 1).repeat(counts)
+    np.testing.assert_allclose(logits[masks > 0], of_torch, rtol=1e-4, atol=1e-4)
+    chances = np.exp(np.where(masks > 0, logits.astype(float), -np.inf) - logits.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(agent.probabilities(observations, masks), chances / chances.sum(axis=1, keepdims=True))
+    actions = agent.act(observations, masks)
+    assert np.array_equal(actions, np.where(masks > 0, logits, -np.inf).argmax(axis=1))
     return actions
 
 
@@ -81,11 +76,9 @@ def test_the_kernel_plays_the_shipped_models_as_torch_does(name: str, text: str)
     assert len(set(actions.tolist())) > 50
 
 
-def test_a_network_that_is_too_wide_is_refused() -> None:
-    with pytest.raises(ValueError, match=f"less than or equal to {MAX_UNITS}"):  # whatever is trained can be played
+def test_no_wider_network_is_trained_than_can_be_played() -> None:
+    with pytest.raises(ValueError, match=f"less than or equal to {MAX_UNITS}"):
         TrainSettings(card=MAX_UNITS + 1)
-    with pytest.raises(ValueError, match=f"{MAX_UNITS} units .* not for {MAX_UNITS + 1}"):
-        Weights.of(some_arrays(Shape(context=MAX_UNITS + 1, card=1)))
 
 
 def test_files_have_the_weights_that_torch_makes_in_its_order_and_they_come_back() -> None:
@@ -102,19 +95,19 @@ def test_files_have_the_weights_that_torch_makes_in_its_order_and_they_come_back
     assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
 
 
-def test_draws_of_a_network_in_training_follow_from_the_seed_and_its_weights_as_they_are() -> None:
+def test_the_player_of_a_network_in_training_has_the_weights_of_then_and_draws_by_its_seed() -> None:
     rules = Rules.preset(players=3)
-    observations, masks = decisions_of(rules, games=64, steps=2)
+    asked = decisions_of(rules, games=64, steps=2)
     network = CardNetwork.of(some_arrays(Shape(8, 6, 2)))
-    agent, again, other = (NetworkAgent(network, rules, "it", seed, temperature=2.0) for seed in (1, 1, 2))
-    drawn = agent.act(observations, masks)
-    assert np.array_equal(drawn, again.act(observations, masks))
-    assert (drawn != other.act(observations, masks)).any()
-    best = NetworkAgent(network, rules, "it")
-    before = best.act(observations, masks)
+    agent, again, other = (network.player(rules, "it", seed, temperature=2.0) for seed in (1, 1, 2))
+    drawn, best = agent.act(*asked), network.player(rules, "it")
+    assert np.array_equal(drawn, again.act(*asked))
+    assert (drawn != other.act(*asked)).any()
+    before = best.act(*asked)
     with torch.no_grad():
         network.score.weight *= -1
-    assert (best.act(observations, masks) != before).any()
+    assert np.array_equal(best.act(*asked), before)
+    assert (network.player(rules, "it").act(*asked) != before).any()
 
 
 # ---------------------------------------------------------------------- as an agent
@@ -139,7 +132,7 @@ def test_where_nothing_is_hidden_the_rest_of_the_deal_is_solved(text: str) -> No
 def test_among_more_players_the_network_decides_to_the_end(text: str) -> None:
     rules = Rules.parse(text)
     agent, asked = network_of(rules), decisions_of(rules, 3, 130)
-    assert np.array_equal(agent.act(*asked), agent.evaluate(*asked)[0].argmax(axis=1))
+    assert np.array_equal(agent.act(*asked), agent.logits(*asked).argmax(axis=1))
 
 
 def test_actions_are_drawn_by_their_probabilities() -> None:
@@ -151,7 +144,7 @@ def test_actions_are_drawn_by_their_probabilities() -> None:
     assert agent.act(observations[:0], masks[:0]).shape == (0,)
     drawn = agent.act(observations.repeat(draws, axis=0), masks.repeat(draws, axis=0))
     legal = np.flatnonzero(masks[0])
-    chances = np.exp(agent.evaluate(observations, masks)[0][0, legal].astype(float) / temperature)
+    chances = np.exp(agent.logits(observations, masks)[0, legal].astype(float) / temperature)
     assert len(set((chances / chances.sum()).round(3))) > 2
     counts = np.bincount(drawn, minlength=105)[legal]
     assert chisquare(counts, draws * chances / chances.sum()).pvalue > 1e-4

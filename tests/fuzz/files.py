@@ -151,7 +151,7 @@ def use_model(folder: Path) -> Arrays:
     agent = LearnedAgent(Weights.of(arrays), rules, "it", solver=False)
     for _ in range(3):
         engine.step(agent.act(engine.observation, engine.action_mask))
-        assert np.isfinite(agent.evaluate(engine.observation, engine.action_mask)[1]).all()
+        assert np.isfinite(agent.logits(engine.observation, engine.action_mask)).all()
     return arrays
 
 

@@ -15,10 +15,21 @@ from support.places import MODELS
 from support.small_files import files_of, tiny_protocol
 
 from krypenv import Rules
-from krypenv.agents.neural.model_file import CARD, WEIGHTS, ModelError, load_model, save_model
-from krypenv.agents.neural.network import MAX_UNITS, Shape, check_reach
+from krypenv.agents.champion import SHIPPED
+from krypenv.agents.neural.inference import MAX_WIDTH
+from krypenv.agents.neural.model_file import CARD, WEIGHTS, ModelError, load_model, rules_in, save_model
+from krypenv.agents.neural.network import (
+    ILLEGAL,
+    LARGEST_WEIGHT,
+    MAX_UNITS,
+    Shape,
+    check_network,
+    inputs_of,
+    shape_of,
+)
 from krypenv.inputs.files import read_json
 from krypenv.inputs.schema import Line, a_list, a_record, check, whole
+from krypenv.observation import LARGEST_SIZE
 from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of, score_agent
 
 # ---------------------------------------------------------------------- JSON and schemas
@@ -75,7 +86,7 @@ def check_refused(folder: Path, data: bytes, reason: str) -> None:
 
 @pytest.mark.parametrize("name", ["score.bias", "hidden.weight", "kinds.weight"])
 def test_weights_without_end_are_no_model(folder: Path, name: str) -> None:
-    for value, reason in ((float("nan"), "not finite"), (-float("inf"), "not finite"), (-1e36, "so large")):
+    for value, reason in ((float("nan"), "or none"), (-float("inf"), "beyond 1000"), (-1e36, "beyond 1000")):
         weights = some_arrays(SMALL)
         weights[name].reshape(-1)[-1] = value
         check_refused(folder, safetensors.numpy.save(weights), rf"don't fit the network .* {reason}")
@@ -113,11 +124,23 @@ def test_a_pipe_or_a_folder_in_place_of_a_model_card_is_no_model(folder: Path) -
 
 
 def test_models_that_come_with_the_package_are_far_from_the_bound() -> None:
-    for name in ("two", "four", "pairs"):
-        arrays, _ = load_model(MODELS / name)
-        check_reach({key: array * 100 for key, array in arrays.items()})
-        with pytest.raises(ValueError, match="weights so large"):
-            check_reach({key: array * 1e7 for key, array in arrays.items()})
+    for name in SHIPPED:
+        arrays, card = load_model(MODELS / name)
+        check_network({key: array * 100 for key, array in arrays.items()}, shape_of(arrays), inputs_of(rules_in(card)))
+
+
+def test_the_largest_weights_come_neither_to_the_logit_of_illegal_actions_nor_to_infinity() -> None:
+    """In the widest layers, with the largest inputs and all signs alike."""
+
+    def layer(*inputs: tuple[int, float]) -> float:
+        return LARGEST_WEIGHT * (1 + sum(entries * value for entries, value in inputs))
+
+    context = layer((LARGEST_SIZE, 128))
+    action = layer((MAX_WIDTH, 128), (MAX_UNITS, LARGEST_WEIGHT)) + layer((MAX_UNITS, context))
+    hidden = layer((MAX_UNITS, action))
+    assert layer((MAX_UNITS, hidden)) < -ILLEGAL / 2
+    value = layer((MAX_UNITS, layer((MAX_UNITS, context), (MAX_UNITS, hidden))))
+    assert value < np.finfo(np.float32).max
 
 
 # ---------------------------------------------------------------------- scores

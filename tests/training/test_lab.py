@@ -67,7 +67,7 @@ def test_a_forbidden_choice_gives_way_to_the_one_valued_next() -> None:
         allowed[np.arange(len(masks)), best] = False
         return allowed
 
-    values = np.where(masks > 0, agents.make(network, TWO).evaluate(seen, masks)[0].astype(float), -np.inf)
+    values = np.where(masks > 0, agents.make(network, TWO).logits(seen, masks).astype(float), -np.inf)
     chosen = lab.with_habit(all_but_the_best)(network, TWO, 0).act(seen, masks)
     for row, (first, second) in enumerate(zip(best, chosen, strict=True)):
         order = np.argsort(-values[row], kind="stable")

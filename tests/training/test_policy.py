@@ -17,7 +17,6 @@ from krypenv.cards import NUM_ACTIONS, NUM_KINDS
 from krypenv.envs.base import observation_space
 from krypenv.observation import SIZE
 from krypenv.training.learn.buffer import Decisions
-from krypenv.training.learn.network import NetworkAgent
 from krypenv.training.learn.policy import CardPolicy, Position
 from krypenv.training.learn.ppo import SelfPlayPPO
 from krypenv.training.learn.settings import TrainSettings
@@ -84,7 +83,7 @@ def test_all_ways_to_ask_agree_with_the_probabilities_of_each_row_alone(rules: R
         of_arrays = policy.evaluate_actions(plain, actions, torch.from_numpy(masks))[1]
         assert torch.allclose(of_arrays, log_probs, atol=1e-5)
     assert torch.equal(actions, probabilities.argmax(1))
-    player = NetworkAgent(policy.network, rules, "it", solver=False)
+    player = policy.network.player(rules, "it")
     assert (player.act(plain.numpy(), masks) == actions.numpy()).all()
     assert torch.allclose(policy.predict_values(plain), policy(plain, action_masks=masks)[1], atol=1e-5)
     with pytest.raises(ValueError, match="pass action_masks"):

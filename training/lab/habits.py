@@ -53,7 +53,7 @@ class WithHabit:
         if isinstance(self.base, Greedy | Tactician):
             return self.base.act(observations, allowed.astype(np.int8))
         if isinstance(self.base, LearnedAgent):
-            values = self.base.evaluate(observations, masks)[0]
+            values = self.base.logits(observations, masks)
         else:
             values = np.maximum(self.base.action_values(observations, masks), -1e6)  # pruned ones rank last, finite
         return np.where(allowed, values, -np.inf).argmax(axis=1)

@@ -6,15 +6,13 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from krypenv.agents.base import IntArray
-from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
-from krypenv.agents.neural.learned import NetworkPlayer
+from krypenv.agents.neural.action_features import ActionFeatures
+from krypenv.agents.neural.inference import Weights
+from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.network import ILLEGAL, MAIN, Arrays, Inputs, Shape, layers_of, shape_of
 from krypenv.rules import Rules
 
@@ -100,6 +98,10 @@ class CardNetwork(nn.Module):
         """Convert the weights to arrays for `neural.model_file` and `neural.inference`."""
         return arrays_of(self.state_dict())
 
+    def player(self, rules: Rules, name: str, seed: int = 0, temperature: float = 0.0) -> LearnedAgent:
+        """Make an agent that plays without torch, with a copy of the weights."""
+        return LearnedAgent(Weights.of(self.arrays(), self.inputs), rules, name, seed, temperature)
+
     @classmethod
     def of(cls, arrays: Arrays, inputs: Inputs = MAIN) -> CardNetwork:
         """Make the network of some weights, which reads these inputs."""
@@ -116,56 +118,6 @@ def torch_threads_kept() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
-
-
-class NetworkAgent(NetworkPlayer):
-    """Plays the choices of a network in training, with its current weights and on its device.
-
-    `krypenv.agents.neural.LearnedAgent` plays without torch. This agent samples with torch's generator, so that a
-    seeded run is reproducible.
-
-    Args:
-        network: the network that scores the actions.
-        rules, name, seed, solver: as in `NetworkPlayer`.
-        temperature: divides the scores before an action is sampled; 0 for the best one.
-    """
-
-    def __init__(
-        self,
-        network: CardNetwork,
-        rules: Rules,
-        name: str,
-        seed: int = 0,
-        temperature: float = 0.0,
-        solver: bool = True,
-    ) -> None:
-        super().__init__(rules, name, seed, solver)
-        self.network, self.temperature = network, temperature
-        self._size = network.inputs.observation
-        self._device = next(network.parameters()).device
-        self._generator = torch.Generator(self._device).manual_seed(seed)
-
-    @torch.no_grad()
-    def _logits(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> tuple[Choices, Tensor]:
-        choices = Choices.of(gather_action_features(self.rules, observations, masks), self._device)
-        return choices, self.network(torch.from_numpy(observations[:, : self._size]).to(self._device), choices).logits
-
-    def _score(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
-        choices, logits = self._logits(observations, masks)
-        scores = np.zeros(masks.shape)
-        row, place, actions = (tensor.cpu().numpy() for tensor in (choices.row, choices.place, choices.actions))
-        scores[row, actions] = logits.double().cpu().numpy()[row, place]
-        return scores
-
-    @torch.no_grad()
-    def _choose(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> IntArray:
-        choices, logits = self._logits(observations, masks)
-        if self.temperature > 0:
-            noise = torch.empty_like(logits).exponential_(generator=self._generator).log_()
-            logits = logits / self.temperature - noise
-        actions = choices.spread(choices.actions, len(observations), 0)
-        chosen: IntArray = actions.gather(1, logits.argmax(1, keepdim=True)).squeeze(1).cpu().numpy()
-        return chosen
 
 
 def arrays_of(tensors: Mapping[str, Tensor]) -> Arrays:

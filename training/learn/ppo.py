@@ -14,7 +14,6 @@ from torch import Tensor
 
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
-from krypenv.agents.neural.inference import REWARD_SCALE
 from krypenv.cards import NUM_KINDS
 from krypenv.envs.learner import LEARNER, LearnerGames
 from krypenv.training.learn.buffer import Decisions, SeatRolloutBuffer
@@ -23,6 +22,7 @@ from krypenv.training.learn.policy import CardPolicy
 from krypenv.training.learn.settings import TrainSettings
 
 OWN_VALUE_COEF = 0.5  # weight of the network's own value head in the loss
+REWARD_SCALE = 0.1  # scales points for the value heads, so that losses are of the order of one
 LAST_RATE = 0.05  # share of the learning rate at the end
 
 

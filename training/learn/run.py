@@ -39,7 +39,7 @@ from krypenv.envs.opponents import Opponent
 from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.inputs.files import naming
 from krypenv.training.evaluation.matches.duplicate import MatchResult, duplicate_match, evaluate, print_matches
-from krypenv.training.learn.network import CardNetwork, NetworkAgent, arrays_of, tensors_of, torch_threads_kept
+from krypenv.training.learn.network import CardNetwork, arrays_of, tensors_of, torch_threads_kept
 from krypenv.training.learn.ppo import SelfPlayPPO, seed_of
 from krypenv.training.learn.report import CurvePoint, write_curve, write_model_card
 from krypenv.training.learn.settings import PAST, TrainSettings
@@ -164,7 +164,7 @@ class TrainingRun:
                 opponents.append((agents.make_known(name, self.rules, seed=next(seeds)), 1.0))
                 continue
             for label, network in past_selves.items():
-                player = NetworkAgent(network, self.rules, label, next(seeds), temperature=1.0)
+                player = network.player(self.rules, label, next(seeds), temperature=1.0)
                 opponents.append((player, 1.0 / len(past_selves)))
         for games in self.model.parts:
             if games.seat != "all":
@@ -178,7 +178,7 @@ class TrainingRun:
     def _add_point(self) -> None:
         """Measure the current learner for the curve."""
         settings, frames = self.settings, self.model.num_timesteps
-        learner = NetworkAgent(self.model.network, self.rules, "learner", seed=settings.seed)
+        learner = self.model.network.player(self.rules, "learner", settings.seed)
         yardstick = agents.make_known(settings.yardstick, self.rules, settings.seed + 1)
         result = duplicate_match(learner, yardstick, self.rules, settings.curve_deals, seed=settings.seed)
         margin = result.adjusted or result
@@ -255,7 +255,7 @@ class TrainingRun:
         settings = self.settings
         self.write_model(settings.line)
         opponents = [agents.make_known(name, self.rules, settings.seed + 2) for name in settings.against]
-        learner = NetworkAgent(self.model.network, self.rules, "model")
+        learner = self.model.network.player(self.rules, "model")
         results = evaluate(learner, opponents, self.rules, settings.deals, seed=settings.seed + 1)
         write_model_card(self.folder / "model", results)
         write_json(self.folder / "evaluation.json", {"matches": [result.to_json() for result in results]})
