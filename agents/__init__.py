@@ -23,7 +23,7 @@ from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.learned import load_agent
 from krypenv.agents.neural.model_file import read_card, refuse_zip, rules_in
 from krypenv.agents.oracle import OracleCards, OracleDeck, OracleHand
-from krypenv.agents.own import LLM, PROGRAM, SB3, Typed, is_own, load_sb3, make_own, refuse_import, typed
+from krypenv.agents.own import Typed, is_own, load_sb3, make_own, refuse_import, typed
 from krypenv.agents.programs.llm import Llm
 from krypenv.agents.programs.player import Program
 from krypenv.agents.scripted import Greedy, Random, Tactician
@@ -71,11 +71,11 @@ _AGENTS: dict[str, Callable[..., BaseAgent]] = {
     "oracle-deck": OracleDeck,
 }
 
-_OWN: dict[str, Callable[..., BaseAgent]] = {
-    PROGRAM: Program,
-    LLM: Llm,
-    SB3: load_sb3,
-}  # only for trusted strings
+_OWN: dict[str, Callable[..., BaseAgent]] = {  # only for trusted strings
+    "process": Program,
+    "llm": Llm,
+    "sb3": load_sb3,
+}
 
 
 def names() -> list[str]:

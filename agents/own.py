@@ -20,11 +20,8 @@ from krypenv.game.base_agent import move_of
 from krypenv.inputs.words import describe_error, one_line, shown, to_install
 from krypenv.rules import Rules
 
-PROGRAM = "process"  # the name of an agent that is another program
-LLM = "llm"  # of one that is a language model
-SB3 = "sb3"  # and of one that is a model of Stable-Baselines3
 _NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-_OWN = re.compile(rf"\s*(?:{WORDS}:{WORDS}|{PROGRAM}|{LLM}|{SB3})\s*(?:\(.*)?", re.DOTALL)
+_OWN = re.compile(rf"\s*(?:{WORDS}:{WORDS}|process|llm|sb3)\s*(?:\(.*)?", re.DOTALL)
 
 
 class Typed(str):
@@ -83,9 +80,9 @@ def load_sb3(rules: Rules, seed: int = 0, *, path: str = "") -> BaseAgent:
     try:
         from krypenv.adapters.sb3 import load_policy
     except ModuleNotFoundError as error:
-        needed = f"{SB3} needs {error.name}, which is not installed; {to_install('train')}"
+        needed = f"sb3 needs {error.name}, which is not installed; {to_install('train')}"
         raise ModuleNotFoundError(needed, name=error.name) from None
-    return load_policy(path, rules, format_spec(SB3, {"path": path}))
+    return load_policy(path, rules, format_spec("sb3", {"path": path}))
 
 
 def _import_class(name: str) -> Any:

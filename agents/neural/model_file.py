@@ -83,9 +83,9 @@ def _parse_arrays(data: bytes) -> Arrays:
 @cache
 def _card_schema() -> Any:
     """Make the schema of model.json. Pydantic is not imported before a model is read."""
-    from pydantic import AfterValidator, NonNegativeFloat
+    from pydantic import AfterValidator
 
-    from krypenv.inputs.schema import Line, a_list, a_record, matching, sentence_of, whole
+    from krypenv.inputs.schema import a_list, a_record, matching, sentence_of, whole
 
     def check_rules(text: str) -> str:
         try:
@@ -95,25 +95,9 @@ def _card_schema() -> Any:
         return text
 
     units, rules = whole(1, MAX_UNITS), Annotated[str, AfterValidator(check_rules)]
-    return a_record(
-        {
-            "rules": rules,
-            "network": a_record(dict.fromkeys(("context", "card", "embedding"), units), more=False),
-            "weights_sha256": matching("[0-9a-f]{64}", "64 hexadecimal digits"),
-        },
-        {
-            "also": a_list(rules) | None,
-            "command": str | None,
-            "seed": whole(0, 2**64) | None,
-            "frames": whole(0) | None,
-            "seconds": NonNegativeFloat | None,
-            "commit": Line | None,
-            "version": Line | None,
-            "created": Line | None,
-            "regret": float | None,
-            "settings": a_record({}, {"reward": Line, "init_from": str, "warm": str}) | None,
-        },
-    )
+    network = a_record(dict.fromkeys(("context", "card", "embedding"), units), more=False)
+    sha256 = matching("[0-9a-f]{64}", "64 hexadecimal digits")
+    return a_record({"rules": rules, "network": network, "weights_sha256": sha256}, {"also": a_list(rules) | None})
 
 
 def read_card(folder: str | Path) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.own import LLM
 from krypenv.agents.programs.asked import Asked, view_of
 from krypenv.agents.scripted import Random
 from krypenv.envs.text_game import read_reply, rules_in_words
@@ -108,7 +107,7 @@ class Llm(Asked):
             raise ValueError("llm needs the name of a model, as in llm(model='qwen3', url='http://127.0.0.1:8000/v1')")
         if illegal not in (RANDOM, FORFEIT):
             raise ValueError(f"illegal is {RANDOM!r} or {FORFEIT!r}, not {shown(illegal)}")
-        super().__init__(LLM, rules, seed, locals())
+        super().__init__("llm", rules, seed, locals())
         self.usage = Usage()
         self._listed, self._tries, self._seconds = listed, tries, float(seconds)
         self._random = None if illegal == FORFEIT else Random(rules, seed)

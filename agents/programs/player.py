@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from krypenv import observation
-from krypenv.agents.own import PROGRAM
 from krypenv.agents.programs.asked import Asked, view_of
 from krypenv.agents.programs.peer import Peer, ProgramFailed
 from krypenv.game.game import Game
@@ -88,7 +87,7 @@ class Program(Asked):
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, command: str = "", seconds: float = SECONDS) -> None:
-        super().__init__(PROGRAM, rules, seed, locals())
+        super().__init__("process", rules, seed, locals())
         self._seconds, self._asked = float(seconds), 0
         self._peer = Peer(command, BYE)
         self.files = [path for path in map(Path, self._peer.words) if path.is_file()]

@@ -86,7 +86,7 @@ def test_the_seed_decides_and_threads_change_nothing(
     models: dict[Rules, str], rules: Rules, options: dict[str, float]
 ) -> None:
     """Whether worlds are weighted, by the history block, or not."""
-    asked = hidden_choices(rules, 17)
+    asked = hidden_choices(rules, 17 if options else 9)
     alone, shared = guided(models, rules, **options), guided(models, rules, threads=3, **options)
     assert alone.name == shared.name
     np.testing.assert_array_equal(alone.action_values(*asked), shared.action_values(*asked))
