@@ -40,7 +40,7 @@ BELIEF = np.dtype(
         ("count", np.int64),  # plays of the other seats that are known
         ("first", np.int64),  # number of the first world that is weighted by them
         ("start", GAME),  # the start of the deal, with the cards that are known
-        ("ahead", GAME),  # the replayed deal
+        ("ahead", GAME),  # the replayed deal, with sums that have what the plays add twice
         ("games", GAME, (MOST_PLAYS,)),  # the position before each play; each hypothesis writes its hand into it
         ("cards", np.int64, (MOST_PLAYS,)),  # the card played there
         ("held", np.int64, (NUM_KINDS,)),  # a seat's hand at a play, as copies of each kind
@@ -72,6 +72,7 @@ def reconstruct_plays(
         belief.count = 0
     for at in range(belief.count):
         correct_sums(compiled, belief.games[at], belief.start, belief.ahead)
+    correct_sums(compiled, belief.start, belief.start, belief.ahead)
 
 
 @kernel

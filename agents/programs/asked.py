@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -34,9 +34,10 @@ class Asked(BaseAgent):
     needs_history = True  # questions list the plays of the deal, where they are known
 
     def __init__(self, name: str, rules: Rules, seed: int, options: dict[str, Any]) -> None:
-        options = {key: options[key] for key in options_of(type(self))}
-        self.name, self.rules, self.lock = name_of(name, type(self), options), rules, Lock()
-        self._made = partial(type(self), rules, check_seed(seed), **options)
+        made_by: Callable[..., Asked] = type(self)
+        options = {key: options[key] for key in options_of(made_by)}
+        self.name, self.rules, self.lock = name_of(name, made_by, options), rules, Lock()
+        self._made = partial(made_by, rules, check_seed(seed), **options)
         self._plans: dict[bytes, list[int]] = {}  # the next actions of moves, by observation
 
     def __reduce__(self) -> tuple[Any, ...]:
