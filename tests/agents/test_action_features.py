@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from support.builds import positions as building_positions
 from support.games import RULES, full_deck, small_first, stacked
-from support.reference import TAKE, Move, Reference, rank
-from support.reference_relatives import LILLAN, STOP, STORAN, Relative
+from support.reference import STOP, TAKE, Move, Reference
+from support.reference_captures import rank
+from support.reference_scores import LILLAN, STORAN
 from support.relatives import BUILDING, GLIMNE, MIXTURES, OPTIONAL, RELATIVES
 
 from krypenv import Engine, Game, Move as GameMove, Rules
@@ -81,19 +82,19 @@ def shown_of_ranks(after: After) -> dict[str, Any]:
     """What a move of Krypkasino leaves and sets up, rank by rank."""
     twin = after.twin
     barred = set() if after.is_last else after.before.cannot_hold(after.next)
-    for kind in [kind for kind in after.unseen if rank(kind) in barred]:
+    for kind in [kind for kind in after.unseen if kind in barred]:
         del after.unseen[kind]
     unseen, own = Counter[int](), Counter[int]()
     for counts, by_rank in ((after.unseen, unseen), (after.own, own)):
         for kind, count in counts.items():
             by_rank[rank(kind)] += count
-    taking = [r for r in RANKS if twin.captures(r)]
-    sweeping = [r for r in RANKS if twin.table and twin.can_sweep(r)]
+    taking = [r for r in RANKS if twin.captures(r - 1)]
+    sweeping = [r for r in RANKS if twin.table and twin.can_sweep(r - 1)]
     risk = dict.fromkeys(RANKS, 0)
     for r in set(RANKS) - set(taking) if not after.is_last else ():
         crept = twin.copy()
         crept.table = sorted([*twin.table, r - 1])
-        risk[r] = sum(own[other] for other in own if crept.can_sweep(other)) if unseen[r] else 0
+        risk[r] = sum(own[other] for other in own if crept.can_sweep(other - 1)) if unseen[r] else 0
     shown = {
         "creeps": int(not after.move[1]),
         "points": after.points(),
@@ -173,7 +174,7 @@ def shown_of_piles(after: After) -> dict[str, Any]:
     twin, rules, table = after.twin, after.before.rules, [] if after.twin.over else after.twin.table
     takers, by_class = {}, {name: np.zeros(15) for name in ("takers", "own_takers", "sweepers")}
     for kind in {*after.unseen, *after.own}:
-        takers[kind] = [] if twin.over else [takes for takes in twin._captures_by(kind, False) if takes]
+        takers[kind] = [] if twin.over else [takes for takes in twin.captures(kind) if takes]
         place, sweeps = class_of(rules, kind), any(len(takes) == len(table) for takes in takers[kind])
         by_class["takers"][place] += after.unseen[kind] * bool(takers[kind])
         by_class["own_takers"][place] += after.own[kind] * bool(takers[kind])
@@ -215,7 +216,7 @@ def shown_worth(after: After) -> dict[str, Any]:
     scores = [each.by_side(each.scores()) for each in (after.before, twin)]
     gain = sum(sign * (each[seat % 2] - each[1 - seat % 2]) for sign, each in zip((-1, 1), scores, strict=True))
     best = {
-        kind: max((win_of(twin, kind, takes) for takes in twin._captures_by(kind, False) if takes), default=0)
+        kind: max((win_of(twin, kind, takes) for takes in twin.captures(kind) if takes), default=0)
         for kind in {*after.unseen, *after.own}
         if not twin.over
     }
@@ -226,20 +227,20 @@ def shown_worth(after: After) -> dict[str, Any]:
     return {"gain": 10 * gain, "reply": 10 * reply, "keep": 10 * keep, "worth": 10 * (gain - reply + keep)}
 
 
-def win_of(reference: Relative, kind: int, takes: tuple[int, ...]) -> int:
+def win_of(reference: Reference, kind: int, takes: tuple[int, ...]) -> int:
     """The points of a capture and its sweep."""
     points = sum(map(reference.card_points, (kind, *takes)))
     is_sweep = len(takes) == len(reference.table) and not reference._is_void()
     return points + reference.rules.sweep_points * is_sweep
 
 
-def optional_positions(rules: Rules, count: int) -> list[tuple[Relative, np.ndarray, np.ndarray]]:
+def optional_positions(rules: Rules, count: int) -> list[tuple[Reference, np.ndarray, np.ndarray]]:
     """References in the middle of random play, with what the seat to act sees, and the mask."""
     rng, found, seed = np.random.default_rng(4), [], 0
     while len(found) < count:
         seed += 1
         game = Game(rules, seed=seed)
-        reference = Relative(rules, [parse_card(name) for name in game.deck])
+        reference = Reference(rules, [parse_card(name) for name in game.deck])
         while not reference.over:
             if len(reference.table) > LARGE:
                 break

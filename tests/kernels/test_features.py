@@ -11,9 +11,8 @@ import pytest
 from support.beside import choose, reference_of
 from support.builds import at
 from support.games import RULES, small_first
-from support.reference import contains
+from support.reference import STOP, TAKE, Reference, contains
 from support.reference_builds import Builder
-from support.reference_relatives import STOP, TAKE, Relative
 from support.relatives import BUILDING, GLIMNE, RELATIVES
 
 from krypenv import Engine, Game, Rules
@@ -31,7 +30,7 @@ def entries(rules: Rules, observation: np.ndarray, action: int) -> dict[str, lis
     return {name: row[part].tolist() for name, part in columns_of(rules).items()}
 
 
-def plies(rules: Rules, seed: int) -> Iterator[tuple[Game, Relative]]:
+def plies(rules: Rules, seed: int) -> Iterator[tuple[Game, Reference]]:
     """A game with many choices, ply by ply, and the reference of it."""
     rng = np.random.default_rng(seed)
     deck = small_first(rules, rng)
@@ -44,7 +43,7 @@ def plies(rules: Rules, seed: int) -> Iterator[tuple[Game, Relative]]:
         game.act(action)
 
 
-def plays_after(reference: Relative, action: int) -> list[Any]:
+def plays_after(reference: Reference, action: int) -> list[Any]:
     """All whole plays that build nothing and begin with what is done of a play, and then with an action."""
     if isinstance(reference, Builder):
         begun = [*reference.done, action]
@@ -58,14 +57,14 @@ def plays_after(reference: Relative, action: int) -> list[Any]:
     return [move for move in moves if (list(move[1]) if action == STOP else [*move[1]][: len(taken)]) == taken]
 
 
-def after(reference: Relative, play: Any) -> Relative:
+def after(reference: Reference, play: Any) -> Reference:
     """The reference after a whole play."""
     twin: Any = reference.copy()
     (twin.push_play if isinstance(twin, Builder) else twin.push)(play)
     return twin
 
 
-def unseen_by(reference: Relative) -> list[int]:
+def unseen_by(reference: Reference) -> list[int]:
     """The cards that the seat to act has not seen."""
     left = reference.rules.deck_counts - np.array(reference.seen_by(reference.turn))
     return np.repeat(np.arange(52), left).tolist()
@@ -98,7 +97,7 @@ class Effect(NamedTuple):
         return more[0] > 0 and min(more) >= 0
 
 
-def effect(reference: Relative, play: Any) -> Effect:
+def effect(reference: Reference, play: Any) -> Effect:
     """What the reference says that a play does; without chances where builds lie, which count in them."""
     rules, seat, twin = reference.rules, reference.turn, after(reference, play)
     following, is_built = (seat + 1) % rules.players, isinstance(reference, Builder)
@@ -120,8 +119,8 @@ def effect(reference: Relative, play: Any) -> Effect:
     if not is_built:
         barred = reference.cannot_hold(following) if twin.deal_number == reference.deal_number else set()
         held = [card for card in unseen_by(reference) if card not in barred]
-        sweepers = [card for card in held if not twin.over and twin._sweeps_by(card)]
-        takers = [card for card in held if not twin.over and twin._captures_by(card, False)]
+        sweepers = [card for card in held if not twin.over and twin.can_sweep(card)]
+        takers = [card for card in held if not twin.over and twin.captures(card)]
         entries["sweepers"] = [sum(card % 13 == rank for card in sweepers) for rank in range(13)]
         drawn = len(twin.hands[following]) if twin.turn == following else 0
         for name, hits in (("chance", sweepers), ("take_chance", takers)):

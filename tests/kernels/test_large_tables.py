@@ -7,36 +7,23 @@ from collections import Counter
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
-from support.reference_relatives import LILLAN, STOP, STORAN, TAKE
+from support.reference import STOP, TAKE, Reference
+from support.reference_captures import list_groups
 
 from krypenv import Game, Rules
-from krypenv.cards import card_name
+from krypenv.cards import card_name, parse_card
 from krypenv.families.bounds import FIRST_LONER, capture_values
 from krypenv.kernels.captures import borrow_scratch, find_sweep_values
 from krypenv.kernels.compiled import compile_rules, pack_ranks
 from krypenv.runtime.jit import kernel
 
-SWEDISH = [(1, 14), *((rank,) for rank in range(2, 14))]
-FINNISH = [(rank,) for rank in range(1, 14)]
 
-
-def list_groups(table: Counter[int], values: list[tuple[int, ...]], target: int) -> list[Counter[int]]:
+def groups_of(table: Counter[int], values: list[tuple[int, ...]], target: int) -> list[Counter[int]]:
     """Return all groups of ranks 1..13 that a table, counts of ranks, can give a sum."""
-    counted: set[tuple[int, ...]] = set()
-
-    def grow(rank: int, left: int, counts: tuple[int, ...]) -> None:
-        if left == 0:
-            counted.add(counts + (0,) * (13 - len(counts)))
-        elif rank <= 13:
-            ways = {(0, 0)}
-            for _ in range(table[rank]):
-                ways |= {(count + 1, total + value) for count, total in ways for value in values[rank - 1]}
-            for count, total in ways:
-                if count <= table[rank] and total <= left:
-                    grow(rank + 1, left - total, (*counts, count))
-
-    grow(1, target, ())
-    return [Counter({rank: count for rank, count in enumerate(counts, 1) if count}) for counts in counted]
+    stacks = tuple((values[rank - 1], table[rank]) for rank in range(1, 14))
+    return [
+        Counter({rank: count for rank, count in enumerate(group, 1) if count}) for group in list_groups(stacks, target)
+    ]
 
 
 def has_union(groups: list[Counter[int]], least: Counter[int], most: Counter[int]) -> bool:
@@ -70,7 +57,7 @@ def expected_actions(
     table: list[int], taken: list[int], values: list[tuple[int, ...]], targets: tuple[int, ...]
 ) -> list[int]:
     """Return what may be done after some cards of a table, all ascending, were taken by a card of these hand values."""
-    listed = [list_groups(ranks(table), values, target) for target in targets]
+    listed = [groups_of(ranks(table), values, target) for target in targets]
     left = list((Counter(table) - Counter(taken)).elements())
     actions = []
     for kind in sorted({kind for kind in left if not taken or kind >= taken[-1]}):
@@ -95,29 +82,24 @@ def crowded(rules: Rules, rng: np.random.Generator, size: int) -> list[int]:
     return [*rest[:4], *table, *rest[4:]]
 
 
-def hand_values(name: str, card: int) -> tuple[int, ...]:
-    """Return the hand values of a kind (S1, F1)."""
-    if name != "kasino-finland":
-        return SWEDISH[card % 13]
-    return ({LILLAN: 15, STORAN: 16, 0: 14, 13: 14, 26: 14, 39: 14}.get(card, card % 13 + 1),)
-
-
 @pytest.mark.parametrize("size", [15, 24, 40])
 @pytest.mark.parametrize("name", ["kasino-sweden", "kasino-finland", "mulle"])
 def test_k2_masks_on_large_tables(name: str, size: int) -> None:
     """Random plays, most of them far into a capture; at each stage all of the mask is checked."""
     rules = Rules.preset(name, first_deal=((2, size),), later_deal=((1, 0),), short_last_deal=True)
     rng = np.random.default_rng([size, len(name)])
-    values = FINNISH if name == "kasino-finland" else SWEDISH
+    values = [(rank, 14) if rank == 1 and name != "kasino-finland" else (rank,) for rank in range(1, 14)]  # S1, F1
     stages = 0
     for _ in range(2):
         game = Game(rules, deck=[card_name(kind) for kind in crowded(rules, rng, size)])
+        reference = Reference(rules, list(map(parse_card, game.deck)))
         game.act(int(rng.choice(np.flatnonzero(game.action_mask()))))
         table = np.repeat(np.arange(52), game.state["table"]).tolist()
+        targets = reference.hand_values(int(game.state["pending"]))
         while game.pending:
             taken = np.repeat(np.arange(52), game.state["taken"]).tolist()
             legal = np.flatnonzero(game.action_mask()).tolist()
-            assert legal == expected_actions(table, taken, values, hand_values(name, int(game.state["pending"])))
+            assert legal == expected_actions(table, taken, values, targets)
             takes = [action for action in legal if action != STOP]
             low = takes[: 1 + len(takes) // 3]  # so that a capture grows long
             game.act(int(rng.choice(low)) if low else STOP)
@@ -153,7 +135,7 @@ CROWDS = {
 def test_r10_who_could_sweep_a_large_table_is_found_soon(crowd: str) -> None:
     """Where no capture takes everything, a search from the highest rank down would take minutes or hours to see it."""
     rules, table = CROWDS[crowd]
-    values = [list(choice) for choice in capture_values(rules)[1]]
+    values = capture_values(rules)[1]
     sweeps = _sweeps(compile_rules(rules), pack_ranks(list(table.elements())), 0, borrow_scratch())
     for value in {value for choice in capture_values(rules)[0] for value in choice if value < FIRST_LONER}:
-        assert sweeps >> value & 1 == has_union(list_groups(table, values, value), table, table)
+        assert sweeps >> value & 1 == has_union(groups_of(table, values, value), table, table)

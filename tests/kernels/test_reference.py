@@ -9,7 +9,7 @@ import pytest
 from support.beside import STYLES, play_beside, reference_of
 from support.games import RULES, full_deck, small_first
 from support.random_rules import draw_small_rules
-from support.reference_relatives import Relative
+from support.reference import Reference
 from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES, SESSIONS
 
 from krypenv import Game
@@ -85,7 +85,7 @@ COUNTS = {  # of eight actions from a stacked deck, or of seven with builds; mad
 }
 
 
-def count(position: Game | Relative, depth: int) -> int:
+def count(position: Game | Reference, depth: int) -> int:
     """Return the number of sequences of staged actions from a position; a finished game has none."""
     actions = position.legal_actions()
     if depth == 1:
@@ -98,7 +98,7 @@ def count(position: Game | Relative, depth: int) -> int:
     return total
 
 
-def starts(text: str) -> tuple[Game, Relative]:
+def starts(text: str) -> tuple[Game, Reference]:
     """Return a game and the reference of it, from a deck with small cards in front that is always the same."""
     rules = ALL[text]
     deck = small_first(rules, np.random.default_rng(4))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from support.games import RULES
-from support.reference import largest_captures
+from support.reference_captures import list_unions
 
 from krypenv import Engine, Rules
 from krypenv.families import bounds
@@ -42,10 +42,10 @@ def captures_of(count):
 def by_brute_force(ranks, value):
     """The maximal captures of a value from table cards of some ranks, packed and sorted; by the slow reference."""
     kinds = sorted(set(ranks))
-    stacks = tuple((rank, ranks.count(rank)) for rank in kinds)
+    stacks = tuple(((rank,), ranks.count(rank)) for rank in kinds)
     return sorted(
         sum(count << NIBBLE * (rank - 1) for rank, count in zip(kinds, capture, strict=True))
-        for capture in largest_captures(stacks, value)
+        for capture in list_unions(stacks, (value,), maximal=True)
     )
 
 

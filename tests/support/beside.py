@@ -8,26 +8,27 @@ from krypenv import Engine, Game, Move, Rules
 from krypenv.cards import BUILD, STOP, TAKE_BUILD, card_name, parse_card
 from krypenv.rewards import returns_of
 from support.games import stacked
+from support.reference import Reference
 from support.reference_builds import Builder
-from support.reference_relatives import LILLAN, STORAN, Relative
+from support.reference_scores import LILLAN, STORAN
 
 NAMES = [card_name(kind) for kind in range(52)]
 STYLES = ("random", "take", "choose", "creep")
 LARGE = 11  # cards on a table that is brought down again, where the reference tries all sets of them
 
 
-def reference_of(rules: Rules) -> type[Relative]:
+def reference_of(rules: Rules) -> type[Reference]:
     """Return the reference that plays by some rules."""
-    return Builder if rules.building else Relative
+    return Builder if rules.building else Reference
 
 
-def choose(reference: Relative, rng: np.random.Generator, style: str) -> int:
+def choose(reference: Reference, rng: np.random.Generator, style: str) -> int:
     """Return a legal action. Tables that grow too large for the reference are cleared.
 
     Styles of play: "random", "take" (much), "choose" (leaves much to choose) and "creep" (crowds the table).
     """
     legal = reference.legal_actions()
-    clears = style == "take" or (len(reference.table) > LARGE and not reference.is_plain)
+    clears = style == "take" or (len(reference.table) > LARGE and reference.rules.capture == "optional")
     if reference.pending is not None:
         takes = [action for action in legal if action != STOP]
         return int(rng.choice(takes if takes and (clears or rng.random() < 0.5) else legal))
@@ -86,10 +87,11 @@ def play_beside(rules: Rules, seed: int, style: str, deck: list[int] | None = No
     won = returns_of(rules, engine.final_scores, "win", engine.final_tie_breaks)[0]
     winners = reference.winners()
     assert won.tolist() == [(seat % rules.num_teams in winners) / len(winners) for seat in range(rules.players)]
+    assert game.winners == np.flatnonzero(won).tolist()
     return number
 
 
-def push_a_move(game: Game, reference: Relative, rng: np.random.Generator) -> None:
+def push_a_move(game: Game, reference: Reference, rng: np.random.Generator) -> None:
     """Assert that the whole moves, or those that complete a begun one, are those of the reference, and make one."""
     moves = game.legal_moves()
     kinds = [move.kinds() for move in moves]
@@ -109,7 +111,7 @@ def push_a_move(game: Game, reference: Relative, rng: np.random.Generator) -> No
         reference.push((card, takes, sweep))
 
 
-def compare_engine(engine: Engine, reference: Relative, number: int = 1) -> None:
+def compare_engine(engine: Engine, reference: Reference, number: int = 1) -> None:
     """Assert that row 0 of an engine stands where the reference stands, and that the observation says so (K7)."""
     rules, state, seat = engine.rules, engine.state, reference.turn
     players = rules.players
@@ -181,7 +183,7 @@ def special_kinds(rules: Rules) -> set[int]:
     return {kind for kind, value in named.items() if value is not None}
 
 
-def compare_game(game: Game, reference: Relative) -> None:
+def compare_game(game: Game, reference: Reference) -> None:
     """Assert that a `Game` stands where the reference stands."""
 
     def names(kinds: list[int]) -> list[str]:
@@ -200,9 +202,10 @@ def compare_game(game: Game, reference: Relative) -> None:
     assert (game.deal_number, game.stock_size) == (reference.deal_number, len(reference.stock))
     assert game.scores() == reference.scores()
     assert (-1 if game.last_capturer is None else game.last_capturer) == reference.last_capturer
-    if reference.is_plain:
+    if not game.rules.building:
         may_sweep = not reference.over and reference.pending is None
-        assert game.sweep_ranks() == [rank for rank in game.rules.ranks if may_sweep and reference.can_sweep(rank)]
+        sweepers = {kind for kind in reference.kinds if may_sweep and reference.can_sweep(kind)}
+        assert game.sweep_ranks() == sorted({kind % 13 + 1 for kind in sweepers})
     for seat in range(game.rules.players):
         assert game.hand(seat) == names(reference.hands[seat])
         assert game.points(seat) == reference.points(seat)

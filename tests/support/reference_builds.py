@@ -8,8 +8,9 @@ from __future__ import annotations
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
-from support.reference import NO_SEAT, TAKE, Cards, rank
-from support.reference_relatives import STOP, Relative
+from support.reference import STOP, TAKE, Reference
+from support.reference_captures import Cards, rank
+from support.reference_scores import NO_SEAT
 
 BUILD, TAKE_BUILD = 105, 122
 Groups = tuple[Cards, ...]
@@ -43,7 +44,7 @@ class Pile(NamedTuple):
         return tuple(sorted(chain.from_iterable(self.groups)))
 
 
-class Builder(Relative):
+class Builder(Reference):
     """One game from a stacked deck, under rules with builds."""
 
     def __init__(self, rules: Any, deck: list[int], dealer: int | None = None, totals: Any = ()) -> None:
@@ -189,11 +190,7 @@ class Builder(Relative):
         if not self.table and not self.builds:
             self.sweeps[self.turn] += sweeps
             self.void[self.turn] += sweeps * is_void
-        if self.rules.mulle_by_value and play.card in won:
-            self.mulles[self.turn] += 1
-            self.mulle_scores[self.turn] += min(self.hand_values(play.card))
-        if self.rules.mulle_points and won == [play.card]:
-            self.mulles[self.turn] += 1
+        self._count_mulle(play.card, won)
         self.captured[self.turn] += [play.card, *won]
         self.last_capturer = self.turn
 
