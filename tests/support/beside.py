@@ -168,7 +168,7 @@ def compare_builds(seen: dict[str, list[int]], reference: Builder) -> None:
     owners, multiple = [0] * 16, [0] * 16
     for pile in sorted(reference.builds):
         owners[pile.value - 1] = 1 + (pile.owner - reference.turn) % reference.rules.players
-        multiple[pile.value - 1] = int(len(pile.groups) > 1)
+        multiple[pile.value - 1] = int(pile.is_multiple)
         for card in pile.cards:
             lying[card].append(pile.value)
     assert [(*values, 0, 0)[:2] for values in lying] == list(zip(seen["built"], seen["built_twin"], strict=True))
@@ -192,7 +192,7 @@ def compare_game(game: Game, reference: Reference) -> None:
     assert game.turn == reference.turn
     assert game.is_over == reference.over
     if isinstance(reference, Builder):
-        told = [(pile.value, names([*pile.cards]), pile.owner, len(pile.groups) > 1) for pile in reference.builds]
+        told = [(pile.value, names([*pile.cards]), pile.owner, pile.is_multiple) for pile in reference.builds]
         assert game.builds == sorted(told)
         reference.check_promises()
     assert game.legal_actions() == np.flatnonzero(game.action_mask()).tolist() == reference.legal_actions()

@@ -5,15 +5,14 @@ It lists the whole plays of a seat, and what may be done next follows from their
 
 from __future__ import annotations
 
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from support.reference import STOP, TAKE, Reference
-from support.reference_captures import Cards, rank
+from support.reference_captures import Cards, list_captures, rank
 from support.reference_scores import NO_SEAT
 
 BUILD, TAKE_BUILD = 105, 122
-Groups = tuple[Cards, ...]
 
 
 class Play(NamedTuple):
@@ -32,16 +31,12 @@ class Play(NamedTuple):
 
 
 class Pile(NamedTuple):
-    """A build: its value, its owner, and its groups, each of which sums to its value."""
+    """A build: its value, its owner, its cards, and whether they are several groups that each sum to its value."""
 
     value: int
     owner: int
-    groups: Groups
-
-    @property
-    def cards(self) -> Cards:
-        """All its cards."""
-        return tuple(sorted(chain.from_iterable(self.groups)))
+    cards: Cards
+    is_multiple: bool
 
 
 class Builder(Reference):
@@ -57,20 +52,12 @@ class Builder(Reference):
         """Return the value of a card on the table."""
         return int(self.rules.table_values[rank(card) - 1])
 
-    def group(self, cards: Cards, value: int) -> Groups | None:
-        """Return cards in groups that each sum to a value, or None if there are no such groups (B2)."""
-        if not cards:
-            return ()
-        first, others = cards[0], cards[1:]
-        for count in range(len(others) + 1):
-            for places in combinations(range(len(others)), count):
-                group = (first, *(others[place] for place in places))
-                if sum(map(self.table_value, group)) == value:
-                    rest = tuple(card for place, card in enumerate(others) if place not in places)
-                    groups = self.group(rest, value)
-                    if groups is not None:
-                        return (group, *groups)
-        return None
+    def splits(self, cards: Cards, value: int) -> bool:
+        """Return whether cards split into groups that each sum to a value (B2); none split into no groups."""
+        if not cards or sum(map(self.table_value, cards)) % value:
+            return not cards
+        ranks = tuple((each, (self.table_value(each - 1),)) for each in sorted(set(map(rank, cards))))
+        return tuple(sorted(cards)) in list_captures(tuple(sorted(cards)), ranks, (value,), True)
 
     def pile(self, value: int) -> Pile | None:
         """Return the build of a value, or None."""
@@ -86,7 +73,7 @@ class Builder(Reference):
         loose = {tuple(sorted(cards)) for n in range(len(self.table) + 1) for cards in combinations(self.table, n)}
         plays = [] if own else [Play(card)]
         for takes in loose:
-            if sum(map(self.table_value, takes)) % value == 0 and self.group(takes, value) is not None:
+            if self.splits(takes, value):
                 if takes and own <= held:
                     plays.append(Play(card, takes))
                 if self.pile(value) and own - {value} <= held:
@@ -94,13 +81,11 @@ class Builder(Reference):
         for made in held:
             joined = (made,) if self.pile(made) else ()
             for takes in loose:
-                total = sum(map(self.table_value, takes))
-                with_card = (total + self.table_value(card)) % made == 0 and own <= held
-                if with_card and (takes or joined) and self.group((card, *takes), made) is not None:
+                if own <= held and (takes or joined) and self.splits((card, *takes), made):
                     plays.append(Play(card, takes, made, joined))
                 raised = self.pile(made - self.table_value(card))
-                may_raise = raised and len(raised.groups) == 1 and own - {raised.value} <= held and total % made == 0
-                if raised and may_raise and self.group(takes, made) is not None:
+                may_raise = raised and not raised.is_multiple and own - {raised.value} <= held
+                if raised and may_raise and self.splits(takes, made):
                     plays.append(Play(card, takes, made, tuple(sorted({raised.value, *joined}))))
         return plays
 
@@ -164,18 +149,11 @@ class Builder(Reference):
 
     def _lay(self, play: Play) -> None:
         """Make, raise or join a build; the seat to act owns it (B2 to B5)."""
-        joined = self.pile(play.build)
-        raised = next((self.pile(value) for value in play.builds if value != play.build), None)
-        if raised:
-            groups = self.group(play.takes, play.build)
-            assert groups is not None
-            groups = ((*raised.cards, play.card), *groups)
-        else:
-            found = self.group((play.card, *play.takes), play.build)
-            assert found is not None
-            groups = found
-        self.builds = [pile for pile in self.builds if pile not in (joined, raised)]
-        self.builds.append(Pile(play.build, self.turn, (*groups, *(joined.groups if joined else ()))))
+        gone = [pile for pile in self.builds if pile.value in (play.build, *play.builds)]
+        self.builds = [pile for pile in self.builds if pile not in gone]
+        cards = tuple(sorted([play.card, *play.takes, *(card for pile in gone for card in pile.cards)]))
+        is_multiple = sum(map(self.table_value, cards)) > play.build
+        self.builds.append(Pile(play.build, self.turn, cards, is_multiple))
         for kind in play.takes:
             self.table.remove(kind)
 
