@@ -36,17 +36,22 @@ def score_rows(
     observations: np.ndarray,
     masks: np.ndarray,
     playouts: np.ndarray,
-    out: np.ndarray,
+    logits: np.ndarray,
+    chosen: np.ndarray,
 ) -> None:
-    """Write the logits of each row's legal actions to `out`, (B, A) float32; 0 for the only one of a row."""
+    """Write the logits of each row's legal actions to `logits`, (B, A) float32, and the best action to `chosen`, (B,).
+
+    The only legal action of a row has the logit 0.
+    """
     network_scratch = playouts[0].network
-    for row in range(len(out)):
+    for row in range(len(chosen)):
         count = list_legal(masks[row], network_scratch.legal)
-        network_scratch.logits[0] = 0
+        network_scratch.logits[0], best = 0, 0
         if count > 1:
-            score_legal(compiled[0], weights, observations[row], count, network_scratch)
+            best = score_legal(compiled[0], weights, observations[row], count, network_scratch)
         for at in range(count):
-            out[row, network_scratch.legal[at]] = network_scratch.logits[at]
+            logits[row, network_scratch.legal[at]] = network_scratch.logits[at]
+        chosen[row] = network_scratch.legal[best]
 
 
 class LearnedAgent(Policy):
@@ -90,8 +95,7 @@ class LearnedAgent(Policy):
         observations, action_masks = check_decisions(self.rules, observations, action_masks)
         if len(observations) == 0:
             return np.zeros(0, np.int64)
-        logits = self._score(observations, action_masks)
-        chosen: IntArray = logits.argmax(axis=1)
+        logits, chosen = self._score(observations, action_masks)
         if self.temperature:
             chosen = draw_actions(self._softmax(logits, action_masks), self._rng)
         if self._solver:
@@ -113,14 +117,16 @@ class LearnedAgent(Policy):
     @in_turn
     def logits(self, observations: np.ndarray, action_masks: np.ndarray) -> npt.NDArray[np.float32]:
         """Compute the logits of all actions, (B, A) float32: `ILLEGAL` for those that are, 0 for an only legal one."""
-        return self._score(*check_decisions(self.rules, observations, action_masks))
+        return self._score(*check_decisions(self.rules, observations, action_masks))[0]
 
-    def _score(self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-        logits = np.full(masks.shape, ILLEGAL, np.float32)
+    def _score(
+        self, observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]
+    ) -> tuple[npt.NDArray[np.float32], IntArray]:
+        logits, chosen = np.full(masks.shape, ILLEGAL, np.float32), np.empty(len(masks), np.int64)
         parts = max(min(len(self._scratch), len(masks) // ROWS_A_THREAD), 1)
-        arrays = observations, masks, self._scratch[:parts], logits
+        arrays = observations, masks, self._scratch[:parts], logits, chosen
         share(lambda part, parts: score_rows(self._compiled, self.weights, *cut(arrays, part, parts)), parts)
-        return logits
+        return logits, chosen
 
 
 def load_agent(
