@@ -1,14 +1,13 @@
 """The champion: `guided` with the package's network for the rules, or `search` where no network was trained for them.
 
 This module only chooses: the model by the rules (`SHIPPED`), the numbers of worlds and proposals, and the weight of the
-prior. `act` itself, in `search/sampler.py`, checks the observations and shares the rows among threads. Below it a
-decision passes six files. Its state is in `workspace.decision`, `workspace.tally` and the plan of `guided`:
+prior. A decision passes six files. Its state is in `workspace.decision`, `workspace.tally` and the plan of `guided`:
 
-1. `neural/guided.py`: the algorithm, as three kernels in the order of their calls: `begin_guided` (policy of the root,
-   proposals), `draw_proposal` (worlds) and `play_out_moves` (values of moves).
-2. `search/sampling.py`: the loop over worlds that calls them (`make_loop`). It lists the moves, adds their values to
-   totals, prunes moves, and writes the action of the best one.
-3. `search/worlds.py`: the information set of the observation (`set_root`), and worlds sampled from it (`next_world`).
+1. `search/sampler.py`: `act` checks the observations and shares the rows among threads. The loop over worlds
+   (`make_loop`) lists the moves, adds their values to totals, prunes moves, and writes the action of the best one.
+2. `neural/guided.py`: the algorithm, as three kernels in the order in which the loop calls them: `begin_guided` (policy
+   of the root, proposals), `draw_proposal` (worlds) and `play_out_moves` (values of moves).
+3. `search/worlds.py`: the information set of the observation (`set_root`), and worlds sampled from it (`draw_world`).
 4. `neural/belief.py`: the importance weight of a world's hidden hands, from the others' plays in this deal.
 5. `neural/playouts.py`: playouts with the network at every seat. Both caches live here: by hidden hand, and by sequence
    of actions; they last for one decision.
@@ -91,23 +90,21 @@ def make_champion(rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads:
     Raises ValueError if `worlds` is 0 and there is no network for these rules.
     """
     name = name_of("champion", make_champion, locals())
-    player = _make_player(shipped_model(rules), rules, seed, worlds, threads)
-    player.name = name
-    return player
-
-
-def _make_player(model: Path | None, rules: Rules, seed: int, worlds: int, threads: int) -> BaseAgent:
-    options = dict[str, Any](worlds=worlds, threads=threads)
-    if model and worlds:
+    model, player = shipped_model(rules), None
+    if model and not worlds:
+        player = load_agent(rules, seed, model=str(model), threads=threads)
+    elif model:
         proposals = PROPOSALS if rules.players == 2 else MORE_PROPOSALS
         if not is_main(rules):
             proposals = 1  # the network takes too long for more
-        return Guided(rules, seed, model=str(model), proposals=proposals, prior=PRIORS.get(model.name), **options)
-    if model:
-        return load_agent(rules, seed, model=str(model), threads=threads)
-    if not worlds:
+        options = dict[str, Any](worlds=worlds, threads=threads, proposals=proposals, prior=PRIORS.get(model.name))
+        player = Guided(rules, seed, model=str(model), **options)
+    elif worlds:
+        player = _search_for(rules)(rules, seed, worlds=worlds, threads=threads)
+    else:
         raise ValueError(f"no network for '{rules}' comes with the package; give the champion some worlds")
-    return _search_for(rules)(rules, seed, **options)
+    player.name = name
+    return player
 
 
 def _search_for(rules: Rules) -> type[Search] | type[Rollout]:

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from krypenv.agents.base import IntArray, name_of
-from krypenv.agents.search.sampler import Examined, Sampler
-from krypenv.agents.search.sampling import list_choices, make_loop
+from krypenv.agents.search.sampler import Examined, Sampler, make_loop
 from krypenv.agents.search.search import SearchPlan, plan_of, solve_world, take_one_world
-from krypenv.agents.search.worlds import Job, begin, begin_decision, complete, world_seed
+from krypenv.agents.search.worlds import Job, begin_world, complete
 from krypenv.cards import NUM_KINDS
 from krypenv.game.moves import Move
 from krypenv.kernels.compiled import TABLE
@@ -30,8 +29,6 @@ from krypenv.runtime.threads import in_turn
 from krypenv.state import MAX_DECK, State
 from krypenv.worlds.hidden import give
 from krypenv.worlds.invariants import check_state
-
-_SEEN, _HAND_SIZE = LAYOUT["seen"].start, LAYOUT["hand_size"].start
 
 
 class Sight(NamedTuple):
@@ -49,28 +46,17 @@ class Sight(NamedTuple):
 
 
 @kernel
-def reveal_hands(
-    compiled: np.ndarray, state: np.ndarray, number: int, seen: np.ndarray, cards: np.ndarray, narrowed: np.ndarray,
-    is_open: np.ndarray,
-) -> None:  # fmt: skip
-    """Write what the seats to act see, and the cards of the other hands that they also see; see `Sight`.
+def reveal_hands(compiled: np.ndarray, state: np.ndarray, number: int, seen: np.ndarray, cards: np.ndarray) -> None:
+    """Write the observations of the seats to act, (B, N) int8, and the cards of the other hands that they also see.
 
-    `seen`, (B, N) int8, takes the observations, and `cards` are zeros.
+    `cards` are zeros; see `Sight`.
     """
-    players = compiled[0].players
     for row in range(len(state)):
         game = state[row]
         write_observation(compiled[0], game, game.seat, seen[row])
-        for at in range(compiled[0].entries):
-            narrowed[row, at] = seen[row, at]
-        is_open[row] = True
-        for place in range(1, players):
-            seat = (game.seat + place) % players
+        for place in range(1, compiled[0].players):
+            seat = (game.seat + place) % compiled[0].players
             _reveal_hand(compiled[0], game, seat, number, cards[row, place])
-            for kind in range(NUM_KINDS):
-                narrowed[row, _SEEN + kind] += cards[row, place, kind]
-                narrowed[row, _HAND_SIZE + place] -= cards[row, place, kind]
-            is_open[row] &= narrowed[row, _HAND_SIZE + place] == 0
 
 
 @kernel
@@ -95,7 +81,7 @@ def _reveal_hand(compiled: np.record, game: np.record, seat: int, number: int, c
 
 @kernel
 def open_root(job: Job, plan: Sight, workspace: np.record) -> None:
-    """Where all hands are seen, take the true game for the information set; call `begin_decision` first."""
+    """Where all hands are seen, take the true game for the information set."""
     decision = workspace.decision
     if plan.is_open[decision.row]:
         decision.root, decision.is_open = plan.state[decision.row], True
@@ -105,48 +91,21 @@ def open_root(job: Job, plan: Sight, workspace: np.record) -> None:
 def draw_around(job: Job, plan: Sight, workspace: np.record) -> int:
     """Draw the next world in which the other hands hold the cards that are seen; return 0 after the last one."""
     compiled, decision = job.compiled[0], workspace.decision
-    if decision.next >= decision.end or not decision.agrees:
+    if not begin_world(job, workspace):
         return 0
-    decision.seed = world_seed(job.seeds[decision.row], decision.next)
-    decision.next += 1
-    decision.world = decision.root
     if plan.is_open[decision.row]:
         return 1
     for place in range(1, compiled.players):
         seat = (decision.root.seat + place) % compiled.players
         for kind in range(NUM_KINDS):
             give(decision.world, seat, kind, np.int64(plan.cards[decision.row, place, kind]))
-    decision.agrees = complete(compiled, plan.narrowed[decision.row], decision.seed, False, workspace)
-    return int(decision.agrees)
+    return int(complete(job, plan.narrowed[decision.row], workspace))
 
 
 @kernel
 def solve_around(job: Job, plan: Sight, end: int, workspace: np.record) -> None:
     """Write the margins of the open moves in a world by the solver."""
     solve_world(job, plan.search, end, workspace)
-
-
-_loop = make_loop(take_one_world, draw_around, solve_around)
-_decide_row = _loop.decide_row
-
-
-@kernel
-def see_rows(job: Job, plan: Sight, workspaces: np.ndarray, part: int, parts: int) -> None:
-    """Decide every `parts`-th row of a job by the cards that are seen beside its observation."""
-    for row in range(job.start + part, job.stop, parts):
-        if begin(job, row, workspaces[0]):
-            open_root(job, plan, workspaces[0])
-            _decide_row(job, plan, workspaces[0])
-
-
-@kernel
-def list_seen(job: Job, plan: Sight, workspaces: np.ndarray) -> tuple[int, bool]:
-    """List the moves of the first row of a job; return their number, and whether all hands are seen."""
-    workspace = workspaces[0]
-    begin_decision(job, 0, workspace)
-    open_root(job, plan, workspace)
-    decision = workspace.decision
-    return list_choices(job.compiled[0], decision.root, decision.is_open, workspace.listing), decision.is_open
 
 
 # ---------------------------------------------------------------------- agents
@@ -156,14 +115,11 @@ class _Oracle(Sampler):
     """A search that sees the first `cards` cards dealt to each other seat."""
 
     cheats = True
-    gives_values = False
-    _decide = staticmethod(see_rows)
-    _list = staticmethod(list_seen)
-    _value = staticmethod(_loop.value_worlds)
+    _loop = make_loop(take_one_world, draw_around, solve_around, open_root)
 
     def __init__(self, rules: Rules, seed: int, plies: int, cards: int = MAX_DECK, worlds: int = 1) -> None:
         self._cards, self._plan = cards, plan_of(rules, "max_n", plies)
-        super().__init__(rules, seed, worlds, "sweep", 0.0, 1)
+        super().__init__(rules, seed, worlds)
 
     @in_turn
     def act_on(self, state: State, action_masks: np.ndarray) -> IntArray:
@@ -177,9 +133,12 @@ class _Oracle(Sampler):
         rows = len(games)
         seen = np.zeros((rows, self.rules.observation_size), np.int8)
         cards = np.zeros((rows, self.rules.players, NUM_KINDS), np.int8)
-        sight = Sight(self._plan, self._plan.race, games, cards, np.zeros_like(seen), np.zeros(rows, np.bool_))
-        reveal_hands(self._compiled, games, self._cards, seen, cards, sight.narrowed, sight.is_open)
-        return seen, sight
+        reveal_hands(self._compiled, games, self._cards, seen, cards)
+        narrowed = seen.copy()
+        narrowed[:, LAYOUT["seen"]] += cards.sum(axis=1, dtype=np.int8)
+        hidden = narrowed[:, LAYOUT["hand_size"]][:, 1 : self.rules.players]
+        hidden -= cards[:, 1:].sum(axis=2, dtype=np.int8)
+        return seen, Sight(self._plan, self._plan.race, games, cards, narrowed, ~hidden.any(axis=1))
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Raise TypeError: an observation does not show what this agent needs."""
@@ -216,7 +175,7 @@ class OracleDeck(_Oracle):
     def __init__(self, rules: Rules, seed: int = 0, *, plies: int = 0, deals: int = 2) -> None:
         self.name = name_of("oracle-deck", type(self), locals())
         super().__init__(rules, seed, plies)
-        self._workspaces["leaf_model"]["deals"] = deals
+        self._workspaces["lines"]["known_deals"] = deals
 
 
 class OracleCards(_Oracle):

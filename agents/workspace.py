@@ -7,7 +7,6 @@ import numpy as np
 from krypenv.agents.base import MAX_PLIES
 from krypenv.agents.judgement import JUDGING
 from krypenv.agents.moves.record import LISTING, MOST_MOVES, reset_listing, zobrist_keys
-from krypenv.agents.search.horizon import MODEL, make_model
 from krypenv.cards import NUM_KINDS
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.runtime.jit import handle, records
@@ -62,11 +61,11 @@ LINES = np.dtype(
         ("frames", FRAME, (MAX_PLIES + 2,)),
         ("ahead", GAME),  # a game that is played on from a leaf
         ("table", ENTRY, (TABLE_SIZE,)),  # the transposition table
-        ("hand_keys", np.uint64, (MAX_PLAYERS, NUM_KINDS)),  # Zobrist keys
-        ("table_keys", np.uint64, (NUM_KINDS,)),
+        ("hand_keys", np.uint64, (MAX_PLAYERS, NUM_KINDS)),  # Zobrist keys; those of the table are in the listing
         ("last_keys", np.uint64, (MAX_PLAYERS + 1,)),
         ("margins", np.float64, (MAX_PLAYERS,)),  # max^n: margins of all sides at a leaf
         ("limit", np.int64),  # of `nodes` of the listing; a search that reaches it is given up
+        ("known_deals", np.int64),  # to play out at a leaf, from the known deck; 0 for none
     ],
     align=True,
 )
@@ -88,21 +87,16 @@ WORKSPACE = np.dtype(
         ("lines", LINES),  # the lines of play that the solver searches
         ("judging", JUDGING),  # the judgement of moves before any search
         ("tally", TALLY),  # the margins of the root's moves
-        ("leaf_model", MODEL),  # the parameters of leaf values
     ],
     align=True,
 )
 
 
-def make_workspaces(threads: int = 1, model: np.ndarray | None = None) -> np.ndarray:
-    """Allocate fresh workspaces, (threads,) of `WORKSPACE`, with the model of leaf values that counts sweeps if none.
-
-    Memory is touched only as it is used.
-    """
+def make_workspaces(threads: int = 1) -> np.ndarray:
+    """Allocate fresh workspaces, (threads,) of `WORKSPACE`; memory is touched only as it is used."""
     workspaces = records(WORKSPACE, threads)
-    workspaces["leaf_model"] = make_model("sweep") if model is None else model
     lines = workspaces["lines"]
     reset_listing(workspaces["listing"])
-    lines["hand_keys"], lines["table_keys"], lines["last_keys"] = zobrist_keys()
+    lines["hand_keys"], _, lines["last_keys"] = zobrist_keys()
     lines["limit"] = NO_LIMIT
     return handle(workspaces)

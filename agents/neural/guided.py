@@ -24,11 +24,10 @@ from krypenv.agents.neural.inference import Weights, load_weights, score_legal
 from krypenv.agents.neural.playouts import MOST_VALUES, make_playout_scratch, path_of, play_out_network, slot_of_hand
 from krypenv.agents.scripted import Style, list_legal, tactical_style
 from krypenv.agents.search.rollout import final_margin, play_out_other
-from krypenv.agents.search.sampler import BATCH, Examined, Examiner, check_memory
-from krypenv.agents.search.sampling import make_loop
+from krypenv.agents.search.sampler import BATCH, Examined, Examiner, check_memory, make_loop
 from krypenv.agents.search.search import RACE, SearchPlan, plan_of, solve_world, take_one_world
 from krypenv.agents.search.solver import solve_open_deal
-from krypenv.agents.search.worlds import Job, next_world, set_root
+from krypenv.agents.search.worlds import Job, draw_world, set_root
 from krypenv.cards import NUM_KINDS
 from krypenv.features import history_in
 from krypenv.game.moves import Move
@@ -152,7 +151,7 @@ def play_out_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -
             key = mix(decision.seed + np.uint64(at + 1))
             margin = solve_open_deal(compiled, ahead, side, end, key, workspace)
         else:
-            margin = final_margin(compiled, workspace.leaf_model, ahead, side)
+            margin = final_margin(compiled, ahead, side)
         tally.values[at] = margin + plan.prior * tally.logit_gap[at]
     if caches.has_values:
         hand.is_valued = True
@@ -176,7 +175,7 @@ def weigh_proposals(job: Job, plan: GuidedPlan, workspace: np.record) -> None:
     first, count = job.first * plan.proposals, job.worlds * plan.proposals
     belief.first = first
     decision.next, decision.end = first, first + count
-    while next_world(job, True, workspace):
+    while draw_world(job, plan, workspace):
         logs[decision.next - 1 - first] = weigh_world(job.compiled[0], plan, decision)
     resample_systematically(logs, count, job.worlds, plan.shares[0])
     decision.next = first
@@ -226,11 +225,7 @@ def draw_proposal(job: Job, plan: GuidedPlan, workspace: np.record) -> int:
             decision.next += 1
         if decision.next < decision.end:
             share = shares[decision.next - belief.first]
-    return share if next_world(job, True, workspace) else 0
-
-
-_loop = make_loop(begin_guided, draw_proposal, play_out_moves)
-guide_rows = _loop.decide_rows
+    return share * draw_world(job, plan, workspace)
 
 
 # ---------------------------------------------------------------------- the agent
@@ -265,8 +260,8 @@ class Guided(Examiner):
     rules.
     """
 
-    _decide = staticmethod(guide_rows)
-    _value = staticmethod(_loop.value_worlds)
+    _loop = make_loop(begin_guided, draw_proposal, play_out_moves)
+    _whole = True
 
     def __init__(
         self,
@@ -288,7 +283,7 @@ class Guided(Examiner):
         proposals = proposals if self.believes else 1
         at_once = min(worlds, BATCH) if ms else worlds
         check_memory(at_once * proposals, threads)
-        super().__init__(rules, seed, worlds, "sweep", ms, threads)
+        super().__init__(rules, seed, worlds, ms, threads)
         logs = np.zeros((self._threads, at_once * proposals if self.believes else 0))
         solver = plan_of(rules, "max_n", 0)
         usual_prior, race = (PRIOR, RACE) if is_main(rules) else (OTHER_PRIOR, PLAYOUT_RACE * solver.race)

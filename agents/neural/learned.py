@@ -19,9 +19,9 @@ from krypenv.agents.neural.network import ILLEGAL
 from krypenv.agents.neural.playouts import make_playout_scratch
 from krypenv.agents.scripted import list_legal
 from krypenv.agents.search.search import Search
-from krypenv.agents.search.worlds import find_open
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.decision_checks import check_decisions
+from krypenv.observation import LAYOUT
 from krypenv.rules import Rules
 from krypenv.runtime.jit import kernel
 from krypenv.runtime.threads import Lock, count_threads, cut, in_turn, share
@@ -99,8 +99,8 @@ class LearnedAgent(Policy):
         if self.temperature:
             chosen = draw_actions(self._softmax(logits, action_masks), self._rng)
         if self._solver:
-            is_open = np.zeros(len(chosen), np.bool_)
-            find_open(self._compiled, observations, is_open)
+            hidden = self.rules.deck_size - observations[:, LAYOUT["seen"]].sum(axis=1)
+            is_open = hidden == observations[:, LAYOUT["hand_size"]][:, 1]  # no card is in the stock
             if is_open.any():  # the first call of the solver compiles for a while
                 chosen[is_open] = self._solver.act(observations[is_open], action_masks[is_open])
         return chosen

@@ -7,44 +7,21 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS, SPADES
-from krypenv.inputs.words import shown
+from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.kernels.compiled import NEVER, bit_index, classes_of_values, compile_rules
 from krypenv.kernels.deals import leader_of
 from krypenv.kernels.gains import price_of
 from krypenv.kernels.outlook import chance_of_hit, majority_prices
 from krypenv.kernels.scoring import highest_score, lead_over, sum_over, sweep_gain
 from krypenv.rules import Rules
-from krypenv.runtime.jit import for_kernels, handle, kernel, other_kernel, records
+from krypenv.runtime.jit import for_kernels, kernel, other_kernel
 from krypenv.state import State
 
-VALUES = ("sweep", "margin")
 LEADERS_SHARE = 0.6  # of what the table is worth at a fair price, won by who leads the next deal
 MOST_SWEPT = 8  # cards on a table that the leader is expected to sweep with some chance, where nobody must
 # Cards are won several at a time. The difference between two sides' piles therefore spreads more than if each card fell
 # to either by the toss of a coin, which would make these 1.
 SPADES_SPREAD, CARDS_SPREAD = 1.3, 3.0
-
-MODEL = np.dtype(
-    [
-        ("counts_sweep", np.bool_),  # expect the next deal's leader to sweep, by the odds of the unseen cards
-        ("deals", np.int64),  # deals to play out first, from the known deck; 0 for none
-    ],
-    align=True,
-)
-
-
-def make_model(value: str) -> np.ndarray:
-    """Make the parameters of a leaf value by its name, (1,) of `MODEL`; raises ValueError for an unknown name.
-
-    `sweep` expects the sweep that the next deal's leader may have to make (R9, R12), times the probability that its
-    hand holds one. `margin` expects nothing.
-    """
-    if value not in VALUES:
-        raise ValueError(f"value is {' or '.join(VALUES)}, not {shown(value)}")
-    model = records(MODEL, 1)
-    model.counts_sweep = value == "sweep"
-    return handle(model)
 
 
 def expect_margins(rules: Rules, state: State, sides: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -53,17 +30,15 @@ def expect_margins(rules: Rules, state: State, sides: npt.ArrayLike) -> npt.NDAr
     `state` is (B,) of `GAME` with the next hands dealt, and `sides` is (B,) ints. It is 0 after the last deal.
     """
     margins = np.zeros(len(state))
-    _expect_rows(compile_rules(rules), make_model("sweep"), state, for_kernels(np.asarray(sides), np.int64), margins)
+    _expect_rows(compile_rules(rules), state, for_kernels(np.asarray(sides), np.int64), margins)
     return margins
 
 
 @kernel
-def _expect_rows(
-    compiled: np.ndarray, model: np.ndarray, games: np.ndarray, sides: np.ndarray, margins: np.ndarray
-) -> None:
+def _expect_rows(compiled: np.ndarray, games: np.ndarray, sides: np.ndarray, margins: np.ndarray) -> None:
     for row in range(len(margins)):
         if games[row].deal_number > 1:
-            margins[row] = expected_margin(compiled[0], model[0], games[row], games[row].deal_number - 1, sides[row])
+            margins[row] = expected_margin(compiled[0], games[row], games[row].deal_number - 1, sides[row])
 
 
 @kernel
@@ -74,9 +49,8 @@ def sweep_chance(compiled: np.record, game: np.record, number: int) -> float:
         return 0.0
     hits = np.int64(0)
     while ranks != 0:
-        bit = ranks & -ranks
-        ranks ^= bit
-        rank = bit_index(bit)
+        rank = bit_index(ranks & -ranks)
+        ranks &= ranks - 1
         for suit in range(NUM_SUITS):
             kind = suit * NUM_RANKS + rank
             hits += compiled.deck_counts[kind] - game.seen[kind]
@@ -87,10 +61,11 @@ def sweep_chance(compiled: np.record, game: np.record, number: int) -> float:
 
 
 @kernel
-def expected_margin(compiled: np.record, model: np.record, game: np.record, number: int, side: int) -> float:
-    """Estimate a side's margin from what comes after the first `number` deals."""
-    if not model.counts_sweep:
-        return 0.0
+def expected_margin(compiled: np.record, game: np.record, number: int, side: int) -> float:
+    """Estimate a side's margin from what comes after the first `number` deals.
+
+    Games like Krypkasino: the sweep that the next leader may have to make (R9, R12), times its probability.
+    """
     if not compiled.is_main:
         return _margin_of_any(compiled, game, number, side)
     return sweep_gain(compiled, leader_of(compiled, game), side) * sweep_chance(compiled, game, number)
@@ -124,10 +99,7 @@ def may_sweep(compiled: np.record, game: np.record) -> bool:
     """Check whether a sweep by the next leader is likely: forced, or wanted and the table not large."""
     if not compiled.optional or compiled.forced_sweep:
         return True
-    cards = np.int64(0)
-    for kind in range(NUM_KINDS):
-        cards += game.table[kind]
-    return compiled.lead_sign < 0 and cards <= MOST_SWEPT
+    return compiled.lead_sign < 0 and np.sum(game.table) <= MOST_SWEPT
 
 
 @kernel
@@ -135,9 +107,7 @@ def majority_margin(compiled: np.record, game: np.record, side: int) -> float:
     """Estimate a side's margin from majorities (K5, F3, O1) if cards not yet won fall at random."""
     if not compiled.counts_piles:
         return 0.0
-    spades_left, cards_left = np.int64(0), np.int64(compiled.deck_size)
-    for kind in range(SPADES * NUM_RANKS, NUM_KINDS):
-        spades_left += compiled.deck_counts[kind]
+    spades_left, cards_left = np.int64(compiled.num_spades), np.int64(compiled.deck_size)
     for seat in range(compiled.players):
         spades_left -= game.spades_won[seat]
         cards_left -= game.cards_won[seat]

@@ -17,9 +17,8 @@ import numpy as np
 from krypenv.agents.base import name_of
 from krypenv.agents.scripted import Style, list_actions, tactical_style
 from krypenv.agents.search.rollout import final_margin, play_out, play_randomly
-from krypenv.agents.search.sampler import Sampler, check_memory
-from krypenv.agents.search.sampling import NO_ACTION
-from krypenv.agents.search.worlds import Job, begin, next_world
+from krypenv.agents.search.sampler import NO_ACTION, Loop, Sampler, check_memory
+from krypenv.agents.search.worlds import Job, begin, draw_world
 from krypenv.kernels.play import act
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel, records
@@ -64,7 +63,7 @@ def grow_rows(job: Job, plan: TreePlan, workspaces: np.ndarray, part: int, parts
         if job.first == 0:
             tree[0].child = NO_NODE
         size = job.first + 1  # every world adds one node at most
-        while next_world(job, False, workspace):
+        while draw_world(job, plan, workspace):
             game = decision.world
             length, size = descend(compiled, game, plan, part, size, judging.legal, listing.scratch)
             if plan.is_random:
@@ -72,7 +71,7 @@ def grow_rows(job: Job, plan: TreePlan, workspaces: np.ndarray, part: int, parts
             else:
                 play_out(compiled, game, last_deal, plan.style, 0, workspace)
             for side in range(compiled.teams):
-                decision.margins[side] = final_margin(compiled, workspace.leaf_model, game, side)
+                decision.margins[side] = final_margin(compiled, game, side)
             for at in range(length):
                 entry = tree[path[at]]
                 entry.visits += 1.0
@@ -139,21 +138,15 @@ def _most_visited(tree: np.ndarray) -> int:
 
 
 class Ismcts(Sampler):
-    """Single-observer information-set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012), deal by deal.
-
-    All worlds share one tree. Each goes down it by upper confidence bounds over the actions that are legal in it, adds
-    a node, and is played out to the end of the deal, with the same leaf value as in `search`. The most visited action
-    is played. Every side maximizes its own margin.
+    """Single-observer information set Monte Carlo tree search, deal by deal; every side maximizes its own margin.
 
     Args:
         worlds, ms, threads: as in `Sampler`.
         explore: weight of the exploration term, in points.
         guided: play out with the tactician; False for random play.
-        value: the leaf value after the deal: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _decide = staticmethod(grow_rows)
-    gives_values = False
+    _loop = Loop(grow_rows, None, None)
 
     def __init__(
         self,
@@ -163,13 +156,12 @@ class Ismcts(Sampler):
         worlds: int = 200,
         explore: float = 8.0,
         guided: bool = True,
-        value: str = "sweep",
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
         self.name = name_of("ismcts", type(self), locals())
         check_memory(worlds, threads)  # before there is any scratch
-        super().__init__(rules, seed, worlds, value, ms, threads)
+        super().__init__(rules, seed, worlds, ms, threads)
         trees = handle(records(NODE, (self._threads, worlds + 1)))
         paths = np.zeros((self._threads, LONGEST_PATH), np.int64)
         self._plan = TreePlan(float(explore), not guided, trees, paths, tactical_style(rules))

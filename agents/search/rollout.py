@@ -19,8 +19,7 @@ from krypenv.agents.moves.making import carry_out
 from krypenv.agents.moves.record import PLAYOUT_CAPTURES
 from krypenv.agents.scripted import Style, best_move, cheapest_action, list_actions, tactical_style
 from krypenv.agents.search.horizon import expected_margin
-from krypenv.agents.search.sampler import Examiner
-from krypenv.agents.search.sampling import make_loop
+from krypenv.agents.search.sampler import Examiner, make_loop
 from krypenv.agents.search.worlds import Job, draw_world
 from krypenv.kernels.observing import write_observation
 from krypenv.kernels.play import act
@@ -36,14 +35,12 @@ def play_out(
 ) -> None:
     """Play on with a scripted player at every seat, to the end of deal `last_deal` or of the game.
 
-    Moves are written from `start` on. Where cards are built, every seat makes the move of the largest immediate gain,
-    with builds at half their worth.
+    Moves are written from `start` on.
     """
     judging, scratch = workspace.judging, workspace.listing.scratch
+    if not compiled.is_main:
+        play_out_other(compiled, game, last_deal, style, start, workspace)
     while not game.over and game.deal_number <= last_deal:
-        if not compiled.is_main:
-            _play_move(compiled, game, style, start, workspace)
-            continue
         count = list_actions(game, judging.legal)
         action = judging.legal[0]
         if count > 1:
@@ -57,22 +54,20 @@ def play_out(
 def play_out_other(
     compiled: np.record, game: np.record, last_deal: int, style: Style, start: int, workspace: np.record
 ) -> None:
-    """Play on as `play_out` does, for agents that play the main game out in another way."""
-    play_out(compiled, game, last_deal, style, start, workspace)
+    """Play on as `play_out` does under rules beyond the main game's.
 
-
-@other_kernel
-def _play_move(compiled: np.record, game: np.record, style: Style, start: int, workspace: np.record) -> None:
-    """Make a scripted player's move under rules beyond the main game's."""
+    Where cards are built, every seat makes the move of the largest immediate gain, with builds at half their worth.
+    """
     listing, judging = workspace.listing, workspace.judging
-    best, listing.keep = start, PLAYOUT_CAPTURES
-    if compiled.building:
-        order_moves(compiled, game, start, list_moves(compiled, game, start, listing), listing)
-    else:
-        write_observation(compiled, game, game.seat, judging.seen)
-        luck = np.int64(random_below(game, ACTIONS, 1 << 32))
-        best = best_move(compiled, judging.seen, game, style, luck, start, workspace)
-    carry_out(compiled, game, listing.moves[best], listing.scratch)
+    while not game.over and game.deal_number <= last_deal:
+        best, listing.keep = start, PLAYOUT_CAPTURES
+        if compiled.building:
+            order_moves(compiled, game, start, list_moves(compiled, game, start, listing), listing)
+        else:
+            write_observation(compiled, game, game.seat, judging.seen)
+            luck = np.int64(random_below(game, ACTIONS, 1 << 32))
+            best = best_move(compiled, judging.seen, game, style, luck, start, workspace)
+        carry_out(compiled, game, listing.moves[best], listing.scratch)
 
 
 @kernel
@@ -84,10 +79,10 @@ def play_randomly(compiled: np.record, game: np.record, last_deal: int, legal: n
 
 
 @kernel
-def final_margin(compiled: np.record, model: np.record, game: np.record, side: int) -> float:
+def final_margin(compiled: np.record, game: np.record, side: int) -> float:
     """Compute a side's leaf value where a deal has just ended, with at most the hands of the next one dealt."""
     margin = margin_of(compiled, game, side)
-    return margin if game.over else margin + expected_margin(compiled, model, game, game.deal_number - 1, side)
+    return margin if game.over else margin + expected_margin(compiled, game, game.deal_number - 1, side)
 
 
 class PlayoutPlan(NamedTuple):
@@ -108,7 +103,7 @@ def roll_out(job: Job, plan: PlayoutPlan, end: int, workspace: np.record) -> Non
             decision.ahead = decision.world
             carry_out(compiled, decision.ahead, listing.moves[at], listing.scratch)
             play_out(compiled, decision.ahead, last_deal, plan.style, end, workspace)
-            tally.values[at] = final_margin(compiled, workspace.leaf_model, decision.ahead, side)
+            tally.values[at] = final_margin(compiled, decision.ahead, side)
 
 
 @kernel
@@ -116,34 +111,20 @@ def keep_all(job: Job, plan: PlayoutPlan, end: int, workspace: np.record) -> Non
     """Prune no move before the first world."""
 
 
-_loop = make_loop(keep_all, draw_world, roll_out)
-
-
 class Rollout(Examiner):
-    """Plays the move with the best mean margin over sampled worlds, with `tactician(shed=True)` at every seat.
-
-    Flat Monte Carlo: only the first move is chosen by its value, and the rest is played out without search.
+    """Flat Monte Carlo: plays the move with the best mean margin over worlds, with the tactician at every seat.
 
     Args:
         worlds, ms, threads: as in `Sampler`; each move is tried once in each world.
         deals: deals to play out, including the current one; after them comes a leaf value.
-        value: the leaf value: the next deal's first sweep (sweep), or nothing (margin).
     """
 
-    _decide = staticmethod(_loop.decide_rows)
-    _value = staticmethod(_loop.value_worlds)
+    _loop = make_loop(keep_all, draw_world, roll_out)
+    _whole = True
 
     def __init__(
-        self,
-        rules: Rules,
-        seed: int = 0,
-        *,
-        worlds: int = 30,
-        deals: int = 1,
-        value: str = "sweep",
-        ms: float = 0.0,
-        threads: int = 1,
+        self, rules: Rules, seed: int = 0, *, worlds: int = 30, deals: int = 1, ms: float = 0.0, threads: int = 1
     ) -> None:
         self.name = name_of("rollout", type(self), locals())
-        super().__init__(rules, seed, worlds, value, ms, threads)
+        super().__init__(rules, seed, worlds, ms, threads)
         self._plan = PlayoutPlan(deals, tactical_style(rules))

@@ -1,7 +1,7 @@
 """The search agent: perfect-information Monte Carlo (PIMC; Levy 1989, Ginsberg 2001).
 
-1. List the moves of the information set (`sampling.list_choices`), the cheapest first where captures are optional.
-2. Draw a determinization: a deal of the unseen cards that agrees with the observation (`worlds.next_world`).
+1. List the moves of the information set (`sampler.list_choices`), the cheapest first where captures are optional.
+2. Draw a determinization: a deal of the unseen cards that agrees with the observation (`worlds.draw_world`).
 3. With all hands open, value each move: alpha-beta on the margin between two sides, max^n (Luckhardt and Irani 1986) or
    paranoid search (Sturtevant and Korf 2000) among more (`solver`). Lines that are cut get a leaf value (`horizon`).
 4. Add the values to the moves' totals; eliminate moves that are clearly behind (successive elimination; Even-Dar,
@@ -19,10 +19,9 @@ import numpy as np
 from krypenv.agents.base import MAX_PLIES, check_limit, is_main, name_of
 from krypenv.agents.moves.making import make_move
 from krypenv.agents.moves.record import LARGE_LINE_CAPTURES, LINE_CAPTURES, MOST_SOLVED
-from krypenv.agents.search.sampler import Examiner
-from krypenv.agents.search.sampling import is_large, is_last, make_loop
+from krypenv.agents.search.sampler import Examiner, is_large, is_last, make_loop
 from krypenv.agents.search.solver import MAX_N, PARANOID, alpha_beta, key_after, max_n
-from krypenv.agents.search.worlds import Job, next_world
+from krypenv.agents.search.worlds import Job, draw_world
 from krypenv.agents.workspace import NO_LIMIT
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
@@ -88,22 +87,9 @@ def depth_of(compiled: np.record, game: np.record, plan: SearchPlan) -> int:
     return min(cards, MAX_PLIES) if lines <= plan.few_lines else plan.plies
 
 
-@kernel
-def solve_moves(compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64) -> None:
-    """Write the margins of the first `end` moves from the game in `decision.world` to `.values`, by the solver.
-
-    Pruned moves, whose total is minus infinity, are left out. `salt` must differ for every world that is searched in
-    this workspace.
-    """
-    if compiled.is_main:
-        solve_to(compiled, plan, workspace, end, salt, depth_of(compiled, workspace.decision.world, plan))
-    else:
-        _solve_any(compiled, plan, workspace, end, salt)
-
-
 @other_kernel
 def _solve_any(compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64) -> None:
-    """Write the margins of moves under rules beyond the main game's; see `solve_moves`.
+    """Write the margins of moves under rules beyond the main game's; see `solve_to`.
 
     A last deal is solved, without a cut, within a node budget. On a large table lines are always cut.
     """
@@ -125,13 +111,16 @@ def _solve_any(compiled: np.record, plan: SearchPlan, workspace: np.record, end:
 def solve_to(
     compiled: np.record, plan: SearchPlan, workspace: np.record, end: int, salt: np.uint64, plies: int
 ) -> None:
-    """Write the margins of moves, searched to a depth in plays; see `solve_moves`."""
+    """Write the margins of the open ones of the first `end` moves, searched to a depth in plays, to `tally.values`.
+
+    `salt` must differ for every world that is searched in this workspace: the transposition table keeps all of them.
+    """
     game, listing, lines, tally = workspace.decision.world, workspace.listing, workspace.lines, workspace.tally
     side = game.seat % compiled.teams
     for at in range(end):
         if tally.totals[at] == -np.inf:
             continue
-        key = key_after(lines, game, listing.moves[at], salt)
+        key = key_after(game, listing.moves[at], salt, workspace)
         lines.stack[1] = game
         outcome = make_move(compiled, lines.stack[1], listing.moves[at], listing)
         if plan.method == MAX_N:
@@ -148,43 +137,30 @@ def take_one_world(job: Job, plan: Any, end: int, workspace: np.record) -> None:
 
 
 @kernel
-def draw_hands(job: Job, plan: Any, workspace: np.record) -> int:
-    """Draw the next world, whose stock is left unshuffled: no line goes beyond the deal."""
-    return int(next_world(job, False, workspace))
-
-
-@kernel
 def solve_world(job: Job, plan: SearchPlan, end: int, workspace: np.record) -> None:
-    """Write the margins of the open moves in a world by the solver."""
-    solve_moves(job.compiled[0], plan, workspace, end, mix(~workspace.decision.seed))
-
-
-_loop = make_loop(take_one_world, draw_hands, solve_world)
+    """Write the margins of the open moves in `decision.world` by the solver."""
+    compiled, salt = job.compiled[0], mix(~workspace.decision.seed)
+    if compiled.is_main:
+        solve_to(compiled, plan, workspace, end, salt, depth_of(compiled, workspace.decision.world, plan))
+    else:
+        _solve_any(compiled, plan, workspace, end, salt)
 
 
 class Search(Examiner):
     """Perfect-information Monte Carlo (PIMC): solves sampled worlds with all hands open, and plays the best move.
 
-    The best move has the highest mean margin. A world is a deal of the unseen cards that agrees with all that the seat
-    has seen (`krypenv.determinize`). With two sides it is solved by alpha-beta on the margin. With more, each side
-    maximizes its own margin ("max_n"), or all others minimize that of the searching side ("paranoid"). Small hands (two
-    players: at most four cards against four) are searched to the end of the deal. Larger ones are searched to a depth
-    of a few plays, and the rest of the deal follows the moves that cost least at once. What comes after the deal gets a
-    leaf value (`krypenv.agents.search.horizon`).
-
-    A move that is clearly behind after some worlds is pruned. Where captures are optional, the tactician's
-    judgement is a prior (`krypenv.agents.search.sampling`). In the last deal of a two-player game nothing is hidden
-    from a seat that has counted, and one world is solved instead of many.
+    Small hands (two players: at most four cards against four) are searched to the end of the deal. Larger ones are
+    searched to a depth of a few plays, and the rest of the deal follows the moves that cost least at once. In the last
+    deal of a two-player game nothing is hidden from a seat that has counted, and one world is solved instead of many.
 
     Args:
         worlds, ms, threads: as in `Sampler`.
         plies: depth limit in plays for larger hands; 0 means 4 with two sides and 2 with more.
-        method: with more than two sides: max_n or paranoid.
-        value: the leaf value after the deal: the next deal's first sweep (sweep), or nothing (margin).
+        method: with more than two sides, each one maximizes its own margin (max_n), or all others minimize that of the
+            searching side (paranoid).
     """
 
-    _decide = staticmethod(_loop.decide_rows)
-    _value = staticmethod(_loop.value_worlds)
+    _loop = make_loop(take_one_world, draw_world, solve_world)
 
     def __init__(
         self,
@@ -194,10 +170,9 @@ class Search(Examiner):
         worlds: int = 30,
         plies: int = 0,
         method: str = "max_n",
-        value: str = "sweep",
         ms: float = 0.0,
         threads: int = 1,
     ) -> None:
         self.name = name_of("search", type(self), locals())
         self._plan = plan_of(rules, method, plies)
-        super().__init__(rules, seed, worlds, value, ms, threads)
+        super().__init__(rules, seed, worlds, ms, threads)

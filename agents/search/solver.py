@@ -32,17 +32,17 @@ _TABLE_MASK = np.uint64(TABLE_SIZE - 1)
 @kernel
 def value_of(compiled: np.record, game: np.record, side: int, outcome: int, start: int, workspace: np.record) -> float:
     """Compute a side's leaf value: its margin so far and what it can expect to come."""
-    listing, lines, model = workspace.listing, workspace.lines, workspace.leaf_model
-    if not compiled.is_main and model.deals == 0 and outcome != GAME_OVER:
+    listing, lines = workspace.listing, workspace.lines
+    if not compiled.is_main and lines.known_deals == 0 and outcome != GAME_OVER:
         return _value_of_any(compiled, game, side, outcome, start, workspace)
-    if outcome == PLAYING or (outcome == DEAL_OVER and model.deals > 0):
+    if outcome == PLAYING or (outcome == DEAL_OVER and lines.known_deals > 0):
         lines.ahead = game
         game = lines.ahead
-        outcome = play_cheapest(compiled, game, outcome, model.deals, start, listing)
+        outcome = play_cheapest(compiled, game, outcome, lines.known_deals, start, listing)
     margin = margin_of(compiled, game, side)
     if outcome == GAME_OVER:
         return margin
-    return margin + expected_margin(compiled, model, game, game.deal_number, side)
+    return margin + expected_margin(compiled, game, game.deal_number, side)
 
 
 @other_kernel
@@ -54,10 +54,8 @@ def _value_of_any(
     If a line is cut in the middle of a deal, the seat to act still makes the move of the largest immediate gain. For a
     low goal that is to take nothing, if it may.
     """
-    listing, model = workspace.listing, workspace.leaf_model
+    listing = workspace.listing
     margin = margin_of(compiled, game, side)
-    if not model.counts_sweep:
-        return margin
     if outcome == PLAYING:
         gain = 0.0
         if compiled.lead_sign < 0 or not compiled.optional:
@@ -72,7 +70,7 @@ def _value_of_any(
         return margin + majority_margin(compiled, game, side) + (gain if own else -gain / (compiled.teams - 1))
     if may_sweep(compiled, game):
         game.sweep_values = known_sweeps(compiled, np.int64(game.table_ranks), listing)
-    return margin + expected_margin(compiled, model, game, game.deal_number, side)
+    return margin + expected_margin(compiled, game, game.deal_number, side)
 
 
 @kernel
@@ -98,26 +96,21 @@ def play_cheapest(
 
 
 @kernel
-def key_after(lines: np.record, game: np.record, move: np.record, key: np.uint64) -> np.uint64:
+def key_after(game: np.record, move: np.record, key: np.uint64, workspace: np.record) -> np.uint64:
     """Compute the Zobrist key of the position after a move: a sum over the cards in hands and loose on the table.
 
     The seat to act follows from the hands, and the deck does not change within one search.
     """
-    seat = game.seat
+    listing, lines, seat = workspace.listing, workspace.lines, game.seat
     key -= lines.hand_keys[seat, move.card]
     lays = move.build != 0
     if move.ranks == 0 and move.taken == 0 and not lays:
-        return key + lines.table_keys[move.card]
-    kinds = np.int64(move.once)
-    while kinds != 0:
-        bit = kinds & -kinds
-        kinds ^= bit
-        key -= lines.table_keys[bit_index(bit)]
-    kinds = np.int64(move.twice)
-    while kinds != 0:
-        bit = kinds & -kinds
-        kinds ^= bit
-        key -= lines.table_keys[bit_index(bit)]
+        return key + listing.table_keys[move.card]
+    for taken in (np.int64(move.once), np.int64(move.twice)):
+        kinds = taken
+        while kinds != 0:
+            key -= listing.table_keys[bit_index(kinds & -kinds)]
+            kinds &= kinds - 1
     if lays:
         return key
     return key - lines.last_keys[game.last_capturer + 1] + lines.last_keys[seat + 1]
@@ -175,7 +168,7 @@ def alpha_beta(
     if outcome != PLAYING or plies < 1:
         return value_of(compiled, stack[1], side, outcome, start, workspace)
     frames[0].alpha, frames[0].beta, frames[0].end = -np.inf, np.inf, start
-    if _open(compiled, stack[1], side, key, frames[0], frames[1], workspace):
+    if _open(compiled, side, key, 1, workspace):
         return frames[1].best
     depth = 1
     while True:
@@ -190,14 +183,14 @@ def alpha_beta(
             move = listing.moves[frame.at]
             stack[depth + 1] = stack[depth]
             game = stack[depth + 1]
-            key = key_after(lines, game, move, frame.key)
+            key = key_after(game, move, frame.key, workspace)
             outcome = make_move(compiled, game, move, listing)
             listing.nodes += 1
             if listing.nodes >= lines.limit:
                 return 0.0
             if outcome != PLAYING or depth >= plies:
                 value = value_of(compiled, game, side, outcome, frame.end, workspace)
-            elif _open(compiled, game, side, key, frame, frames[depth + 1], workspace):
+            elif _open(compiled, side, key, depth + 1, workspace):
                 value = frames[depth + 1].best
             else:
                 depth += 1
@@ -206,17 +199,10 @@ def alpha_beta(
 
 
 @kernel
-def _open(
-    compiled: np.record,
-    game: np.record,
-    side: int,
-    key: np.uint64,
-    above: np.record,
-    frame: np.record,
-    workspace: np.record,
-) -> bool:
-    """Open a node; return whether the transposition table has its value or a sufficient bound, in `frame.best`."""
+def _open(compiled: np.record, side: int, key: np.uint64, depth: int, workspace: np.record) -> bool:
+    """Open the node of a position of the line; return whether the transposition table has its value, or a cutoff."""
     listing, lines = workspace.listing, workspace.lines
+    game, above, frame = lines.stack[depth], lines.frames[depth - 1], lines.frames[depth]
     margin = margin_of(compiled, game, side)
     place = key
     if not compiled.is_main:
@@ -249,10 +235,7 @@ def solve_open_deal(
 ) -> float:
     """Search a side's margin from a position with all hands open to the end of the deal, by `alpha_beta`."""
     workspace.lines.stack[1] = game
-    cards = np.int64(0)
-    for seat in range(compiled.players):
-        cards += game.hand_size[seat]
-    return alpha_beta(compiled, workspace, side, PLAYING, start, key, cards)
+    return alpha_beta(compiled, workspace, side, PLAYING, start, key, np.sum(game.hand_size))
 
 
 @kernel
@@ -287,7 +270,7 @@ def max_n(compiled: np.record, workspace: np.record, side: int, outcome: int, st
     if outcome != PLAYING or plies < 1:
         return value_of(compiled, stack[1], side, outcome, start, workspace)
     frames[0].end = start
-    _open_n(compiled, stack[1], frames[0], frames[1], listing)
+    _open_n(compiled, 1, workspace)
     depth = 1
     while True:
         frame = frames[depth]
@@ -303,7 +286,7 @@ def max_n(compiled: np.record, workspace: np.record, side: int, outcome: int, st
             outcome = make_move(compiled, game, listing.moves[frame.at], listing)
             listing.nodes += 1
             if outcome == PLAYING and depth < plies:
-                _open_n(compiled, game, frame, frames[depth + 1], listing)
+                _open_n(compiled, depth + 1, workspace)
                 depth += 1
                 continue
             for team in range(compiled.teams):
@@ -318,8 +301,8 @@ def max_n(compiled: np.record, workspace: np.record, side: int, outcome: int, st
 
 
 @kernel
-def _open_n(compiled: np.record, game: np.record, above: np.record, frame: np.record, listing: np.record) -> None:
-    """Open a node of max^n."""
-    frame.best = -np.inf
-    frame.at = above.end
-    frame.end = list_moves(compiled, game, frame.at, listing)
+def _open_n(compiled: np.record, depth: int, workspace: np.record) -> None:
+    """Open the node of max^n of a position of the line."""
+    frame, start = workspace.lines.frames[depth], workspace.lines.frames[depth - 1].end
+    frame.best, frame.at = -np.inf, start
+    frame.end = list_moves(compiled, workspace.lines.stack[depth], start, workspace.listing)

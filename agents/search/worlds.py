@@ -28,20 +28,12 @@ class Job(NamedTuple):
     stop: int  # the row after the last one
     first: int  # number of the first world; above 0, a later batch of a decision with a time limit
     worlds: int
+    whole: bool  # shuffle the stock too, where lines go beyond the deal
     out: np.ndarray  # (B,) int64: the actions, NO_ACTION where no world agrees with the observation
     values: np.ndarray  # (B, A) float64, or (0, A) if not requested: see `Sampler.action_values`
 
 
 # ---------------------------------------------------------------------- the information set
-
-
-@kernel
-def has_choice(mask: np.ndarray) -> bool:
-    """Check whether a mask, (A,) int8, allows more than one action."""
-    count = 0
-    for action in range(len(mask)):
-        count += mask[action] != 0
-    return count > 1
 
 
 @kernel
@@ -63,20 +55,13 @@ def hides_nothing(compiled: np.record, seen: np.ndarray) -> bool:
     return compiled.players == 2 and unseen == seen[_HAND_SIZE + 1]
 
 
-@kernel
-def find_open(compiled: np.ndarray, observations: np.ndarray, out: np.ndarray) -> None:
-    """Write whether each observation, (B, >= 433) int8, hides nothing to `out`, (B,) bool."""
-    for row in range(len(out)):
-        out[row] = hides_nothing(compiled[0], observations[row])
-
-
 # ---------------------------------------------------------------------- worlds
 
 
 @kernel
 def begin(job: Job, row: int, workspace: np.record) -> bool:
     """Set up the decision of a row; return whether there is a choice. If there is none, write the answer."""
-    if not has_choice(job.masks[row]):
+    if np.sum(job.masks[row]) == 1:
         job.out[row] = np.argmax(job.masks[row])
         return False
     begin_decision(job, row, workspace)
@@ -96,43 +81,36 @@ def begin_decision(job: Job, row: int, workspace: np.record) -> None:
 
 @kernel
 def draw_world(job: Job, plan: Any, workspace: np.record) -> int:
-    """Sample the next world of a decision, stock included; return its multiplicity, 0 after the last world."""
-    return int(next_world(job, True, workspace))
+    """Sample the next world of a decision into `decision.world`; return its multiplicity, 0 after the last world.
+
+    If no world agrees with the observation, it returns 0 too, and `decision.agrees` is False.
+    """
+    is_drawn = begin_world(job, workspace) and complete(job, job.observations[workspace.decision.row], workspace)
+    return int(is_drawn)
 
 
 @kernel
-def next_world(job: Job, whole: bool, workspace: np.record) -> bool:
-    """Sample the next world of a decision into `decision.world`; return False after the last one.
-
-    Unless `whole`, the stock is left unshuffled. If no world agrees with the observation, it returns False too, and
-    `decision.agrees` is False.
-    """
+def begin_world(job: Job, workspace: np.record) -> bool:
+    """Copy the root to `decision.world`, and seed the next world; return False after the last one."""
     decision = workspace.decision
     if decision.next >= decision.end or not decision.agrees:
         return False
-    decision.seed = world_seed(job.seeds[decision.row], decision.next)
+    decision.seed = mix(job.seeds[decision.row] + np.uint64(decision.next))
     decision.next += 1
     decision.world = decision.root
-    decision.agrees = complete(job.compiled[0], job.observations[decision.row], decision.seed, whole, workspace)
-    return decision.agrees
-
-
-@kernel
-def complete(compiled: np.record, seen: np.ndarray, seed: np.uint64, whole: bool, workspace: np.record) -> bool:
-    """Complete `decision.world`, which is the root, to a game sampled uniformly among those that agree with `seen`.
-
-    Unless `whole`, the stock is left unshuffled. Returns whether there is such a game.
-    """
-    decision = workspace.decision
-    game = decision.world
-    seed_game(game, seed)
-    if not deal_hidden(compiled, game, seen, whole, decision.owner, decision.pool):
-        return False
-    prepare(compiled, game, workspace.listing.scratch)
     return True
 
 
 @kernel
-def world_seed(seed: np.uint64, world: int) -> np.uint64:
-    """Derive the seed of one of the worlds of a decision."""
-    return mix(seed + np.uint64(world))
+def complete(job: Job, seen: np.ndarray, workspace: np.record) -> bool:
+    """Complete `decision.world`, which is the root, to a game sampled uniformly among those that agree with `seen`.
+
+    Returns whether there is such a game, as `decision.agrees` says too.
+    """
+    compiled, decision = job.compiled[0], workspace.decision
+    game = decision.world
+    seed_game(game, decision.seed)
+    decision.agrees = deal_hidden(compiled, game, seen, job.whole, decision.owner, decision.pool)
+    if decision.agrees:
+        prepare(compiled, game, workspace.listing.scratch)
+    return bool(decision.agrees)

@@ -14,7 +14,7 @@ from krypenv.agents.neural.guided import LEAST_LOGIT, Guided
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
 from krypenv.agents.neural.playouts import make_playout_scratch
-from krypenv.agents.search.sampling import FEWEST_WORLDS
+from krypenv.agents.search.sampler import FEWEST_WORLDS
 from krypenv.kernels.compiled import compile_rules
 from krypenv.observation import LAYOUT
 from krypenv.runtime.jit import handle

@@ -79,7 +79,7 @@ def other_code(compiled):
     [
         (name_stop, cards, "STOP", 0),  # behind a module
         (playouts.slot_of_hand, playouts, "NUM_KINDS", NUM_KINDS + 1),  # of another file
-        (guided.guide_rows, Job, "_fields", Job._fields[::-1]),  # a named tuple that it is given
+        (guided.Guided._loop.decide_rows, Job, "_fields", Job._fields[::-1]),  # a named tuple that it is given
         (stepping.step_rows, captures.fits, "py_func", other_code(captures.fits)),  # a kernel that it calls
     ],
 )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from krypenv import agents
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.scripted import Greedy, Tactician
-from krypenv.agents.search.sampler import Sampler
+from krypenv.agents.search.sampler import Examiner
 from krypenv.cards import NUM_KINDS
 from krypenv.features import COLUMNS, WIDTH, append_features, want_history
 from krypenv.observation import SIZE
@@ -36,7 +36,7 @@ class WithHabit:
     def __init__(self, base: Any, habit: Habit) -> None:
         self.base, self.habit, self.rules, self.name = base, habit, base.rules, f"{base.name} with a habit"
         self.needs_history = want_history((base,))
-        if not isinstance(base, Greedy | Tactician | LearnedAgent | Sampler):
+        if not isinstance(base, Greedy | Tactician | LearnedAgent | Examiner):
             raise ValueError(f"{base.name} does not value its actions; champion, guided, search and networks do")
 
     def act(self, observations: Int8Array, action_masks: Int8Array) -> npt.NDArray[np.int64]:

@@ -17,7 +17,6 @@ from krypenv.agents.champion import shipped_model
 from krypenv.agents.neural.inference import Weights, load_weights
 from krypenv.agents.neural.playouts import NO_PATH, make_playout_scratch, play_out_network
 from krypenv.agents.scripted import Style, tactical_style
-from krypenv.agents.search.horizon import make_model
 from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.workspace import make_workspaces
 from krypenv.engine import Engine
@@ -51,7 +50,7 @@ class Meter:
 
     def __init__(self, rules: Rules, control: Control) -> None:
         self._control, self._sides = control, rules.num_teams
-        self._compiled, self._model = compile_rules(rules), make_model("sweep")
+        self._compiled = compile_rules(rules)
         self._workspaces = make_workspaces()
         self._games = handle(allocate(max(1, AT_ONCE // (1 + control.redeals)) * (1 + control.redeals)))
         self._players = [_player(name, rules) for name in control.shares]
@@ -92,7 +91,7 @@ class Meter:
         games = self._games[: len(rows) * (1 + redeals)]
         values = np.empty((len(games), self._sides))
         write_redeals(self._compiled, engine._state, rows, redeals, games, self._workspaces)
-        player(self._compiled, self._model, games, self._workspaces, values)
+        player(self._compiled, games, self._workspaces, values)
         return values.reshape(len(rows), 1 + redeals, self._sides)
 
 
@@ -151,32 +150,27 @@ def write_redeals(
 
 @kernel
 def value_by_tactician(
-    style: Style, compiled: np.ndarray, model: np.ndarray, games: np.ndarray, workspaces: np.ndarray, out: np.ndarray
+    style: Style, compiled: np.ndarray, games: np.ndarray, workspaces: np.ndarray, out: np.ndarray
 ) -> None:
     """Play N games to the end of their deal with a scripted player; write all sides' values into `out`, (N, S)."""
     for row in range(len(games)):
         play_out(compiled[0], games[row], games[row].deal_number, style, 0, workspaces[0])
-        _write_margins(compiled[0], model[0], games[row], out[row])
+        _write_margins(compiled[0], games[row], out[row])
 
 
 @kernel
 def value_by_network(
-    weights: Weights,
-    playouts: np.ndarray,
-    compiled: np.ndarray,
-    model: np.ndarray,
-    games: np.ndarray,
-    workspaces: np.ndarray,
+    weights: Weights, playouts: np.ndarray, compiled: np.ndarray, games: np.ndarray, workspaces: np.ndarray,
     out: np.ndarray,
-) -> None:
+) -> None:  # fmt: skip
     """Play N games to the end of their deal with a network in every seat; write all sides' values into `out`."""
     for row in range(len(games)):
         last_deal = games[row].deal_number
         play_out_network(compiled[0], weights, games[row], last_deal, NO_PATH, playouts[0])
-        _write_margins(compiled[0], model[0], games[row], out[row])
+        _write_margins(compiled[0], games[row], out[row])
 
 
 @kernel
-def _write_margins(compiled: np.record, model: np.record, game: np.record, out: np.ndarray) -> None:
+def _write_margins(compiled: np.record, game: np.record, out: np.ndarray) -> None:
     for side in range(compiled.teams):
-        out[side] = final_margin(compiled, model, game, side)
+        out[side] = final_margin(compiled, game, side)
