@@ -73,9 +73,8 @@ def list_actions(game: np.record, out: np.ndarray) -> int:
 def list_bits(bits: int, first: int, count: int, out: np.ndarray) -> int:
     """Append `first` plus the place of each bit to the first `count` entries of `out`; return their number."""
     while bits != 0:
-        bit = bits & -bits
-        bits ^= bit
-        out[count] = first + bit_index(bit)
+        out[count] = first + bit_index(bits & -bits)
+        bits &= bits - 1
         count += 1
     return count
 
@@ -153,13 +152,7 @@ def cheapest_action(
 
 @other_kernel
 def best_move(
-    compiled: np.record,
-    seen: np.ndarray,
-    game: np.record,
-    style: Style,
-    luck: int,
-    start: int,
-    workspace: np.record,
+    compiled: np.record, seen: np.ndarray, game: np.record, style: Style, luck: int, start: int, workspace: np.record
 ) -> int:
     """List and judge the moves of a game as `judge_decision` does; return the place of the best one."""
     moves, judged = workspace.listing.moves, workspace.judging.judged

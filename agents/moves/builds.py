@@ -1,8 +1,8 @@
 """Moves where cards are built (B): captures with or without a build, and builds made, raised or joined.
 
-As with other optional captures, interchangeable cards are listed once (`krypenv.agents.moves.kinds`), and only the best
-of very many moves are kept. Two more heuristic cuts: with a high goal, a capture always includes the build of the
-card's value; and of the cards of a rank, a build gets those that are worth most.
+As with other optional captures, interchangeable cards are listed once (`captures`), and only the best of very many
+moves are kept. Two more heuristic cuts: with a high goal, a capture always includes the build of the card's value; and
+of the cards of a rank, a build gets those that are worth most.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from krypenv.agents.moves.optional import write_captures, write_unions
+from krypenv.agents.moves.captures import write_captures, write_unions
 from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes, mulle_price, worth_of_build
 from krypenv.agents.moves.record import keep_best, write_move
 from krypenv.cards import NO_CARD, NUM_RANKS
@@ -140,20 +140,13 @@ def _list_lays(
             moves[at].taken = raised
     if end == start and least != 0:
         raise ValueError("no build contains what was laid together")
-    copies = _copies_held(compiled, game, card, value)
+    copies = np.int64(game.hand_kinds[game.seat]) & compiled.value_kinds[value]  # that are held beside the card
+    if game.pending == NO_CARD and game.hands[game.seat, card] == 1:
+        copies &= ~(_ONE << card)
     for at in range(start, end):
         moves[at].build = value
         moves[at].cost = -np.int64(POINT * LAID * _worth_laid(compiled, game, moves[at], copies, listing.prices))
     return keep_best(start, end, np.int64(-1), listing)
-
-
-@kernel
-def _copies_held(compiled: np.record, game: np.record, card: int, value: int) -> int:
-    """Find the kinds of a hand value that the seat to act holds beside a card, as bits."""
-    kinds = np.int64(game.hand_kinds[game.seat]) & compiled.value_kinds[value]
-    if game.pending == NO_CARD and game.hands[game.seat, card] == 1:
-        kinds &= ~(_ONE << card)
-    return kinds
 
 
 @kernel

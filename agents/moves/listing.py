@@ -1,7 +1,7 @@
 """The moves of a decision, and their order.
 
 Where captures must be made, every capture of kinds is a move, and captures are maximal (R7 to R10). Where they are
-optional, see `optional`; where cards are built, `builds`. Captures and sweeps of a table are cached, since a search
+optional, see `captures`; where cards are built, `builds`. Captures and sweeps of a table are cached, since a search
 visits the same tables many times.
 """
 
@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv.agents.moves.builds import list_builds
-from krypenv.agents.moves.kinds import write_choices
-from krypenv.agents.moves.optional import list_optional, prepare_table
+from krypenv.agents.moves.captures import list_optional, prepare_table, write_choices
 from krypenv.agents.moves.prices import POINT, TRAIL, cost_of_takes
 from krypenv.agents.moves.record import KNOWN_CAPTURES, KNOWN_SIZE, copies_taken, swap_moves, write_move
 from krypenv.cards import NO_CARD, NUM_RANKS
@@ -40,20 +39,15 @@ def list_moves(compiled: np.record, game: np.record, start: int, listing: np.rec
     if game.pending != NO_CARD:
         plays = np.int64(1) << np.int64(game.pending)
     while plays != 0:
-        bit = plays & -plays
-        plays ^= bit
-        end = _list_card(compiled, game, bit_index(bit), end, listing)
+        card = bit_index(plays & -plays)
+        plays &= plays - 1
+        if not compiled.optional:
+            end = _list_maximal(compiled, game, card, end, listing)
+        elif compiled.building:
+            end = list_builds(compiled, game, card, end, listing)
+        else:
+            end = list_optional(compiled, game, card, end, listing)
     return end
-
-
-@kernel
-def _list_card(compiled: np.record, game: np.record, card: int, start: int, listing: np.record) -> int:
-    """Write the moves of a card of the hand, or the continuations of the pending one."""
-    if not compiled.optional:
-        return _list_maximal(compiled, game, card, start, listing)
-    if compiled.building:
-        return list_builds(compiled, game, card, start, listing)
-    return list_optional(compiled, game, card, start, listing)
 
 
 @kernel
@@ -125,7 +119,7 @@ def order_moves(compiled: np.record, game: np.record, start: int, end: int, list
     for at in range(start + 1, end):
         place = at
         while place > start and moves[place - 1].cost > moves[place].cost:
-            swap_moves(moves, place - 1, place)
+            swap_moves(listing, place - 1, place)
             place -= 1
 
 
@@ -144,9 +138,9 @@ def _cost_of(compiled: np.record, game: np.record, move: np.record, next_hand: i
         points += compiled.card_points[card]
         kinds = move.once & compiled.point_kinds
         while kinds != 0:
-            bit = kinds & -kinds
-            kinds ^= bit
-            points += compiled.card_points[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
+            kind = bit_index(kinds & -kinds)
+            kinds &= kinds - 1
+            points += compiled.card_points[kind] * copies_taken(move, kind)
     if left == 0:
         return cost_of(compiled, points, 2, 0)
     is_set_up = kinds_of_values(compiled, known_sweeps(compiled, left, listing)) & next_hand != 0

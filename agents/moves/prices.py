@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from krypenv.agents.moves.record import is_mulle
+from krypenv.agents.moves.record import copies_taken
 from krypenv.cards import NO_CARD, NUM_KINDS
 from krypenv.kernels.builds import copies_in, held_values
 from krypenv.kernels.compiled import bit_index, hand_value_of
 from krypenv.kernels.gains import price_of
 from krypenv.kernels.outlook import majority_prices
+from krypenv.kernels.scoring import is_mulle
 from krypenv.runtime.jit import kernel
 from krypenv.state import mix
 
@@ -42,10 +43,10 @@ def cost_of_takes(compiled: np.record, move: np.record, prices: np.ndarray) -> i
     worth = 0.0
     kinds = np.int64(move.once)
     while kinds != 0:
-        bit = kinds & -kinds
-        kinds ^= bit
-        worth += prices[bit_index(bit)] * (1 + np.int64(move.twice & bit != 0))
-    if is_mulle(move):
+        kind = bit_index(kinds & -kinds)
+        kinds &= kinds - 1
+        worth += prices[kind] * copies_taken(move, kind)
+    if is_mulle(move.card, move.ranks, copies_taken(move, move.card)):
         worth -= compiled.lead_sign * compiled.mulle_points
     if compiled.mulle_by_value and move.once >> move.card & 1:
         worth -= compiled.lead_sign * compiled.mulle_value[move.card]

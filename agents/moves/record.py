@@ -10,7 +10,7 @@ from krypenv.cards import NUM_KINDS, NUM_RANKS, NUM_SUITS
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.game.moves import Move
 from krypenv.kernels.captures import SCRATCH
-from krypenv.kernels.compiled import NIBBLE, pack_ranks
+from krypenv.kernels.compiled import pack_ranks
 from krypenv.runtime.jit import kernel
 
 # Moves of all nodes on one line of a search together. A node has a few; only tables with many copies of a rank have
@@ -21,7 +21,6 @@ KNOWN_CAPTURES = 5  # a table with more captures of a value is not cached
 
 # Where captures are optional:
 MOST_UNIONS = 1 << 10  # unions of groups that are listed for a card
-UNION_SLOTS = 1 << 13  # of the hash set of these unions
 OPTIONAL_SIZE = 1 << 11  # tables whose optional captures by a card are cached
 OPTIONAL_CAPTURES = 8  # a table with more captures by a card is not cached
 # A search for unions takes at most MANY_STEPS steps for each capture that is kept. Of more than MANY_CHOICES choices of
@@ -75,6 +74,7 @@ OPTIONAL = np.dtype(
 LISTING = np.dtype(
     [
         ("moves", MOVE, (MOST_MOVES,)),
+        ("spare", MOVE),  # for swapping two of them
         ("prices", np.float64, (NUM_KINDS,)),  # what winning each kind is worth (`set_prices`)
         ("price_key", np.uint64),  # a hash of the prices
         ("known", KNOWN, (KNOWN_SIZE,)),
@@ -94,9 +94,6 @@ LISTING = np.dtype(
         ("free", np.int8, (NUM_KINDS,)),  # copies of each kind of a rank that a capture may take
         ("chosen", np.int8, (NUM_SUITS,)),  # copies of each suit that it takes
         ("unions", np.int64, (MOST_UNIONS,)),  # packed
-        ("union_set", np.int64, (UNION_SLOTS,)),  # the same as a hash set
-        ("set_number", np.int64, (UNION_SLOTS,)),  # number of the set that each slot was last used by
-        ("sets", np.int64),  # number of the current set
     ],
     align=True,
 )
@@ -133,16 +130,11 @@ def write_move(moves: np.ndarray, at: int, card: int, ranks: int, once: int, twi
 
 
 @kernel
-def swap_moves(moves: np.ndarray, one: int, other: int) -> None:
+def swap_moves(listing: np.record, one: int, other: int) -> None:
     """Swap two moves."""
-    first, second = moves[one], moves[other]
-    first.card, second.card = second.card, first.card
-    first.build, second.build = second.build, first.build
-    first.taken, second.taken = second.taken, first.taken
-    first.ranks, second.ranks = second.ranks, first.ranks
-    first.once, second.once = second.once, first.once
-    first.twice, second.twice = second.twice, first.twice
-    first.cost, second.cost = second.cost, first.cost
+    listing.spare = listing.moves[one]
+    listing.moves[one] = listing.moves[other]
+    listing.moves[other] = listing.spare
 
 
 @kernel
@@ -158,7 +150,7 @@ def keep_best(start: int, end: int, table: int, listing: np.record) -> int:
             if moves[at].ranks == table or (moves[best].ranks != table and moves[at].cost < moves[best].cost):
                 best = at
         if best != place:
-            swap_moves(moves, place, best)
+            swap_moves(listing, place, best)
     return start + keep
 
 
@@ -184,13 +176,6 @@ def trails(move: np.record) -> bool:
     """Check whether a move takes nothing and builds nothing: its card stays on the table."""
     is_alone: bool = move.ranks == 0 and move.taken == 0 and move.build == 0
     return is_alone
-
-
-@kernel
-def is_mulle(move: np.record) -> bool:
-    """Check whether a move takes one card, the identical copy of the card played (M2)."""
-    is_one: bool = move.ranks == np.int64(1) << NIBBLE * (move.card % NUM_RANKS)
-    return is_one and move.once == np.int64(1) << move.card
 
 
 def add_move(moves: np.ndarray, count: int, move: Move) -> int:
