@@ -28,16 +28,13 @@ from krypenv.training.evaluation.score.board import make_board
 from krypenv.training.runs.journal import read_journal
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_model_is_whole_and_for_its_rules(name: str) -> None:
-    arrays, card = load_model(MODELS / name)
-    assert (card["rules"], *card["also"]) == SHIPPED[name]
-    assert {"command", "seed", "frames", "seconds"} <= set(card)
-    assert all(np.isfinite(array).all() for array in arrays.values())
-    assert {shipped_model(Rules.parse(text)) for text in SHIPPED[name]} == {MODELS / name}
-
-
-def test_the_shipped_models_are_small_and_all_are_known() -> None:
+def test_the_shipped_models_are_whole_and_small_and_for_the_rules_that_are_listed() -> None:
+    for name, rules in SHIPPED.items():
+        arrays, card = load_model(MODELS / name)
+        assert (card["rules"], *card["also"]) == rules
+        assert {"command", "seed", "frames", "seconds"} <= set(card)
+        assert all(np.isfinite(array).all() for array in arrays.values())
+        assert {shipped_model(Rules.parse(text)) for text in rules} == {MODELS / name}
     assert {path.name for path in MODELS.iterdir() if path.is_dir()} == set(SHIPPED)
     assert sum(path.stat().st_size for path in MODELS.rglob("*") if path.is_file()) < 5e6
 
@@ -60,6 +57,8 @@ def test_the_champion_is_what_the_package_has_for_the_rules(text: str, kind: typ
     assert (champion.name, champion.rules) == ("champion(worlds=2)", rules)
     assert isinstance(champion, kind)
     assert bool(getattr(agents.make("champion", rules), "believes", False)) == believes
+    note = "" if kind is Guided else f" ({kind.__name__.lower()}: no model for these rules)"
+    assert agents.label_of("champion", rules) == f"champion{note}"
 
 
 @pytest.mark.parametrize("text", ["kasino-sweden players=2", "kasino-finland players=4 teams=2"])
@@ -102,11 +101,6 @@ def test_it_beats_the_tactician() -> None:
     assert duplicate_match("champion(worlds=0)", "tactician", rules, deals=200, seed=5).low > 0
 
 
-def test_without_a_network_for_the_rules_there_is_none_alone() -> None:
-    with pytest.raises(ValueError, match="no network for 'howto players=3' comes with the package"):
-        agents.make("champion(worlds=0)", Rules.preset("howto", players=3))
-
-
 def test_every_output_says_how_it_plays_without_a_network(tmp_path: Path) -> None:
     name, label = "champion(worlds=2)", "champion(worlds=2) (search: no model for these rules)"
     file, position = tmp_path / "it.json", Game(Rules.preset("mini-low"), seed=1).position()
@@ -124,9 +118,3 @@ def test_every_output_says_how_it_plays_without_a_network(tmp_path: Path) -> Non
         assert label in krypenv("score", name, "--table", "two", "--quick", "--out", scored, columns=400).stdout
         assert json.loads(scored.read_text())["agent"]["name"] == name
         assert label in make_board(scored.parent).read_text()
-    assert agents.make(name, "mini-low").name == agents.label_of(name, Rules.preset("krypkasino")) == name
-
-
-@pytest.mark.parametrize("text", ["mini-low players=3", "howto players=4"])
-def test_the_label_names_rollouts_among_more_players(text: str) -> None:
-    assert agents.label_of("champion", Rules.parse(text)) == "champion (rollout: no model for these rules)"

@@ -29,7 +29,7 @@ ODD: tuple[Any, ...] = (
     1j, "x" * 100_000, "-" * 100_000, ["AS"] * 1000,
 )  # fmt: skip
 SPECS = (
-    "random", "greedy", "tactician", "tactician(shed=True)", "rollout(worlds=3, deals=2, value='margin')",
+    "random", "greedy", "tactician", "tactician(shed=True)", "rollout(worlds=3, deals=2)",
     "ismcts(worlds=20, explore=2.5, guided=False, ms=3.5, threads=2)", "search(worlds=4, plies=2, method='paranoid')",
     "learned(model='nowhere', temperature=0.5, solver=False)", "guided(model='no where', prior=0.5, proposals=2)",
     "champion(worlds=0)", "oracle-hand(plies=3)", "oracle-deck(deals=3, value='sweep')",
