@@ -3,7 +3,8 @@
 1. One tree over staged actions holds what the seat to act can tell apart. Each iteration draws a determinization.
 2. Selection descends by the actions that are legal in this world. An action's bound is its mean margin plus an
    exploration term, with the visits in which it was legal in place of all visits of its parent (`descend`).
-3. Expansion adds one action that was never tried; a playout to the end of the deal and a leaf value follow.
+3. Expansion adds one action that was never tried; a playout by the tactician to the end of the deal follows, and a
+   leaf value.
 4. The margin is added to each node of the path, from the point of view of the side that moved there.
 5. Play the most visited action of the root.
 """
@@ -16,7 +17,7 @@ import numpy as np
 
 from krypenv.agents.base import name_of
 from krypenv.agents.scripted import Style, list_actions, tactical_style
-from krypenv.agents.search.rollout import final_margin, play_out, play_randomly
+from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.search.sampler import NO_ACTION, Loop, Sampler, check_memory
 from krypenv.agents.search.worlds import Job, begin, draw_world
 from krypenv.kernels.play import act
@@ -45,7 +46,6 @@ class TreePlan(NamedTuple):
     """How trees are grown."""
 
     explore: float  # weight of the exploration term
-    is_random: bool  # play out at random, not with the tactician
     trees: np.ndarray  # (threads, worlds + 1) of `NODE`
     paths: np.ndarray  # (threads, LONGEST_PATH) int64
     style: Style  # of the tactician
@@ -66,10 +66,7 @@ def grow_rows(job: Job, plan: TreePlan, workspaces: np.ndarray, part: int, parts
         while draw_world(job, plan, workspace):
             game = decision.world
             length, size = descend(compiled, game, plan, part, size, judging.legal, listing.scratch)
-            if plan.is_random:
-                play_randomly(compiled, game, last_deal, judging.legal, listing.scratch)
-            else:
-                play_out(compiled, game, last_deal, plan.style, 0, workspace)
+            play_out(compiled, game, last_deal, plan.style, 0, workspace)
             for side in range(compiled.teams):
                 decision.margins[side] = final_margin(compiled, game, side)
             for at in range(length):
@@ -143,25 +140,16 @@ class Ismcts(Sampler):
     Args:
         worlds, ms, threads: as in `Sampler`.
         explore: weight of the exploration term, in points.
-        guided: play out with the tactician; False for random play.
     """
 
     _loop = Loop(grow_rows, None, None)
 
     def __init__(
-        self,
-        rules: Rules,
-        seed: int = 0,
-        *,
-        worlds: int = 200,
-        explore: float = 8.0,
-        guided: bool = True,
-        ms: float = 0.0,
-        threads: int = 1,
+        self, rules: Rules, seed: int = 0, *, worlds: int = 200, explore: float = 8.0, ms: float = 0.0, threads: int = 1
     ) -> None:
         self.name = name_of("ismcts", type(self), locals())
         check_memory(worlds, threads)  # before there is any scratch
         super().__init__(rules, seed, worlds, ms, threads)
         trees = handle(records(NODE, (self._threads, worlds + 1)))
         paths = np.zeros((self._threads, LONGEST_PATH), np.int64)
-        self._plan = TreePlan(float(explore), not guided, trees, paths, tactical_style(rules))
+        self._plan = TreePlan(float(explore), trees, paths, tactical_style(rules))

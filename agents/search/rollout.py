@@ -71,14 +71,6 @@ def play_out_other(
 
 
 @kernel
-def play_randomly(compiled: np.record, game: np.record, last_deal: int, legal: np.ndarray, scratch: np.record) -> None:
-    """Play on at random, to the end of deal `last_deal` or of the game."""
-    while not game.over and game.deal_number <= last_deal:
-        count = list_actions(game, legal)
-        act(compiled, game, legal[random_below(game, ACTIONS, count) if count > 1 else 0], scratch)
-
-
-@kernel
 def final_margin(compiled: np.record, game: np.record, side: int) -> float:
     """Compute a side's leaf value where a deal has just ended, with at most the hands of the next one dealt."""
     margin = margin_of(compiled, game, side)

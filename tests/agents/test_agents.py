@@ -49,7 +49,7 @@ class Last:
         ("search(worlds=100, threads=2)", "search(worlds=100)"),
         ("search(ms=2.5, plies=3)", "search(plies=3, ms=2.5)"),
         ("rollout(deals=2, worlds=5)", "rollout(worlds=5, deals=2)"),
-        ("ismcts(guided=False, explore=3)", "ismcts(explore=3, guided=False)"),
+        ("ismcts(explore=3, worlds=9)", "ismcts(worlds=9, explore=3)"),
         ("oracle-deck(deals=1, plies=3)", "oracle-deck(plies=3, deals=1)"),
         ("oracle-cards(worlds=5, cards=2)", "oracle-cards(cards=2, worlds=5)"),
         (f"guided(model={TWO!r}, worlds=7)", f"guided(model={TWO!r}, worlds=7)"),
@@ -143,7 +143,7 @@ def test_the_main_game_is_one_with_its_variants_and_with_no_other():
 
 SPECS = [
     "random", "search(worlds=1, method='paranoid', plies=3)", "rollout(worlds=1, deals=2)",
-    "ismcts(worlds=3, guided=False, explore=0)", "oracle-deck(deals=1)", "champion(worlds=1)", f"{__name__}:Last",
+    "ismcts(worlds=3, explore=0)", "oracle-deck(deals=1)", "champion(worlds=1)", f"{__name__}:Last",
 ]  # fmt: skip
 GAMES = [
     *map(Rules.preset, Rules.presets()),

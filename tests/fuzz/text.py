@@ -30,7 +30,7 @@ ODD: tuple[Any, ...] = (
 )  # fmt: skip
 SPECS = (
     "random", "greedy", "tactician", "tactician(shed=True)", "rollout(worlds=3, deals=2)",
-    "ismcts(worlds=20, explore=2.5, guided=False, ms=3.5, threads=2)", "search(worlds=4, plies=2, method='paranoid')",
+    "ismcts(worlds=20, explore=2.5, ms=3.5, threads=2)", "search(worlds=4, plies=2, method='paranoid')",
     "learned(model='nowhere', temperature=0.5, solver=False)", "guided(model='no where', prior=0.5, proposals=2)",
     "champion(worlds=0)", "oracle-hand(plies=3)", "oracle-deck(deals=3, value='sweep')",
 )  # fmt: skip
