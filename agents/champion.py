@@ -90,7 +90,8 @@ def make_champion(rules: Rules, seed: int = 0, *, worlds: int = WORLDS, threads:
     Raises ValueError if `worlds` is 0 and there is no network for these rules.
     """
     name = name_of("champion", make_champion, locals())
-    model, player = shipped_model(rules), None
+    model = shipped_model(rules)
+    player: BaseAgent
     if model and not worlds:
         player = load_agent(rules, seed, model=str(model), threads=threads)
     elif model:

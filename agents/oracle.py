@@ -138,7 +138,7 @@ class _Oracle(Sampler):
         narrowed[:, LAYOUT["seen"]] += cards.sum(axis=1, dtype=np.int8)
         hidden = narrowed[:, LAYOUT["hand_size"]][:, 1 : self.rules.players]
         hidden -= cards[:, 1:].sum(axis=2, dtype=np.int8)
-        return seen, Sight(self._plan, self._plan.race, games, cards, narrowed, ~hidden.any(axis=1))
+        return seen, Sight(self._plan, self._plan.race, games, cards, narrowed, hidden.sum(axis=1) == 0)
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> IntArray:
         """Raise TypeError: an observation does not show what this agent needs."""
