@@ -13,7 +13,7 @@ from krypenv.training.cli import bench
 from krypenv.training.cli.bench_lines import LINES, PEERS
 from krypenv.training.learn import run
 
-SOME = ("self-play, learning included", "engine, features block", "whole games in a kernel", "AEC env()")
+SOME = ("self-play, learning included", "engine, features block", "AEC env()")
 
 
 @pytest.mark.parametrize("name", [*SOME, "greedy, decisions", "learned, decisions", *PEERS])
@@ -98,36 +98,33 @@ def other(tmp_path, monkeypatch):
     return tmp_path
 
 
-def report_of(*words):
-    """Run the command; return its lines by name, and what it prints."""
-    done = krypenv("bench", "--seconds", 0.01, "--json", "bench.json", *words, columns=80)
-    assert done.exit_code == 0, done.output
-    with open("bench.json", encoding="utf-8") as file:
-        report = json.load(file)
-    assert report["machine"]["cores"] >= 1
-    return {line.pop("what"): line for line in report["lines"]}, done.stdout
-
-
-def test_lines_that_are_there_have_rates_and_ratios_and_others_say_what_is_missing(other):
-    lines, printed = report_of("--peers", "--only", "engine", "--only", "AEC*", "--only", "RLCard*", "--only", "pgx*")
-    assert list(lines) == ["engine", "AEC env()", "RLCard uno", "pgx sparrow_mahjong"]
-    engine, uno = lines["engine"], lines["RLCard uno"]
-    assert re.search(rf"engine +│ +{engine['per_cpu_second']:,.0f} │ +{engine['per_second']:,.0f} │", printed)
-    assert (uno["against"], "ratio" in engine) == ("engine", False)
-    assert re.search(rf"RLCard uno │ +engine │ +{uno['ratio']:.3f} │", printed)
-    assert re.search(r"AEC env\(\) +│ +– │ +– │ +– │", printed)
-    assert "AEC env(): ImportError: cannot import name 'krypkasino_v0'" in printed
-    assert "pgx sparrow_mahjong: ImportError: not here; pip install pgx==2.6.0 installs it" in printed
-
-
-def test_a_commit_beside_this_version(other):
+def test_lines_are_measured_beside_peers_and_a_commit_and_others_say_what_is_missing(other):
     slower = OTHER.replace("1000", "10000").replace("        assert not options\n", "        pass\n")
     (other / "krypenv/__init__.py").write_text(slower)
-    lines, printed = report_of("--beside", "old", "--only", "engine", "--only", "engine, several*")
-    low, high = lines["engine"]["interval"]
-    assert 0 < low <= lines["engine"]["ratio"] <= high < 1
-    assert re.search(rf"engine │ +old │ +{lines['engine']['ratio']:.3f} │ {low:.3f} to {high:.3f} │", printed)
-    assert "engine, several threads: AssertionError" in printed
+    patterns = ("engine", "engine, several*", "AEC*", "RLCard*", "pgx*")
+    done = krypenv(
+        *("bench", "--seconds", 0.01, "--json", "bench.json", "--peers", "--beside", "old"),
+        *(word for pattern in patterns for word in ("--only", pattern)), columns=80,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    report = json.loads((other / "bench.json").read_text(encoding="utf-8"))
+    assert report["machine"]["cores"] >= 1
+    lines = {line["what"]: line for line in report["lines"]}
+    assert list(lines) == ["engine", "engine, several threads", "AEC env()", "RLCard uno", "pgx sparrow_mahjong"]
+    engine, uno = lines["engine"], lines["RLCard uno"]
+    low, high = engine["interval"]
+    assert 0 < low <= engine["ratio"] <= high < 1
+    assert (engine["against"], uno["against"]) == ("old", "engine")
+    for text in (
+        rf"engine +│ +{engine['per_cpu_second']:,.0f} │ +{engine['per_second']:,.0f} │",
+        rf"engine │ +old │ +{engine['ratio']:.3f} │ +{low:.3f} to {high:.3f} │",
+        rf"RLCard uno │ +engine │ +{uno['ratio']:.3f} │",
+        r"AEC env\(\) +│ +– │ +– │ +– │",
+        r"AEC env\(\): ModuleNotFoundError: No module named 'krypenv\.krypkasino_v0'",
+        r"engine, several threads: AssertionError",
+        r"pgx sparrow_mahjong: ImportError: not here; pip install pgx==2\.6\.0 installs it",
+    ):
+        assert re.search(text, done.stdout), text
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import typer
 from rich.console import Console
 from scipy import stats
@@ -56,31 +55,28 @@ class BenchSettings(Settings):
 def bench_command(settings: BenchSettings) -> None:
     """Measure the speed of the engine, the environments and the agents, also beside peers or another version."""
     with Console(stderr=True).status("measuring") as status:
-        lines = bench(settings, status.update)
+        lines = list(bench(settings, status.update))
     if settings.json_file:
         write_json(settings.json_file, {"machine": machine(), "beside": settings.beside, "lines": lines})
-    rates: list[list[str]] = []
-    ratios: list[list[str]] = []
-    errors: list[str] = []
+    rates, ratios = [], []
     for line in lines:
-        if "error" in line:
-            rates.append([line["what"], "–", "–", "–"])
-            errors.append(f"{line['what']}: {line['error']}")
-            continue
-        rates.append([line["what"], *(f"{line[name]:,.0f}" for name in RATES), f"{line['first_use']:.2f} s"])
+        rates.append([line["what"], *["–"] * (len(RATES) + 1)])
+        if "error" not in line:
+            rates[-1][1:] = *(f"{line[name]:,.0f}" for name in RATES), f"{line['first_use']:.2f} s"
         if "ratio" in line:
             low, high = line["interval"]
             ratios.append([line["what"], line["against"], f"{line['ratio']:.3f}", f"{low:.3f} to {high:.3f}"])
     print_table(("what", *RATES.values(), "first use"), rates)
-    for error in errors:
-        typer.echo(error)
+    for line in lines:
+        if "error" in line:
+            typer.echo(f"{line['what']}: {line['error']}")
     if ratios:
         print_table(("what", "against", "ratio", INTERVAL), ratios)
         typer.echo("ratio: steps of krypenv, in this version, in the time of one step of the other")
 
 
-def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Measure lines; return them as plain JSON values. `progress` is called with the name of the next line.
+def bench(settings: BenchSettings, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    """Measure lines; yield them as plain JSON values. `progress` is called with the name of the next line.
 
     Raises ValueError for a pattern that fits no line and for an unknown commit, and ChildProcessError if a process
     dies.
@@ -89,32 +85,29 @@ def bench(settings: BenchSettings, progress: Callable[[str], None]) -> list[dict
     for pattern in settings.only:
         if not fnmatch.filter(names, pattern):
             raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
-    report = []
-    with contextlib.ExitStack() as stack:
-        here = there = stack.enter_context(version(CHECKOUT))
-        if settings.beside is not None:
-            there = stack.enter_context(version(stack.enter_context(checkout_of(settings.beside))))
+    beside = settings.beside
+    with version(CHECKOUT) as here, checkout_of(beside) as folder, version(folder) as there:
         for name in names:
-            if any(fnmatch.fnmatch(name, pattern) for pattern in settings.only or ["*"]):
-                progress(name)
-                line: dict[str, Any] = {"what": name}
-                turn = partial(here, name)
-                if peer := PEERS.get(name):
-                    line |= {"against": peer.ours, **measure([partial(here, peer.ours), turn], settings.seconds, 1)}
-                    if "error" in line:
-                        line["error"] += f"; {peer.install} installs it"
-                elif settings.beside is not None:
-                    line |= {"against": settings.beside, **measure([turn, partial(there, name)], settings.seconds)}
-                else:
-                    line |= measure([turn], settings.seconds)
-                report.append(line)
-    return report
+            if not any(fnmatch.fnmatch(name, pattern) for pattern in settings.only or ["*"]):
+                continue
+            progress(name)
+            line, turn = {"what": name}, partial(here, name)
+            if peer := PEERS.get(name):
+                line |= {"against": peer.ours, **measure([partial(here, peer.ours), turn], settings.seconds, 1)}
+                if "error" in line:
+                    line["error"] += f"; {peer.install} installs it"
+            elif beside:
+                line |= {"against": beside, **measure([turn, partial(there, name)], settings.seconds)}
+            else:
+                line |= measure([turn], settings.seconds)
+            yield line
 
 
 def measure(sides: Sequence[Turn], seconds: float, reported: int = 0) -> dict[str, Any]:
     """Measure a line, or two in turn; return the median rates of one, and the ratio of the first to the second.
 
-    If a line can't be measured, return the reason as `error` instead.
+    The 95% interval of the ratio is that of the sign test: its bounds are two of the sorted ratios, so a few pairs
+    disturbed by other work don't move them far. If a line can't be measured, the reason is returned as `error` instead.
     """
     first = [turn(0.0) for turn in sides]
     if errors := [one_line(answer["error"]) for answer in first if "error" in answer]:
@@ -127,24 +120,13 @@ def measure(sides: Sequence[Turn], seconds: float, reported: int = 0) -> dict[st
         rates.append([(turn["steps"] / turn["cpu"], turn["steps"] / turn["clock"]) for turn in turns])
         spent += max(turn["cpu"] for turn in turns)
     figures = np.array(rates)  # (turns, sides, 2): by the processor, of all threads together, and by the clock
-    cpu, clock = np.median(figures[:, reported], axis=0).tolist()
-    line = {"per_cpu_second": cpu, "per_second": clock, "first_use": first[reported]["clock"], "turns": len(rates)}
+    line = dict(zip(RATES, np.median(figures[:, reported], axis=0).tolist(), strict=True))
+    line |= {"first_use": first[reported]["clock"], "turns": len(rates)}
     if len(sides) == 2:
-        line["ratio"], *line["interval"] = ratio_of(*figures[:, :, 0].T)
+        ratios = figures[:, 0, 0] / figures[:, 1, 0]
+        low, high = stats.quantile_test(ratios, p=0.5).confidence_interval(0.95)
+        line |= {"ratio": float(np.median(ratios)), "interval": [float(low), float(high)]}
     return line
-
-
-def ratio_of(rates: npt.ArrayLike, others: npt.ArrayLike) -> tuple[float, float, float]:
-    """Compute the median ratio of two rates, (n,) each, and its 95% interval, that of the sign test.
-
-    Its bounds are two of the sorted ratios, so a few pairs disturbed by other work don't move them far.
-
-    >>> ratio_of([2.0, 4.0, 6.0, 8.0, 2.2, 1.9], [1.0, 2.0, 3.0, 4.0, 1.0, 1.0])
-    (2.0, 1.9, 2.2)
-    """
-    ratios = np.asarray(rates, float) / np.asarray(others, float)
-    interval = stats.quantile_test(ratios, p=0.5).confidence_interval(0.95)
-    return float(np.median(ratios)), float(interval.low), float(interval.high)
 
 
 @contextlib.contextmanager
@@ -164,8 +146,11 @@ def version(folder: Path) -> Iterator[Callable[[str, float], dict[str, Any]]]:
 
 
 @contextlib.contextmanager
-def checkout_of(commit: str) -> Iterator[Path]:
-    """Yield a temporary folder with the files of a commit of this checkout."""
+def checkout_of(commit: str | None) -> Iterator[Path]:
+    """Yield a temporary folder with the files of a commit of this checkout, or the checkout itself."""
+    if commit is None:
+        yield CHECKOUT
+        return
     with tempfile.TemporaryDirectory() as folder:
         archive = subprocess.run(["git", "archive", commit], cwd=CHECKOUT, capture_output=True, check=False)
         if archive.returncode:

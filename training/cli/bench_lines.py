@@ -6,6 +6,7 @@ of krypenv runs this file too, so a line imports what it needs when it begins.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import os
@@ -40,30 +41,19 @@ def _training() -> Line:
         yield int(model.num_timesteps - before)
 
 
-def _engine(preset: str = "krypkasino", plies: int = 0, **options: Any) -> Line:
-    """Step the engine with random actions, which a second call samples, or play many plies in a single kernel."""
+def _engine(preset: str = "krypkasino", **options: Any) -> Line:
+    """Step the engine with random actions, which a second call samples."""
     from krypenv import Engine, Rules
 
     engine = Engine(Rules.preset(preset, players=2), GAMES, **options)
     while True:
-        if plies:
-            engine.play_games(plies)
-        else:
-            engine.step(engine.sample_actions())
-        yield max(plies, 1) * GAMES
+        engine.step(engine.sample_actions())
+        yield GAMES
 
 
-def _pettingzoo(is_ours: bool) -> Line:
-    """Play Krypkasino or connect_four as PettingZoo's documentation shows, with masked random actions."""
-    env: Any
-    if is_ours:
-        from krypenv import krypkasino_v0
-
-        env = krypkasino_v0.env(players=2)
-    else:
-        from pettingzoo.classic import connect_four_v3
-
-        env = connect_four_v3.env()
+def _pettingzoo(module: str) -> Line:
+    """Play an environment of PettingZoo as its documentation shows, with masked random actions."""
+    env = importlib.import_module(module).env()
     for agent in env.possible_agents:
         env.action_space(agent).seed(0)
     for seed in itertools.count():
@@ -103,23 +93,23 @@ class Peer(NamedTuple):
     """A line of another library."""
 
     line: Callable[[], Line]
-    ours: str  # the line of krypenv that is measured in turn with it
+    ours: str = "engine"  # the line of krypenv that is measured in turn with it
     install: str = 'pip install -c constraints.txt -e ".[peers]"'
 
 
 def _hearts(is_observed: bool) -> Line:
-    """Play OpenSpiel's hearts. Only players' decisions count as steps, not the chance nodes that deal."""
+    """Play OpenSpiel's hearts. The deal, made of chance nodes, is no step."""
     import pyspiel
 
     game, rng = pyspiel.load_game("hearts"), random.Random(0)
     while True:
         state, steps = game.new_initial_state(), 0
         while actions := state.legal_actions():
-            if not state.is_chance_node():
-                steps += 1
-                if is_observed:
-                    state.information_state_tensor()
+            is_step = not state.is_chance_node()
+            if is_step and is_observed:
+                state.information_state_tensor()
             state.apply_action(rng.choice(actions))
+            steps += is_step
         yield steps
 
 
@@ -132,6 +122,20 @@ def _uno() -> Line:
         state, steps = env.reset()[0], 0
         while not env.is_over():
             state, steps = env.step(rng.choice(list(state["legal_actions"])))[0], steps + 1
+        yield steps
+
+
+def _hanabi() -> Line:
+    """Play the Hanabi Learning Environment for two, through its `rl_env`."""
+    from hanabi_learning_environment import rl_env
+
+    env, rng = rl_env.make("Hanabi-Full", 2), random.Random(0)
+    while True:
+        seen, is_over, steps = env.reset(), False, 0
+        while not is_over:
+            player = seen["player_observations"][seen["current_player"]]
+            seen, _, is_over, _ = env.step(rng.choice(player["legal_moves_as_int"]))
+            steps += 1
         yield steps
 
 
@@ -156,38 +160,23 @@ def _mahjong() -> Line:
         yield GAMES
 
 
-def _hanabi() -> Line:
-    """Play the Hanabi Learning Environment for two, through its `rl_env`."""
-    from hanabi_learning_environment import rl_env
-
-    env, rng = rl_env.make("Hanabi-Full", 2), random.Random(0)
-    while True:
-        seen, is_over, steps = env.reset(), False, 0
-        while not is_over:
-            player = seen["player_observations"][seen["current_player"]]
-            seen, _, is_over, _ = env.step(rng.choice(player["legal_moves_as_int"]))
-            steps += 1
-        yield steps
-
-
 LINES: dict[str, Callable[[], Line]] = {
     "self-play, learning included": _training,
     "engine": _engine,
     "engine, features block": partial(_engine, features=True),
     **{f"engine, {preset}": partial(_engine, preset) for preset in RELATIVES},
     "engine, several threads": partial(_engine, threads=2),
-    "whole games in a kernel": partial(_engine, plies=100),
-    "AEC env()": partial(_pettingzoo, True),
+    "AEC env()": partial(_pettingzoo, "krypenv.krypkasino_v0"),
     **{f"{name}, decisions": partial(_decisions, name, rows) for name, rows in AGENTS.items()},
 }
 PEERS = {
-    "OpenSpiel hearts, moves": Peer(partial(_hearts, False), "engine"),
-    "OpenSpiel hearts, observed": Peer(partial(_hearts, True), "engine"),
-    "PettingZoo connect_four": Peer(partial(_pettingzoo, False), "AEC env()"),
-    "RLCard uno": Peer(_uno, "engine", "pip install rlcard==1.2.0"),
-    "pgx sparrow_mahjong": Peer(_mahjong, "engine", "pip install pgx==2.6.0"),
+    "OpenSpiel hearts, moves": Peer(partial(_hearts, False)),
+    "OpenSpiel hearts, observed": Peer(partial(_hearts, True)),
+    "PettingZoo connect_four": Peer(partial(_pettingzoo, "pettingzoo.classic.connect_four_v3"), "AEC env()"),
+    "RLCard uno": Peer(_uno, install="pip install rlcard==1.2.0"),
+    "pgx sparrow_mahjong": Peer(_mahjong, install="pip install pgx==2.6.0"),
     "Hanabi Learning Environment": Peer(
-        _hanabi, "engine", "CMAKE_POLICY_VERSION_MINIMUM=3.5 pip install hanabi-learning-environment==0.0.4"
+        _hanabi, install="CMAKE_POLICY_VERSION_MINIMUM=3.5 pip install hanabi-learning-environment==0.0.4"
     ),
 }
 
