@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import secrets
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 from pydantic import model_validator
@@ -16,7 +17,7 @@ from krypenv.inputs.files import PRIVATE, write_whole
 from krypenv.inputs.words import printable, shown
 from krypenv.runtime import stopping
 from krypenv.training.cli.outputs import read_text
-from krypenv.training.cli.saved_games import latest, open_record, own_name
+from krypenv.training.cli.saved_games import latest, open_record, own_name, unfinished
 from krypenv.training.settings.base import AgentName, option, output
 from krypenv.training.settings.groups import AGENTS, GAME_RECORDS, AtTable
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from krypenv.ui.study.studies import Analyst
 
 _STEM = "table"  # of the names of files
+_report = partial(typer.echo, err=True)  # prints an error at the table in the terminal
 _MOST_OFFERED = 5  # games of the folder to go on with
 
 
@@ -75,7 +77,7 @@ class TableSettings(AtTable):
     @property
     def is_new(self) -> bool:
         """Whether an option is given that needs a new game."""
-        return self.has_rules or self.seed is not None or bool(self.seat) or self.people != 1
+        return self.has_deal or bool(self.seat) or self.people != 1
 
     @property
     def is_bare(self) -> bool:
@@ -90,6 +92,7 @@ def table_command(settings: TableSettings) -> None:
     is saved after each move, to a file of its own.
     """
     from krypenv.ui.browser.app import app_of
+    from krypenv.ui.browser.keys import Keys
     from krypenv.ui.browser.pages import Pages
     from krypenv.ui.browser.serving import PORT, Serving, address_of, bound, is_loopback, link, origin_of
     from krypenv.ui.browser.thinking import Thinker
@@ -98,13 +101,26 @@ def table_command(settings: TableSettings) -> None:
     from krypenv.ui.study.studies import Studies
 
     is_local = is_loopback(settings.host) and not settings.origin
-    if settings.study:
-        return _study(settings, settings.study, is_local)
-    origins = list(map(origin_of, settings.origin))
-    players = [] if settings.load else settings.seated(settings.game_rules())
-    thinkers = partial(Thinker, secrets.randbits(64) if settings.seed is None else settings.seed)
+    origins, language = list(map(origin_of, settings.origin)), settings.language or language_of()
+    studied = _read_studied(settings.study) if settings.study else None
+    players = [] if settings.load or studied else settings.seated(settings.game_rules())
+    seed = 0 if studied else secrets.randbits(64) if settings.seed is None else settings.seed
+    thinkers, serving = partial(Thinker, seed), Serving()
     with bound(settings.host, settings.port) as listening, contextlib.ExitStack() as held:
-        files, serving = _Files(settings, players, held, is_local), Serving()
+        address = settings.origin[0] if settings.origin else address_of(listening, settings.host)
+
+        def serve(pages: Pages | None, page: str, **sockets: Any) -> None:
+            routes = {f"/{name}": room.serve for name, room in sockets.items()}
+            serving.run(app_of(pages, is_local, routes, origins, _report), listening, page if settings.open else "")
+
+        if studied:
+            keys = Keys.new(is_local)
+            own = link(address, "" if is_local else keys.watch, "study.html")
+            typer.echo(f"The game is at {own} until you press Ctrl-C.")
+            with contextlib.suppress(KeyboardInterrupt):
+                studies = Studies(keys, thinkers, _analyst(settings), None, studied.copy, language, _report)
+                serve(None, own, study=studies)
+            return
 
         def announce(hosted: Hosted) -> None:
             keys = pages.keys = files.keys
@@ -114,7 +130,7 @@ def table_command(settings: TableSettings) -> None:
                     typer.echo(f"the link of {hosted.name(seat)}: {link(address, keys.seats[seat])}")
             typer.echo(f"to watch: {link(address, keys.watch)}")
 
-        address = settings.origin[0] if settings.origin else address_of(listening, settings.host)
+        files = _Files(settings, players, held, is_local)
         is_alone = is_local and settings.people <= 1 and not settings.load
         own = link(address, "" if is_alone else files.keys.host, "learn.html" if settings.learn else "")
         typer.echo(f"The table is at {address if is_alone else own} until you press Ctrl-C.")
@@ -123,48 +139,25 @@ def table_command(settings: TableSettings) -> None:
         thinker = thinkers()
         pages = Pages(
             files.open, files.keys, thinker, begun=announce, stop=serving.stop, report=_report, saved=files.saved,
-            address=address, language=settings.language or language_of(),
+            address=address, language=language,
         )  # fmt: skip
         try:
             studies = Studies(files.keys, thinkers, _analyst(settings), pages, report=_report)
-            lessons = Lessons(pages, thinker)
-            sockets = {"/study": studies.serve, "/learn": lessons.serve}
-            serving.run(app_of(pages, is_local, sockets, origins, _report), listening, own if settings.open else "")
+            serve(pages, own, study=studies, learn=Lessons(pages, thinker))
         except KeyboardInterrupt:
             if pages.is_loading:
                 stopping.end_at_once()  # without waiting for the compiler
             typer.echo(files.end())
 
 
-def _study(settings: TableSettings, source: str, is_local: bool) -> None:
-    """Serve the page to study the game or the position of a file, without a table."""
-    from krypenv.ui.browser.app import app_of
-    from krypenv.ui.browser.keys import Keys
-    from krypenv.ui.browser.serving import Serving, address_of, bound, link, origin_of
-    from krypenv.ui.browser.thinking import Thinker
-    from krypenv.ui.narrator.texts import language_of
+def _read_studied(source: str) -> Game:
+    """Read the game or the position of a file to study; raise ValueError for a game that is not over."""
     from krypenv.ui.study.steps import StillPlayed, read_study
-    from krypenv.ui.study.studies import Studies
 
     try:
-        game = read_study(read_text(source))
+        return read_study(read_text(source))
     except StillPlayed:
         raise ValueError(f"the game of {source} is not over, so its hands stay closed; play it to its end") from None
-    thinkers, keys = partial(Thinker, settings.seed or 0), Keys.new(is_local)
-    with bound(settings.host, settings.port) as listening:
-        address = settings.origin[0] if settings.origin else address_of(listening, settings.host)
-        own = link(address, "" if is_local else keys.watch, "study.html")
-        typer.echo(f"The game is at {own} until you press Ctrl-C.")
-        language = settings.language or language_of()
-        studies = Studies(keys, thinkers, _analyst(settings), load=game.copy, language=language, report=_report)
-        app = app_of(None, is_local, {"/study": studies.serve}, list(map(origin_of, settings.origin)), _report)
-        with contextlib.suppress(KeyboardInterrupt):
-            Serving().run(app, listening, own if settings.open else "")
-
-
-def _report(error_text: str) -> None:
-    """Print an error at the table in the terminal."""
-    typer.echo(error_text, err=True)
 
 
 def _analyst(settings: TableSettings) -> Analyst:
@@ -205,29 +198,32 @@ class _Files:
         from krypenv.ui.browser.keys import Keys
         from krypenv.ui.browser.start import dealt_as
         from krypenv.ui.narrator.texts import language_of
-        from krypenv.ui.table import dealt
+        from krypenv.ui.seats import people_of
+        from krypenv.ui.table import dealt, next_of
 
-        settings, path = self._settings, None
+        settings = self._settings
         if choice is None and settings.is_bare:
             return None
         if choice and choice.file and Path(choice.file) not in latest():
             raise ValueError(f"there is no game {shown(choice.file)} in the folder of the table")
-        loaded = choice.file if choice else settings.load
+        loaded, path = choice.file if choice else settings.load, None
         with contextlib.ExitStack() as held:
             if loaded:
-                game, players, path = self._loaded(loaded, held)
+                game, players, path = open_record(loaded, held)
+                if not players or settings.against:
+                    players = settings.seated(game.rules, people_of(players))
+                game = next_of(game) if game.is_over else game
             elif choice:
                 game, players = dealt_as(choice, {agent: agent for agent in settings.against})
             else:
                 game, players = dealt(settings.game_rules(), settings.seed), self._players
             language = (choice.language if choice else settings.language) or language_of()
             hosted = Hosted(game, players, settings.hint, self.keep, language)
-            if path is None:
-                path = own_name(hosted.record(), held, _STEM)
-            else:
+            if path:
                 write_whole(path, hosted.record(), PRIVATE)
-                if loaded:
-                    self.keys = Keys.kept(_keys_of(path), self._is_local)._replace(host=self.keys.host)
+                self.keys = Keys.kept(_keys_of(path), self._is_local)._replace(host=self.keys.host)
+            else:
+                path = own_name(hosted.record(), held, _STEM)
             self._held.close()  # the file of the game before
             self._held.enter_context(held.pop_all())
         self.path = path
@@ -238,20 +234,13 @@ class _Files:
 
     def saved(self, language: str) -> list[dict[str, str]]:
         """List the latest games of this folder that have not ended, each with a line on it."""
-        from krypenv.game.game import Game
         from krypenv.ui.browser.start import told_of
-        from krypenv.ui.seats import players_in
-        from krypenv.ui.view import END
 
-        offers: list[dict[str, str]] = []
-        for path in latest():
-            with contextlib.suppress(OSError, ValueError):
-                if len(offers) < _MOST_OFFERED and path != self.path and str(path).isprintable():
-                    game = Game.replay(read_text(str(path)))
-                    players = players_in(game)
-                    if players and not game.session_over and END not in game.tags:
-                        offers.append({"file": str(path), "text": told_of(game, players, language)})
-        return offers
+        others = (each for each in unfinished() if each[2] != self.path and str(each[2]).isprintable())
+        return [
+            {"file": str(path), "text": told_of(game, players, language)}
+            for game, players, path in itertools.islice(others, _MOST_OFFERED)
+        ]
 
     def keep(self, record: bytes, is_new: bool) -> None:
         """Save the game, a new one to a file of its own; what can't be saved now is saved with the next move."""
@@ -286,14 +275,3 @@ class _Files:
             except OSError as error:
                 raise ValueError(f"the game is not saved: {reason_of(error)}") from None
         return f"\nThe game is saved in {self.path}; krypenv table goes on with it." if self.path else ""
-
-    def _loaded(self, name: str, held: contextlib.ExitStack) -> tuple[Game, list[str], Path | None]:
-        """Read the game of a record, its players and the file to save it to; --against replaces the record's agents."""
-        from krypenv.ui.seats import people_of, players_in
-        from krypenv.ui.table import next_of
-
-        game, path = open_record(name, held)
-        players = players_in(game)
-        if not players or self._settings.against:
-            players = self._settings.seated(game.rules, people_of(players))
-        return next_of(game) if game.is_over else game, players, path

@@ -157,6 +157,11 @@ class AtTable(GameSettings):
     load: str | None = option(None, "continue the game of a text record", GAME_RECORDS, metavar="FILE")
     language: Language = language_option()
 
+    @property
+    def has_deal(self) -> bool:
+        """Whether the rules or the deal are given."""
+        return self.has_rules or self.seed is not None
+
 
 def json_output() -> Any:
     """Declare the option `--json`, a file of the results."""
