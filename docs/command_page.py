@@ -29,7 +29,7 @@ def _command(name: str) -> str:
     app.command()(function)
     options = typer.main.get_command(app).params
     text = inspect.getdoc(function) or ""
-    example = f"<!-- not run -->\n```bash\n{COMMANDS[name].example}\n```\n"
+    example = f"<!-- not run -->\n```bash\nkrypenv {name} {COMMANDS[name].example}\n```\n"
     rows = ["| option | default | what it does |\n|---|---|---|\n", *map(_row, options)] if options else []
     return f"### krypenv {name}\n\n{text}\n\n{example}\n{''.join(rows)}"
 

@@ -27,83 +27,71 @@ class Entry(NamedTuple):
 
     panel: str
     text: str
-    example: str
+    example: str  # of its options
     module: str = ""  # of `krypenv.training.cli`; empty for the one that is named like the command
 
 
 COMMANDS = {
-    "play": Entry(PEOPLE, "Play against agents in the terminal.", "krypenv play --rules kasino-sweden"),
-    "table": Entry(
-        PEOPLE, "Play against agents, or with other people, in the browser.", "krypenv table --people 2 --players 4"
-    ),
+    "play": Entry(PEOPLE, "Play against agents in the terminal.", "--rules kasino-sweden"),
+    "table": Entry(PEOPLE, "Play against agents, or with other people, in the browser.", "--people 2 --players 4"),
     "rules": Entry(
-        PEOPLE,
-        "Print the rules of a game, in five lines or in full.",
-        "krypenv rules mulle --players 4 --teams 2 --full",
-        "showing",
+        PEOPLE, "Print the rules of a game, in five lines or in full.", "mulle --players 4 --teams 2 --full", "showing"
     ),
     "show": Entry(
         PEOPLE,
         "Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position.",
-        "krypenv show game.krk --gif game.gif",
+        "game.krk --gif game.gif",
         "showing",
     ),
     "analyze": Entry(
         PEOPLE,
         "Evaluate each legal move of a position, or the moves of a recorded game.",
-        "krypenv analyze game.krk --worlds 200 --picture game.png",
+        "game.krk --worlds 200 --picture game.png",
     ),
-    "train": Entry(
-        PEOPLE, "Train an agent by self-play.", "krypenv train --frames 5_000_000 --out runs/good", "measuring"
-    ),
+    "train": Entry(PEOPLE, "Train an agent by self-play.", "--frames 5_000_000 --out runs/good", "measuring"),
     "evaluate": Entry(
         PEOPLE,
         "Play duplicate matches of an agent against others and print the margins in points a game.",
-        "krypenv evaluate tactician --against greedy --against random --deals 500 --players 4 --teams 2",
+        "tactician --against greedy --against random --deals 500 --players 4 --teams 2",
         "measuring",
     ),
     "arena": Entry(
         PEOPLE,
         "Play a tournament of agents over duplicate deals, and print who beats whom and by how much.",
-        "krypenv arena tactician greedy random --deals 200 --out runs/arena",
+        "tactician greedy random --deals 200 --out runs/arena",
         "measuring",
     ),
     "score": Entry(
         PEOPLE,
         "Score an agent by the official protocol, with a file that anyone can verify.",
-        "krypenv score tactician --quick --out scores/tactician.json",
+        "tactician --quick --out scores/tactician.json",
         "measuring",
     ),
-    "solve": Entry(
-        RESEARCH,
-        "Compute an equilibrium of a small game for two players.",
-        "krypenv solve mini-sweep --out runs/sweep",
-    ),
+    "solve": Entry(RESEARCH, "Compute an equilibrium of a small game for two players.", "mini-sweep --out runs/sweep"),
     "exploit": Entry(
-        RESEARCH,
-        "Find lower bounds on an agent's exploitability.",
-        "krypenv exploit tactician --minutes 10 --out runs/exploit",
+        RESEARCH, "Find lower bounds on an agent's exploitability.", "tactician --minutes 10 --out runs/exploit"
     ),
     "data": Entry(
         RESEARCH,
         "Play games, and write every decision as a row: a data set for learning offline.",
-        "krypenv data champion --games 100000 --out runs/champion",
+        "champion --games 100000 --out runs/champion",
         "measuring",
     ),
     "serve": Entry(
         RESEARCH,
         "Serve a seat of a game to OpenEnv's clients, which train language models.",
-        "krypenv serve --against tactician --reward adjusted",
+        "--against tactician --reward adjusted",
     ),
     "bench": Entry(
         UPKEEP,
         "Measure the speed of the engine, the environments and the agents, also beside peers or another version.",
-        "krypenv bench --peers --json bench.json",
+        "--peers --json bench.json",
     ),
     "doctor": Entry(
         UPKEEP,
         "Report what is installed, what is missing and what is broken, for bug reports.",
-        "krypenv doctor --json doctor.json",
+        "--json doctor.json",
+        "showing",
     ),
 }
 
@@ -116,7 +104,7 @@ class Commands(OneSentence):
         name, _, rest = super().resolve_command(ctx, args)
         ctx.invoked_subcommand = name = str(name)
         single = typer.Typer(add_completion=False)
-        single.command(epilog=f"Example: {COMMANDS[name].example}")(function_of(name))
+        single.command(epilog=f"Example: krypenv {name} {COMMANDS[name].example}")(function_of(name))
         return name, typer.main.get_command(single), rest
 
 

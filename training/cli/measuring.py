@@ -84,19 +84,17 @@ def arena_command(settings: ArenaSettings) -> None:
     """
     from krypenv.training.evaluation.arena.standings import print_standings, standings
 
-    is_begun = False
+    counts = len(settings.agents), len(settings.matches)
+    entered = f"{counts[0]} agents, {counts[1]} match{'es' * (counts[1] > 1)}"
+    told: list[str] = []
 
     with bar_of("games") as bar:
 
         def show(done: int, total: int) -> None:
-            nonlocal is_begun
-            if not is_begun:
-                is_begun = True
-                typer.echo(
-                    f"{settings.game_rules()}: {len(settings.agents)} agents, {len(settings.matches)} matches, "
-                    f"{settings.deals} deals of {describe_list(settings.deals_from)}, {total} games, "
-                    f"{done} of them played"
-                )
+            if not told:
+                told.append(f"{total} games, {done} of them played")
+                listed = f"{settings.deals} deals of {describe_list(settings.deals_from)}"
+                typer.echo(f"{settings.game_rules()}: {entered}, {listed}, {told[0]}")
             bar(done, total)
 
         games = arena.run_arena(settings, show)

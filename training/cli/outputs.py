@@ -23,7 +23,7 @@ def check_file(path: Path, source: Path | str | None = None) -> None:
     Raises OSError with the file's name if there is something else than a plain file, or it or its folder can't be
     written, and ValueError for a file that is also the `source` to read.
     """
-    if source is not None and is_same(path, source):
+    if source is not None and os.path.realpath(path) == os.path.realpath(source):
         raise ValueError(f"{path} is what is read; give the file to write another name")
     with naming(path):
         check_plain(path)
@@ -56,11 +56,6 @@ def check_outputs(settings: Settings) -> None:
                 check_folder(path)
             else:
                 check_file(path, source if isinstance(source, str) else None)
-
-
-def is_same(path: Path | str, other: Path | str) -> bool:
-    """Tell whether two paths lead to the same file."""
-    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def read_text(source: str) -> str:

@@ -1,4 +1,4 @@
-"""The commands `rules`, the rules of a game, and `show`, a recorded game as text or as a picture."""
+"""The commands `rules`, the rules of a game, `show`, a recorded game, and `doctor`, the state of the installation."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from itertools import starmap
 from typing import Any, ClassVar
 
 import typer
+from rich.console import Console
 
 from krypenv.training.cli.outputs import read_text
 from krypenv.training.settings.base import File, Settings, option, output
-from krypenv.training.settings.groups import GAME_RECORDS, KRYPKASINO, GameSettings, Language, language_option
+from krypenv.training.settings.groups import (
+    GAME_RECORDS,
+    KRYPKASINO,
+    GameSettings,
+    Language,
+    json_output,
+    language_option,
+)
 
 
 class RulesSettings(GameSettings):
@@ -25,8 +33,6 @@ class RulesSettings(GameSettings):
 
 def rules_command(settings: RulesSettings) -> None:
     """Print the rules of a game: five lines, or with --full all of them, with examples."""
-    from rich.console import Console
-
     from krypenv.ui.narrator.narrator import Narrator
     from krypenv.ui.narrator.texts import language_of
     from krypenv.ui.rulebook import five_lines, in_full, shows
@@ -112,3 +118,28 @@ def with_before(games: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
 def _render_seat(word: str) -> int | str | None:
     """Parse the seat whose hand is open from a word of the command line."""
     return None if word == "none" else int(word) if word.isascii() and word.isdigit() else word
+
+
+class DoctorSettings(Settings):
+    """The settings of `krypenv doctor`."""
+
+    command: ClassVar[str] = "doctor"
+
+    json_file: File | None = json_output()
+
+
+def doctor_command(settings: DoctorSettings) -> None:
+    """Report what is installed, what is missing and what is broken, for bug reports.
+
+    The exit code is 0 if krypenv works, even if extras are missing, and 1 if it does not.
+    """
+    from krypenv.doctor.report import PLAYING, examine, report_lines
+    from krypenv.training.runs.tables import write_json
+
+    with Console(stderr=True).status(PLAYING):
+        report = examine()
+    if settings.json_file:
+        write_json(settings.json_file, report)
+    typer.echo("\n".join(report_lines(report)))
+    if report["wrong"]:
+        raise typer.Exit(1)

@@ -101,10 +101,7 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
             solved = solving.solve_into(out, rules, *options, command=settings.line)
         else:
             solved = solving.solve(rules, *options, sees=bool(game))
-    typer.echo(
-        f"{rules}: the first seat can expect {solved.value:+.4f} points; the strategy can be exploited by "
-        f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
-    )
+    _print_value(f"{rules}: the first seat can expect", solved, "", start)
     if out:
         typer.echo(f"wrote {out}, which names an agent: krypenv evaluate {out} --against tactician")
     if game:
@@ -123,12 +120,17 @@ def _solve_late(settings: SolveSettings, game: Game) -> None:
     with Console(stderr=True).status(f"solving deal {game.deal_number}"):
         solved = solve_late(game, settings.gap, settings.iterations, settings.threads, bounds)
     hands = f", restricted to {settings.hands} candidate hands of each seat" if settings.hands else ""
-    typer.echo(
-        f"From here on seat 0 can expect {solved.value:+.4f} points, if all hands that the seats may hold count "
-        f"alike{hands}; the strategy can be exploited by {max(solved.exploitability, 0.0):.1e} points at most "
-        f"({time.perf_counter() - start:.1f} s)"
-    )
+    condition = f", if all hands that the seats may hold count alike{hands}"
+    _print_value("From here on seat 0 can expect", solved, condition, start)
     _print_look(solved, game, False)
+
+
+def _print_value(told: str, solved: Solved, condition: str, start: float) -> None:
+    """Print the value and the exploitability of an equilibrium, and the seconds since a start."""
+    typer.echo(
+        f"{told} {solved.value:+.4f} points{condition}; the strategy can be exploited by "
+        f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
+    )
 
 
 def _game_at(source: str) -> tuple[Game, bool]:
