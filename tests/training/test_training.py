@@ -65,12 +65,6 @@ def test_a_run_leaves_model_log_picture_and_evaluation(finished: Path) -> None:
     assert not left & {".part", ".pkl", ".zip", ".pt", ".pth"}
 
 
-def test_another_seed_makes_other_weights_and_deals(tmp_path: Path) -> None:
-    one, other = (begin(tmp_path / "x", seed=seed).model for seed in (0, 1))
-    assert not torch.equal(one.network.state_dict()["read.weight"], other.network.state_dict()["read.weight"])
-    assert (one.parts[0].observation != other.parts[0].observation).any()
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -102,7 +96,10 @@ def test_other_rules_and_settings_train_too(tmp_path: Path, fields: dict[str, An
 
 def test_parts_of_a_run_play_their_own_rules(tmp_path: Path) -> None:
     also = ("krypkasino players=3", "krypkasino players=4 teams=2")
-    new = begin(tmp_path / "run", also=also)
+    new, other_seed = (begin(tmp_path / "run", also=also, seed=seed) for seed in (0, 1))
+    assert (new.model.parts[0].observation != other_seed.model.parts[0].observation).any()
+    weights, others = (each.model.network.state_dict()["read.weight"] for each in (new, other_seed))
+    assert not torch.equal(weights, others)
     assert [str(part.rules) for part in new.model.parts] == [*["krypkasino players=2"] * 2, *also]
     hidden = new.model.decisions().hidden
     assert hidden.shape == (16 * 3, 3 * 52)
@@ -119,8 +116,7 @@ def test_against_opponents_a_whole_side_learns_and_past_selves_share_a_weight(tm
     learns = against.players == LEARNER
     assert (learns.sum(axis=1) == 2).all()
     assert (learns[:, 0] == learns[:, 2]).all()
-    new.past_selves = {"update 1": new.model.network, "update 2": new.model.network}
-    new._seat_opponents()
+    new.model.seat_opponents(1, {"update 1": new.model.network, "update 2": new.model.network})
     pool = [(getattr(agent, "name", ""), weight) for agent, weight in against.pool]
     assert pool == [("update 1", 0.5), ("update 2", 0.5), ("greedy", 1)]
     few = TrainSettings(envs=8, opponents=("greedy",), opponent_share=0.01)
@@ -145,20 +141,7 @@ def test_a_warm_start_begins_with_the_weights_of_a_model(finished: Path, tmp_pat
     assert not (tmp_path / "four").exists()
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"envs": 1_000_000, "steps": 100}, "envs times steps come to at most 10,000,000 decisions"),
-        ({"also": ("krypkasino players=9",)}, "krypkasino is not played by 9 players"),
-        ({"rules": "kasino-sweden", "also": ("mulle",)}, "one network can't learn 'kasino-sweden players=2' and 'mull"),
-    ],
-)
-def test_bad_settings_are_refused(fields: dict[str, Any], reason: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{reason}[^\n]*$"):
-        TrainSettings(**fields)
-
-
-def test_bad_folders_agents_and_devices_are_refused_before_anything_is_written(
+def test_bad_settings_folders_agents_and_devices_are_refused_before_anything_is_written(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -167,6 +150,9 @@ def test_bad_folders_agents_and_devices_are_refused_before_anything_is_written(
         ({"resume": str(tmp_path)}, "no run to resume"),
         ({"opponents": ("tactican",)}, "unknown agent"),
         ({"yardstick": "tactican"}, "unknown agent"),
+        ({"envs": 1_000_000, "steps": 100}, "^envs times steps come to at most 10,000,000 decisions"),
+        ({"also": ("krypkasino players=9",)}, "^krypkasino is not played by 9 players"),
+        ({"rules": "kasino-sweden", "also": ("mulle",)}, "^one network can't learn 'kasino-sweden players=2' and 'mu"),
         ({"device": "cuda"}, r"^device is cuda, and torch finds no CUDA here; give cpu, or auto for "),
     ):
         with pytest.raises(ValueError, match=reason):

@@ -50,14 +50,7 @@ class CardPolicy(MaskableActorCriticPolicy):
         hidden: entries of `Position.hidden`, 0 for no critic.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        rules: Rules,
-        shape: Shape | None = None,
-        hidden: int = 0,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *args: Any, rules: Rules, shape: Shape | None = None, hidden: int = 0, **kwargs: Any) -> None:
         self._settings: dict[str, Any] = {"rules": rules, "shape": shape, "hidden": hidden}
         super().__init__(*args, **kwargs)
 

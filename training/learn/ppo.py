@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +15,18 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import explained_variance
 from torch import Tensor
 
+from krypenv import agents
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.agents.neural.action_features import ActionFeatures, gather_action_features
+from krypenv.agents.neural.model_file import load_model, rules_in
+from krypenv.agents.neural.network import inputs_of
 from krypenv.cards import NUM_KINDS
 from krypenv.envs.learner import LEARNER, LearnerGames
+from krypenv.envs.opponents import Opponent
 from krypenv.training.learn.buffer import Decisions, SeatRolloutBuffer
 from krypenv.training.learn.network import CardNetwork, Choices
 from krypenv.training.learn.policy import CardPolicy
-from krypenv.training.learn.settings import TrainSettings
+from krypenv.training.learn.settings import PAST, TrainSettings
 
 OWN_VALUE_COEF = 0.5  # weight of the network's own value head in the loss
 REWARD_SCALE = 0.1  # scales points for the value heads, so that losses are of the order of one
@@ -65,7 +72,7 @@ class SelfPlayPPO(MaskablePPO):
     policy: CardPolicy
 
     def __init__(self, settings: TrainSettings) -> None:
-        self.parts = games_of(settings)
+        self.settings, self.parts = settings, games_of(settings)
         self.kl_coef, self.ema_decay = settings.kl_coef, settings.ema_decay
         rules, seats = self.parts[0].rules, max(part.rules.players for part in self.parts)
         self.num_hidden = (seats - 1) * NUM_KINDS if settings.critic else 0
@@ -92,6 +99,35 @@ class SelfPlayPPO(MaskablePPO):
     def network(self) -> CardNetwork:
         """The network in training."""
         return self.policy.network
+
+    def start_from(self, folder: Path) -> None:
+        """Start from the network of a model; raises ValueError if its inputs or sizes differ."""
+        arrays, card = load_model(folder)
+        start = CardNetwork.of(arrays, inputs_of(rules_in(card)))
+        if (start.inputs, start.shape) != (self.network.inputs, self.network.shape):
+            raise ValueError(
+                f"the network in {folder} is for '{rules_in(card)}' with {start.shape}, and the settings ask for "
+                f"'{self.parts[0].rules}' with {self.network.shape}; start from a model of the same game and sizes"
+            )
+        for network in (self.network, self.ema):
+            network.load_state_dict(start.state_dict())
+
+    def seat_opponents(self, update: int, past_selves: Mapping[str, CardNetwork]) -> None:
+        """Make the opponents of an update, and seat them; all past selves share the weight of one opponent."""
+        settings, rules = self.settings, self.parts[0].rules
+        seeds = (seed_of(settings.seed, update, use) for use in itertools.count(2))
+        opponents: list[tuple[Opponent, float]] = []
+        its: list[Opponent]
+        for name in settings.opponents:
+            if name == PAST:
+                selves = past_selves or {"learner": self.network}
+                its = [network.player(rules, label, next(seeds), 1.0) for label, network in selves.items()]
+            else:
+                its = [agents.make_known(name, rules, seed=next(seeds))]
+            opponents += [(agent, 1.0 / len(its)) for agent in its]
+        for games in self.parts:
+            if games.seat != "all":
+                games.set_opponents(opponents)
 
     def set_done(self, done: float) -> None:
         """Set the fraction of the training that is done, 0 to 1, for the schedules."""

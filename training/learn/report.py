@@ -9,8 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from krypenv.agents.neural.model_file import CARD, read_card
-from krypenv.inputs.files import write_whole
+from krypenv.agents.neural.model_file import CARD
 from krypenv.rules import Rules
 from krypenv.training.evaluation.matches.duplicate import MatchResult, match_table
 from krypenv.training.runs.tables import as_code, plain, save_figure, write_json
@@ -57,11 +56,6 @@ def write_curve(folder: Path, curve: list[CurvePoint], rules: Rules, yardstick: 
     axes.set_title(f"Self-play on {rules}: {decisions} decisions")
     axes.grid(alpha=0.3)
     save_figure(folder / "curve.png", figure)
-
-
-def write_model_card(folder: Path, results: Sequence[MatchResult]) -> None:
-    """Write the card of the model in a folder, with its matches at the end of the training."""
-    write_whole(folder / README, model_card(read_card(folder), results).encode())
 
 
 def model_card(facts: Mapping[str, Any], results: Sequence[MatchResult]) -> str:

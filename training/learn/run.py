@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import itertools
 import math
 import tempfile
 import time
@@ -33,15 +32,14 @@ from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
 from krypenv import __version__, agents
-from krypenv.agents.neural.model_file import load_model, rules_in, save_model
-from krypenv.agents.neural.network import Arrays, inputs_of
-from krypenv.envs.opponents import Opponent
+from krypenv.agents.neural.model_file import read_card, save_model
+from krypenv.agents.neural.network import Arrays
 from krypenv.inputs.artifacts import read_artifact, write_artifact
-from krypenv.inputs.files import naming
+from krypenv.inputs.files import naming, write_whole
 from krypenv.training.evaluation.matches.duplicate import MatchResult, duplicate_match, evaluate, print_matches
 from krypenv.training.learn.network import CardNetwork, arrays_of, tensors_of, torch_threads_kept
 from krypenv.training.learn.ppo import SelfPlayPPO, seed_of
-from krypenv.training.learn.report import CurvePoint, write_curve, write_model_card
+from krypenv.training.learn.report import README, CurvePoint, model_card, write_curve
 from krypenv.training.learn.settings import PAST, TrainSettings
 from krypenv.training.runs.journal import commit
 from krypenv.training.runs.progress import compiling, progress
@@ -85,20 +83,8 @@ class TrainingRun:
             self._load(checkpoint)
         else:
             if settings.init_from:
-                self._load_weights(Path(settings.init_from))
-            self._seat_opponents()
-
-    def _load_weights(self, folder: Path) -> None:
-        """Start from the network of a model; raises ValueError if its inputs or sizes differ."""
-        arrays, card = load_model(folder)
-        network = CardNetwork.of(arrays, inputs_of(rules_in(card)))
-        if (network.inputs, network.shape) != (self.model.network.inputs, self.model.network.shape):
-            raise ValueError(
-                f"the network in {folder} is for '{rules_in(card)}' with {network.shape}, and the settings ask for "
-                f"'{self.rules}' with {self.settings.shape}; start from a model of the same game and sizes"
-            )
-        for start in (self.model.network, self.model.ema):
-            start.load_state_dict(network.state_dict())
+                self.model.start_from(Path(settings.init_from))
+            self.model.seat_opponents(self.updates, self.past_selves)
 
     # ------------------------------------------------------------------ the loop
 
@@ -125,7 +111,9 @@ class TrainingRun:
         with progress(console) as show:
             while self.done < 1:
                 self._update()
-                if self.done == 1 or self.seconds >= self._next_point():
+                last = self.curve[-1].seconds  # the pauses between points grow to `curve_every`
+                pause = min(settings.curve_every, settings.curve_every / 10 + GROWTH * last)
+                if self.done == 1 or self.seconds >= last + pause:
                     self._add_point()
                 if self.done == 1 or self.seconds - saved >= settings.checkpoint_every:
                     self.save()
@@ -141,7 +129,7 @@ class TrainingRun:
         self.updates += 1
         torch.manual_seed(seed_of(seed, self.updates, 0))
         model.rollout_buffer.rng = np.random.default_rng(seed_of(seed, self.updates, 1))
-        self._seat_opponents()
+        model.seat_opponents(self.updates, self.past_selves)
         model.collect_rollouts()
         model.train()
         if not all(bool(torch.isfinite(weight).all()) for weight in model.policy.parameters()):
@@ -153,27 +141,6 @@ class TrainingRun:
         self.seconds += seconds
         model.logger.record("time/frames_per_second", self.settings.decisions / seconds)
         model.logger.dump(model.num_timesteps)
-
-    def _seat_opponents(self) -> None:
-        """Make the opponents of an update, and seat them; all past selves share the weight of one opponent."""
-        past_selves = self.past_selves or {"learner": self.model.network}
-        seeds = (seed_of(self.settings.seed, self.updates, use) for use in itertools.count(2))
-        opponents: list[tuple[Opponent, float]] = []
-        for name in self.settings.opponents:
-            if name != PAST:
-                opponents.append((agents.make_known(name, self.rules, seed=next(seeds)), 1.0))
-                continue
-            for label, network in past_selves.items():
-                player = network.player(self.rules, label, next(seeds), temperature=1.0)
-                opponents.append((player, 1.0 / len(past_selves)))
-        for games in self.model.parts:
-            if games.seat != "all":
-                games.set_opponents(opponents)
-
-    def _next_point(self) -> float:
-        """Compute when the next point of the curve is due, in seconds: the pauses grow to `curve_every`."""
-        last, longest = self.curve[-1].seconds, self.settings.curve_every
-        return last + min(longest, longest / 10 + GROWTH * last)
 
     def _add_point(self) -> None:
         """Measure the current learner for the curve."""
@@ -228,7 +195,7 @@ class TrainingRun:
             numbers = optimizer["param_groups"][0]["params"]
             optimizer["state"] = {number: tensors_of(_part_of(arrays, f"optimizer.{number}.")) for number in numbers}
             model.policy.optimizer.load_state_dict(optimizer)
-        self._seat_opponents()  # first, as opponents may need the history of the games
+        model.seat_opponents(self.updates, self.past_selves)  # first, as opponents may need the history of the games
         for number, games in enumerate(model.parts):
             games.load(_part_of(arrays, f"games.{number}."))
 
@@ -257,7 +224,8 @@ class TrainingRun:
         opponents = [agents.make_known(name, self.rules, settings.seed + 2) for name in settings.against]
         learner = self.model.network.player(self.rules, "model")
         results = evaluate(learner, opponents, self.rules, settings.deals, seed=settings.seed + 1)
-        write_model_card(self.folder / "model", results)
+        card = self.folder / "model" / README
+        write_whole(card, model_card(read_card(card.parent), results).encode())
         write_json(self.folder / "evaluation.json", {"matches": [result.to_json() for result in results]})
         return results
 
@@ -319,8 +287,8 @@ def train(settings: TrainSettings, quiet: bool = False) -> list[MatchResult]:
             with naming(run.folder):  # TensorBoard's errors have no name of a file
                 run.train(console)
         except (KeyboardInterrupt, OSError):  # in the middle of an update, so the state is not saved
-            again = f"krypenv train --resume {run.folder}"
-            console.print(f"The last checkpoint is kept; resume the run with: {again}", markup=False)
+            kept = "The last checkpoint is kept; resume the run with: krypenv train --resume"
+            console.print(f"{kept} {run.folder}", markup=False)
             raise
         results = run.finish()
     if not quiet:
