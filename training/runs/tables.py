@@ -33,21 +33,24 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], console: 
     """
     console = console or Console()
     names = [at for at, column in enumerate(columns) if at == 0 or column in NAME_COLUMNS]
-    widths = [_longest(["", *cells]) for _, *cells in zip(columns, *rows, strict=True)]
-    headings = [
-        column if at in names else textwrap.fill(column, max(NARROWEST, widths[at]))
-        for at, column in enumerate(columns)
-    ]
-    widths = [max(width, _longest([heading])) for width, heading in zip(widths, headings, strict=True)]
+    figures = [_longest(["", *cells]) for _, *cells in zip(columns, *rows, strict=True)]
+    for narrowest in (NARROWEST, 1):  # headings are folded further only where the table is too wide
+        headings = [
+            column if at in names else textwrap.fill(column, max(narrowest, figures[at]), break_long_words=False)
+            for at, column in enumerate(columns)
+        ]
+        widths = [max(width, _longest([heading])) for width, heading in zip(figures, headings, strict=True)]
+        if 1 + sum(3 + width for width in widths) <= console.width:  # with the border
+            break
     least = [min(NARROWEST, width) if at in names else width for at, width in enumerate(widths)]
     first = next((at for at in range(len(columns)) if at not in names), len(columns))  # columns of all tables
     parts = [list(range(first))]
     for at in range(first, len(columns)):
-        width = 1 + sum(3 + least[column] for column in (*parts[-1], at))  # with the border
-        if len(parts[-1]) > first and width > console.width:
+        if len(parts[-1]) > first and 1 + sum(3 + least[column] for column in (*parts[-1], at)) > console.width:
             parts.append(list(range(first)))
         parts[-1].append(at)
     for part in parts:
+        is_tight = 1 + sum(3 + widths[at] for at in part) > console.width
         table = Table()
         for at in part:
             table.add_column(
@@ -55,7 +58,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], console: 
                 no_wrap=at not in names,
             )  # fmt: skip
         for row in rows:
-            table.add_row(*(escape("\n".join(map(printable, row[at].split("\n")))) for at in part))
+            cells = [row[at].replace("(", "\n(") if is_tight and at in names else row[at] for at in part]  # options
+            table.add_row(*(escape("\n".join(map(printable, cell.split("\n")))) for cell in cells))
         console.print(table)
 
 

@@ -104,7 +104,7 @@ def margins_of(game: Game) -> list[float]:
     rules = game.rules
     own = side_scores(rules, game.scores())
     others = (sum(own[: rules.num_teams]) - own) / (rules.num_teams - 1)
-    found: list[float] = leads(rules, own, others).tolist()
+    found: list[float] = (leads(rules, own, others) + 0.0).tolist()  # which makes 0.0 of -0.0
     return found
 
 

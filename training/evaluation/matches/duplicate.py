@@ -245,7 +245,7 @@ def _from_own_side(seats: IntArray, sides: int) -> IntArray:
 
 MATCH_COLUMNS = ("agent", "against", "margin", "95% interval", "win", "tie")
 LUCK_COLUMNS = ("luck taken out", "95% interval", "a deal is worth")
-POINTS_COLUMNS = ("points a game", "cards", "sweeps taken", "set up", "bonus", "score", "ms/decision")
+POINTS_COLUMNS = ("points a game", "cards", "sweeps taken", "set up", "bonus", "score", "ms per decision")
 
 Table: TypeAlias = list[tuple[str, ...]]  # the columns, and rows of texts
 
