@@ -230,6 +230,7 @@ def test_evaluate_checks_and_then_plays_each_opponent_and_counts_the_games_of_al
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        ({"deals": 10**12}, "deals should be less than or equal to 1000000"),
         ({"luck": "maybe"}, "luck is auto, on or off, not 'maybe'"),
         ({"agent": "gredy"}, "did you mean 'greedy'"),
         ({"agent": Lowest(Rules.preset("howto"))}, "lowest was made for other rules"),

@@ -1,4 +1,4 @@
-"""Files that are read back: JSON and its schemas, models, a score."""
+"""Files that are read back: JSON and its schemas, and models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 import safetensors.numpy
 from support.games import some_arrays
 from support.places import MODELS
-from support.small_files import files_of, tiny_protocol
 
 from krypenv import Rules
 from krypenv.agents.champion import SHIPPED
@@ -30,7 +29,6 @@ from krypenv.agents.neural.network import (
 from krypenv.inputs.files import read_json
 from krypenv.inputs.schema import Line, a_list, a_record, check, whole
 from krypenv.observation import LARGEST_SIZE
-from krypenv.training.evaluation.score.playing import ScoreSettings, journal_of, score_agent
 
 # ---------------------------------------------------------------------- JSON and schemas
 
@@ -141,20 +139,3 @@ def test_the_largest_weights_come_neither_to_the_logit_of_illegal_actions_nor_to
     assert layer((MAX_UNITS, hidden)) < -ILLEGAL / 2
     value = layer((MAX_UNITS, layer((MAX_UNITS, context), (MAX_UNITS, hidden))))
     assert value < np.finfo(np.float32).max
-
-
-# ---------------------------------------------------------------------- scores
-
-
-def test_a_score_killed_while_its_journal_was_removed_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "score.json"
-    with tiny_protocol():
-        score_agent(ScoreSettings(agent="tactician", out=path, deals=2))
-        journal_of(path).mkdir()
-        before = files_of(tmp_path)
-        with pytest.raises(ValueError, match="is there already, and a score is not overwritten"):
-            score_agent(ScoreSettings(agent="greedy", out=path, deals=2))
-        assert files_of(tmp_path) == before
-        assert score_agent(ScoreSettings(agent="tactician", out=path, deals=2)).agent == "tactician"
-    assert files_of(tmp_path) == before
-    assert not journal_of(path).exists()

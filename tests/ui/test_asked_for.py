@@ -30,7 +30,6 @@ from krypenv import Game, Rules
 from krypenv.training.cli.outputs import MOST_TEXT, read_text
 from krypenv.training.evaluation.arena.lineups import matches
 from krypenv.training.evaluation.matches import duplicate as evaluation
-from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.runs.executors import process_map
 from krypenv.training.settings.base import check_number
 from krypenv.ui.browser.serving import bound
@@ -133,19 +132,8 @@ def test_a_closed_standard_input_is_told(monkeypatch):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 def test_a_full_disk_is_told_and_a_torn_pipe_is_not(tmp_path):
-    words = [
-        sys.executable,
-        "-m",
-        "krypenv",
-        "evaluate",
-        "greedy",
-        "--against",
-        "random",
-        "--deals",
-        "2",
-        "--rules",
-        "mini-low",
-    ]
+    line = "-m krypenv evaluate greedy --against random --deals 2 --rules mini-low"
+    words = [sys.executable, *line.split()]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (2, "krypenv: the standard output: No space left on device\n")
@@ -274,8 +262,3 @@ def test_where_a_table_can_not_be_served_is_told_before_it_begins(own_folder):
     assert said == f"krypenv: port {port} is busy; give another one by --port, or --port 0 for any free one\n"
     assert "'no such host' is no address of this machine" in refused("table", "--no-open", "--host", "no such host")
     assert not list(own_folder.iterdir())
-
-
-def test_a_match_of_more_deals_than_memory_holds():
-    with pytest.raises(ValueError, match="deals should be less than or equal to 1000000"):
-        duplicate_match("greedy", "random", Rules.preset("mini-low"), deals=10**12)
