@@ -87,7 +87,7 @@ dist: $(VENV)  ## build the wheel and the sdist into dist/, and check both
 
 soak: $(VENV)  ## try new examples of all fuzzers, random rules among them, for an hour; SOAK="-k text" tries some
 	end=$$(($$(date +%s) + 3600)); while [ $$(date +%s) -lt $$end ]; do \
-	  $(BIN)/python -m pytest -n auto -m slow -q --hypothesis-profile soak tests/package/test_fuzz.py $(SOAK) || exit 1; \
+	  $(BIN)/python -m pytest -n auto -m slow -q --hypothesis-profile soak tests/fuzz $(SOAK) || exit 1; \
 	done
 
 pages: $(VENV)  ## write the pages of the environments anew

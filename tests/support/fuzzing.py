@@ -1,7 +1,6 @@
 """Fuzzing: what is right and what is damaged gives a right result or one sentence, and nothing else.
 
-A fuzzer is a property of what strategies of hypothesis draw, registered by `fuzzer` under its module and name.
-`tests/package/test_fuzz.py` tries all of them.
+A fuzzer is a property of what strategies of hypothesis draw, which `fuzz` makes a test of.
 """
 
 from __future__ import annotations
@@ -9,17 +8,17 @@ from __future__ import annotations
 import contextlib
 import copy
 import faulthandler
+import inspect
 import random
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.strategies import SearchStrategy
-
-Tally = Counter[str]  # "right" and "refused"
 
 HANGS = 600.0  # seconds of one example, after which the process is ended with a traceback
 LONGEST_SENTENCE = 1500  # characters
@@ -33,7 +32,14 @@ NASTY_VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 127, 2**31, 2**63, -(2**63), 2**64, 10**30, 0.5, -1.5, 1e308, float("inf"),
     float("nan"), "", "x", "2", "nan", [], [0], [[]], [None], {}, {"": 0}, "\u212a", "9" * 5000,
 )  # fmt: skip
+ODD: tuple[Any, ...] = (  # values of every kind
+    *NASTY_VALUES, *NASTY_WORDS, 10**5000, -(10**5000), np.int8(3), np.int64(-1), np.uint64(2**64 - 1), np.bool_(True),
+    np.float64(1), np.str_("8S"), np.array(3), np.array([]), np.array([1, 2]), np.array([[0]]), np.array([None]),
+    np.array(["AS"]), np.array([2**63], np.uint64), np.zeros((2, 105)), b"8S", {1}, 1j, range(3), object(), dict,
+    lambda: 0, ("AS",), (((),),), "x" * 100_000, "-" * 100_000, ["AS"] * 1000,
+)  # fmt: skip
 REFUSED = object()
+OUTCOMES: set[str] = set()  # of the examples of a test: "right" and "refused"
 
 
 def check_sentence(error: BaseException, what: Any) -> None:
@@ -43,48 +49,56 @@ def check_sentence(error: BaseException, what: Any) -> None:
     assert is_sentence, f"{type(error).__name__} says {text!r:.300}, for {what!r:.300}"
 
 
-def attempt(call: Callable[[], Any], tally: Tally, what: Any) -> Any:
+def attempt(call: Callable[[], Any], what: Any) -> Any:
     """Return what a call gives, or REFUSED where it raises a ValueError of one sentence; any other error goes on."""
     try:
         result = call()
     except ValueError as error:
         check_sentence(error, what)
-        tally["refused"] += 1
+        OUTCOMES.add("refused")
         return REFUSED
     except Exception as error:
         raise AssertionError(f"{type(error).__name__}: {error!s:.300}, for {what!r:.600}") from error
-    tally["right"] += 1
+    OUTCOMES.add("right")
     return result
 
 
-FUZZERS: dict[str, Callable[[float], Tally]] = {}  # by module and name; each tries so many examples and counts them
 seeded = st.randoms(use_true_random=True)  # for long play: one number stands for all that is random
 
 
-def fuzzer(
-    share: float = 1.0, name: str = "", within: Callable[[], Any] = contextlib.nullcontext, **drawn: SearchStrategy[Any]
+def fuzz(
+    share: float = 1.0, within: Callable[[], Any] = contextlib.nullcontext, **drawn: SearchStrategy[Any]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a property of a tally and of what is drawn; it has `share` times as many examples as others."""
+    """Make a test of a property of what is drawn, with `share` times as many examples as others.
 
-    def register(holds: Callable[..., None]) -> Callable[..., None]:
-        def run(examples: float) -> Tally:
-            tally = Tally()
+    It tries few examples; with `-m slow` many, some of which must be right, and some refused. `make soak` tries new
+    ones for an hour.
+    """
 
-            @settings(max_examples=max(1, round(share * examples)), deadline=None, suppress_health_check=[*HealthCheck])
+    def decorate(holds: Callable[..., None]) -> Callable[..., None]:
+        @pytest.mark.parametrize("part", [0.05, pytest.param(1.0, marks=pytest.mark.slow)], ids=["few", "many"])
+        def test(part: float, **case: Any) -> None:
+            examples = max(1, round(part * share * settings.default.max_examples))
+
+            @settings(max_examples=examples, deadline=None, suppress_health_check=[*HealthCheck])
             @given(**drawn)
             def try_one(**values: Any) -> None:
                 faulthandler.dump_traceback_later(HANGS, exit=True, file=sys.__stderr__)
-                holds(tally, **values)
+                holds(**case, **values)
 
+            OUTCOMES.clear()
             with within():
                 try_one()
             faulthandler.cancel_dump_traceback_later()
-            return tally
+            assert part < 1 or len(OUTCOMES) != 1
 
-        FUZZERS[name or f"{holds.__module__.removeprefix('fuzz.')}.{holds.__name__}"] = run
-        return holds
+        own = [each for name, each in inspect.signature(holds).parameters.items() if name not in drawn]
+        part = inspect.Parameter("part", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        test.__signature__ = inspect.Signature([part, *own])  # type: ignore[attr-defined]
+        test.__doc__, test.__name__ = holds.__doc__, holds.__name__
+        return test
 
-    return register
+    return decorate
 
 
 # ---------------------------------------------------------------------- damage

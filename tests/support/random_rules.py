@@ -1,4 +1,4 @@
-"""Random rules of decks so small that the reference plays them."""
+"""Rules to draw from: those of the tests, random ones, and such of decks so small that the reference plays them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 from krypenv import Rules
 from krypenv.families.variants import FAMILIES
+from support.games import RULES
+from support.relatives import ALL_RELATIVES
 
 OF_CAPTURES = ("capture", "hand_values", "table_values", "lillan_hand_value", "storan_hand_value")
 
@@ -36,3 +38,9 @@ def draw_small_rules(rng: random.Random) -> Rules:
             continue
         if 6 <= rules.deck_size <= (48 if is_plain else 16):
             return rules
+
+
+def some_rules(rng: random.Random) -> Rules:
+    """Return rules of the tests, or random ones."""
+    known = rng.choice([*RULES.values(), *ALL_RELATIVES.values()])
+    return known if rng.random() < 0.5 else Rules.random(rng.getrandbits(64))

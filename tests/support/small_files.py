@@ -19,8 +19,10 @@ from krypenv import Rules
 from krypenv.agents.neural.model_file import CARD, save_model
 from krypenv.agents.neural.network import Arrays, Shape
 from krypenv.training.evaluation.score import board, playing as run, protocol, score_file as results
+from krypenv.training.lab import Answer, Setup, Study
 from krypenv.training.learn.run import CHECKPOINT, TrainingRun
 from krypenv.training.learn.settings import TrainSettings
+from krypenv.training.runs import Task
 from support.games import some_arrays
 
 RULES = "mini-low players=2"
@@ -57,6 +59,19 @@ def some_folder() -> Iterator[Path]:
 def dumped(value: Any, indent: int | None = None) -> bytes:
     """JSON, also of what is none."""
     return json.dumps(value, indent=indent).encode()
+
+
+def half(number: int) -> float:
+    """Return the result of a task."""
+    return number / 2
+
+
+SETUP = Setup(Rules.parse(RULES), "greedy", 4)
+STUDY = Study(
+    "sum", "What is the sum?",
+    lambda setup: [Task(f"{number}", half, {"number": number}) for number in range(setup.deals)],
+    lambda setup, results: Answer({"sum": sum(results[f"{number}"] for number in range(setup.deals))}), 4,
+)  # fmt: skip
 
 
 class Absent:

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from fuzz.kills import SETUP, STUDY
-from support.small_files import TINY, files_of
+from support.small_files import SETUP, STUDY, TINY, files_of
 
 from krypenv import Rules
 from krypenv.inputs.files import write_whole

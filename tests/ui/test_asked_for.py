@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from fuzz.cli import (
+from support.command_lines import (
     BY_SETTINGS,
     COMMANDS,
     GIVEN,
@@ -21,7 +21,6 @@ from fuzz.cli import (
     tiny_work,
 )
 from support.commands import krypenv
-from support.fuzzing import Tally
 from support.places import ROOT
 from support.small_files import files_of
 from support.studies import played
@@ -52,7 +51,7 @@ def test_the_legal_command_lines_are_legal():
     with tiny_work(), folder_with_games() as folder:
         lines = {name: words for name, words in COMMANDS.items() if name not in needs_more}
         for words in [*lines.values(), *map(settings_command, BY_SETTINGS)]:
-            assert run_line(words, Tally()), words
+            assert run_line(words), words
             clear(folder)
 
 

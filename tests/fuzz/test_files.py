@@ -10,15 +10,16 @@ import json
 import random
 import shutil
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
+import pytest
 import safetensors.numpy
-from support.fuzzing import REFUSED, Tally, attempt, fuzzer, mutate_bytes, mutate_json, mutate_parts, seeded
-from support.small_files import RULES, checkpoint, dumped, files_of, model, scores, scratch, tiny_protocol
+from support.fuzzing import REFUSED, attempt, fuzz, mutate_bytes, mutate_json, seeded
+from support.small_files import RULES, checkpoint, dumped, files_of, half, model, scores, scratch, tiny_protocol
 
 from krypenv import Rules
 from krypenv.agents.neural.inference import Weights
@@ -34,16 +35,7 @@ from krypenv.training.runs import Header, Task, open_run
 from krypenv.training.runs.journal import JOURNAL
 
 Files = dict[str, bytes]
-ROWS = "games-00000.parquet"
-
-
-class Kind(NamedTuple):
-    """A kind of folder: its files, how they are damaged, what reads them, and what holds of what is read of them."""
-
-    files: Callable[[], Files]
-    damage: Callable[[Files, random.Random], Files]
-    read: Callable[[Path], Any]
-    holds: Callable[[Any, Any, Files], bool]  # of what is read of damaged files, of the right ones, and of the first
+ROWS, SCORE = "games-00000.parquet", "score.json"
 
 
 def equal(found: Any, right: Any, files: Any = None) -> bool:
@@ -59,22 +51,27 @@ def equal(found: Any, right: Any, files: Any = None) -> bool:
 
 
 def any_file(files: Files, rng: random.Random) -> Files:
-    """Bytes of a file changed, or values of one of JSON."""
+    """Bytes of a file changed, or values of one of JSON, or of a line of a journal."""
     name = rng.choice([*files])
     if name.endswith(".json") and rng.random() < 0.7:
         return {**files, name: dumped(mutate_json(json.loads(files[name]), rng), 2)}
+    if name == JOURNAL and rng.random() < 0.3:
+        lines = files[name].splitlines()
+        at = rng.randrange(len(lines))
+        lines[at] = dumped(mutate_json(json.loads(lines[at]), rng))
+        return {name: b"\n".join([*lines, b""])}
     return {**files, name: mutate_bytes(files[name], rng)}
 
 
 def signed_score(files: Files, rng: random.Random) -> Files:
-    """The values of a score changed, with a right checksum."""
-    values = json.loads(files["score.json"])
+    """The values of a score changed, with a right checksum where they can have one."""
+    values = json.loads(files[SCORE])
     del values["checksum"]
     values = mutate_json(values, rng)
     try:
-        return {"score.json": encode(values) if isinstance(values, dict) else dumped(values)}
+        return {SCORE: encode(values) if isinstance(values, dict) else dumped(values)}
     except ValueError:  # no number in JSON
-        return {"score.json": dumped(values)}
+        return {SCORE: dumped(values)}
 
 
 def signed_rows(files: Files, rng: random.Random) -> Files:
@@ -107,21 +104,7 @@ def signed_weights(files: Files, rng: random.Random) -> Files:
     return {**files, WEIGHTS: data, CARD: dumped(card)}
 
 
-def any_line(files: Files, rng: random.Random) -> Files:
-    """Lines of a journal lost, doubled, swapped, cut or strange, or its bytes or values changed."""
-    journal = files[JOURNAL]
-    lines = journal.split(b"\n")[:-1]
-    at, kind = rng.randrange(len(lines)), rng.randrange(3)
-    if kind == 0:
-        return {**files, JOURNAL: mutate_bytes(journal, rng)}
-    if kind == 1:
-        lines[at] = json.dumps(mutate_json(json.loads(lines[at]), rng), separators=(",", ":")).encode()
-    else:
-        lines = mutate_parts(lines, rng, [b"{}", lines[at][:-1], lines[0]])
-    return {**files, JOURNAL: b"\n".join(lines) + b"\n"}
-
-
-# ---------------------------------------------------------------------- what is read
+# ---------------------------------------------------------------------- what is written and read
 
 
 def data_set() -> Files:
@@ -155,23 +138,13 @@ def use_model(folder: Path) -> Arrays:
     return arrays
 
 
-def score_files(number: int) -> Files:
-    """The file of a score."""
-    return {"score.json": scores()[number]}
-
-
 def read_score_and_board(folder: Path) -> dict[str, Any]:
     """Read a score, and a board of it; return what it says."""
     with tiny_protocol():
         make_board(folder)
-        score = read_score(folder / "score.json")
+        score = read_score(folder / SCORE)
     assert all(np.isfinite(table.interval).all() for table in score.tables.values())
     return score.model_dump()
-
-
-def half(number: int) -> list[float]:
-    """Return the result of a task."""
-    return [number / 2]
 
 
 def resume(folder: Path) -> dict[str, Any]:
@@ -188,21 +161,27 @@ def stopped_run() -> Files:
     return {JOURNAL: b"".join(lines[:6])}
 
 
+class Kind(NamedTuple):
+    """A kind of folder: its files, how they are damaged, what reads them, and what holds of what is read of them."""
+
+    files: Callable[[], Files]
+    damage: Callable[[Files, random.Random], Files]
+    read: Callable[[Path], Any]
+    holds: Callable[[Any, Any, Files], bool] = equal  # of what is read of damaged files, of right ones, and the damaged
+
+
 KINDS = {
-    "checkpoint": Kind(
-        lambda: {CHECKPOINT: checkpoint()}, any_file, lambda folder: read_checkpoint(folder)[1:], equal
-    ),
-    "data_set": Kind(data_set, any_file, read_data, equal),
-    "signed_data_set": Kind(data_set, signed_rows, read_data, lambda found, right, _: found.keys() == right.keys()),
-    "model": Kind(model_files, any_file, lambda folder: load_model(folder)[0], equal),
-    "signed_model": Kind(
+    "checkpoint": Kind(lambda: {CHECKPOINT: checkpoint()}, any_file, lambda folder: read_checkpoint(folder)[1:]),
+    "data set": Kind(data_set, any_file, read_data),
+    "signed data set": Kind(data_set, signed_rows, read_data, lambda found, right, _: found.keys() == right.keys()),
+    "model": Kind(model_files, any_file, lambda folder: load_model(folder)[0]),
+    "signed model": Kind(
         model_files, signed_weights, use_model,
         lambda found, _, files: equal(found, safetensors.numpy.load(files[WEIGHTS])),
     ),
-    "score": Kind(partial(score_files, 0), any_file, read_score_and_board, equal),
-    "score_with_forfeits": Kind(partial(score_files, 1), any_file, read_score_and_board, equal),
-    "signed_score": Kind(partial(score_files, 2), signed_score, read_score_and_board, lambda *_: True),
-    "run": Kind(stopped_run, any_line, resume, equal),
+    "score": Kind(lambda: {SCORE: scores()[1]}, any_file, read_score_and_board),
+    "signed score": Kind(lambda: {SCORE: scores()[2]}, signed_score, read_score_and_board, lambda *_: True),
+    "run": Kind(stopped_run, any_file, resume),
 }  # fmt: skip
 
 
@@ -215,23 +194,20 @@ def written(folder: Path, files: Files) -> Path:
     return folder
 
 
-RIGHT: dict[str, tuple[Files, Any]] = {}  # the files of each kind, and what is read of them; made when they are needed
+@cache
+def right_files(name: str) -> tuple[Files, Any]:
+    """The files of a kind, and what is read of them."""
+    files = KINDS[name].files()
+    return files, KINDS[name].read(written(scratch() / "right", files))
 
 
-def damaged(name: str, tally: Tally, rng: random.Random) -> None:
-    """Read damaged files, one folder in ten as it was."""
-    kind, folder = KINDS[name], scratch() / "damaged"
-    if name not in RIGHT:
-        files = kind.files()
-        RIGHT[name] = files, kind.read(written(folder, files))
-    files, right = RIGHT[name]
+@pytest.mark.parametrize("name", KINDS)
+@fuzz(share=2, rng=seeded)
+def test_damaged_files_give_what_was_written_or_are_refused_and_stay_as_they_are(name: str, rng: random.Random) -> None:
+    kind, folder, (files, right) = KINDS[name], scratch() / "damaged", right_files(name)
     other = kind.damage(files, rng) if rng.random() < 0.9 else files
-    found = attempt(partial(kind.read, written(folder, other)), tally, other)
+    found = attempt(partial(kind.read, written(folder, other)), other)
     if found is REFUSED:
         assert {name: data for name, data in files_of(folder).items() if not name.startswith(".")} == other
     else:
         assert kind.holds(found, right, other), other
-
-
-for _name in KINDS:
-    fuzzer(share=0.2 if _name == "checkpoint" else 4, name=f"files.{_name}", rng=seeded)(partial(damaged, _name))

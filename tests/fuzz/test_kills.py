@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
 from rich.console import Console
-from support.fuzzing import REFUSED, Tally, attempt, fuzzer, seeded
-from support.small_files import RULES, files_of, scratch, tiny_protocol
+from support.fuzzing import check_sentence, fuzz, seeded
+from support.small_files import RULES, SETUP, STUDY, files_of, scratch, tiny_protocol
 from support.terminals import sitting, typed
 
 from krypenv import Game, Rules
@@ -31,7 +32,7 @@ from krypenv.training.data import DataSettings, make_data, making
 from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
 from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import ExploitSettings, exploit
-from krypenv.training.lab import Answer, Setup, Study, run_study, study
+from krypenv.training.lab import run_study, study
 from krypenv.training.runs import Task, tasks
 from krypenv.training.runs.journal import read_journal
 from krypenv.training.solving import solve_into
@@ -97,19 +98,6 @@ def is_killed(work: Callable[[], Any], at: int, torn: int) -> bool:
 # ---------------------------------------------------------------------- writers
 
 
-def half(number: int) -> float:
-    """Return the result of a task."""
-    return number / 2
-
-
-SETUP = Setup(Rules.parse(RULES), "greedy", 4)
-STUDY = Study(
-    "sum", "What is the sum?",
-    lambda setup: [Task(f"{number}", half, {"number": number}) for number in range(setup.deals)],
-    lambda setup, results: Answer({"sum": sum(results[f"{number}"] for number in range(setup.deals))}), 4,
-)  # fmt: skip
-
-
 def write_game(folder: Path, seed: int) -> None:
     """Play a game in the terminal to its end, or go on with the one that is there."""
     folder.mkdir(exist_ok=True, parents=True)
@@ -126,9 +114,9 @@ def meant(folder: Path, ends: str = "") -> dict[str, bytes]:
     return {name: data for name, data in files_of(folder).items() if name[0] != "." and name.endswith(ends)}
 
 
-def margins_of(folder: Path) -> Any:
-    """The margins of exploiters; their times differ."""
-    return {key: result["margins"] for key, result in read_journal(folder, "exploit").results.items()}
+def results_of(folder: Path, kind: str, name: str) -> Any:
+    """One of the results of each task of a run; times differ."""
+    return {key: result[name] for key, result in read_journal(folder, kind).results.items()}
 
 
 def figures_of(folder: Path) -> Any:
@@ -155,7 +143,7 @@ WRITERS: dict[str, tuple[Callable[[Path, int], Any], Callable[[Path], Any]]] = {
         lambda folder, seed: run_arena(
             ArenaSettings(agents=("greedy", "random"), rules=SETUP.rules, out=folder, deals=4, chunk=2, seed=seed)
         ),
-        lambda folder: {key: chunk["scores"] for key, chunk in read_journal(folder, "arena").results.items()},
+        lambda folder: results_of(folder, "arena", "scores"),
     ),
     "score": (
         lambda folder, seed: score_agent(
@@ -174,7 +162,7 @@ WRITERS: dict[str, tuple[Callable[[Path, int], Any], Callable[[Path], Any]]] = {
     ),
     "exploiters": (
         lambda folder, seed: exploit(ExploitSettings(**FEW, worlds=2 + seed, out=folder), Console(quiet=True)),
-        margins_of,
+        lambda folder: results_of(folder, "exploit", "margins"),
     ),
     "game": (write_game, ended_game),
 }
@@ -192,23 +180,6 @@ def whole(name: str) -> tuple[int, Any, set[str]]:
         with moments().counted():
             write(folder, 0)
     return moments().count, read(folder), set(files_of(folder))
-
-
-def kill(name: str, tally: Tally, rng: random.Random) -> None:
-    """Kill some work again and again until it gets through; it ends like work that was not killed."""
-    most, right, names = whole(name)
-    folder, (write, read) = scratch() / "killed", WRITERS[name]
-    shutil.rmtree(folder, ignore_errors=True)
-    while is_killed(partial(write, folder, 0), rng.randrange(1, most + 2), rng.randrange(LONGEST_TEAR)):
-        tally["right"] += 1
-    assert read(folder) == right
-    left = set(files_of(folder)) - names
-    assert all(each.startswith(".") and each.endswith(".part") for each in left), left
-    before = meant(folder)
-    if name != "game":  # other work than that which the folder is of
-        assert attempt(partial(write, folder, 1), tally, before) is REFUSED
-    assert meant(folder) == before
-    tally["refused"] += name == "game"
 
 
 @contextlib.contextmanager
@@ -231,6 +202,22 @@ def small_and_once() -> Iterator[None]:
         yield
 
 
-if hasattr(os, "fork"):
-    for _name in WRITERS:
-        fuzzer(share=0.3, name=f"kills.{_name}", within=small_and_once, rng=seeded)(partial(kill, _name))
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of forks beside threads
+@pytest.mark.parametrize("name", WRITERS)
+@fuzz(share=0.3, within=small_and_once, rng=seeded)
+def test_work_that_is_killed_again_and_again_ends_like_work_that_was_not(name: str, rng: random.Random) -> None:
+    most, right, names = whole(name)
+    folder, (write, read) = scratch() / "killed", WRITERS[name]
+    shutil.rmtree(folder, ignore_errors=True)
+    while is_killed(partial(write, folder, 0), rng.randrange(1, most + 2), rng.randrange(LONGEST_TEAR)):
+        pass
+    assert read(folder) == right
+    left = set(files_of(folder)) - names
+    assert all(each.startswith(".") and each.endswith(".part") for each in left), left
+    before = meant(folder)
+    if name != "game":  # other work than that which the folder is of
+        with pytest.raises(ValueError, match=r".") as refused:
+            write(folder, 1)
+        check_sentence(refused.value, before)
+    assert meant(folder) == before

@@ -7,17 +7,7 @@ import random
 from functools import cache, partial
 from typing import Any
 
-from support.fuzzing import (
-    NASTY_WORDS,
-    REFUSED,
-    Tally,
-    attempt,
-    check_sentence,
-    fuzzer,
-    mutate_json,
-    mutate_text,
-    seeded,
-)
+from support.fuzzing import NASTY_WORDS, REFUSED, attempt, check_sentence, fuzz, mutate_json, mutate_text, seeded
 from support.studies import ANALYST, played
 from support.tables import KEYS, Here
 
@@ -52,17 +42,15 @@ def some_request(hosted: Hosted, rng: random.Random) -> Any:
     return {"do": asked, "edit": hosted.edit, **more.get(asked, {})}
 
 
-@fuzzer(share=4, rng=seeded)
-def messages(tally: Tally, rng: random.Random) -> None:
-    """Messages of a page at a table of one person or of two."""
-    rules = Rules.parse(rng.choice(RULES))
-    people = rng.choice((1, 1, 2))
+@fuzz(share=4, rng=seeded)
+def test_a_message_to_a_table_is_carried_out_or_changes_nothing(rng: random.Random) -> None:
+    rules, people = Rules.parse(rng.choice(RULES)), rng.choice((1, 1, 2))
     players = [PERSON if seat < people else "random" for seat in range(rules.players)]
     hosted = Hosted(Game(rules, seed=rng.randrange(1 << 32)), players, "random", lambda record, is_new: None)
     for _ in range(20):
         text = damaged(some_request(hosted, rng), rng)
-        attempt(partial(parse_key, text), Tally(), text)
-        request = attempt(partial(parse_request, text), tally, text)
+        attempt(partial(parse_key, text), text)
+        request = attempt(partial(parse_request, text), text)
         if request is REFUSED or request.do in OF_PACE:
             continue
         before = hosted.record()
@@ -80,9 +68,8 @@ def messages(tally: Tally, rng: random.Random) -> None:
 finished = cache(lambda rules: played(rules, players=()).record())
 
 
-@fuzzer(share=4, rng=seeded)
-def visits(tally: Tally, rng: random.Random) -> None:
-    """Messages of pages that study games: records and positions, changed, are opened or refused."""
+@fuzz(share=4, rng=seeded)
+def test_a_record_or_a_position_that_a_page_sends_is_studied_or_refused(rng: random.Random) -> None:
     record = finished(rng.choice(RULES))
     if rng.random() < 0.2:
         record = Game.replay(record).rewound().position()
@@ -94,7 +81,7 @@ def visits(tally: Tally, rng: random.Random) -> None:
     elif rng.random() < 0.1:
         message = {"do": "move", "at": 1, "move": "8S"}
     text = damaged(message, rng)
-    request = attempt(partial(parse_visit, text), tally, text)
+    request = attempt(partial(parse_visit, text), text)
     if request is REFUSED or "record" not in request:
         return
     studies = Studies(KEYS, Here, ANALYST)

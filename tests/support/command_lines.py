@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from support.commands import krypenv, params_of
-from support.fuzzing import NASTY_WORDS, Tally, check_sentence, fuzzer, mutate_parts, seeded
-from support.small_files import scores, some_folder, tiny_protocol
-
 from krypenv import Game, Rules
 from krypenv.training.cli import commands
 from krypenv.training.evaluation.analysis import picture
 from krypenv.ui.browser import pages
 from krypenv.ui.browser.serving import Serving
+from support.commands import krypenv, params_of
+from support.fuzzing import OUTCOMES, check_sentence
+from support.small_files import scores, some_folder, tiny_protocol
 
 LINES = {  # legal and tiny; every option of every command stands in one of them or in `settings_command`
     "evaluate": (
@@ -67,9 +66,6 @@ COMMANDS = {name: line.split() for name, line in LINES.items()}
 COMMANDS["bench beside"] = ["bench", "--beside", "HEAD", "--only", "engine*", "--seconds", "0.01"]
 BY_SETTINGS = ("train", "exploit")  # commands whose lines follow from their options
 GIVEN = {"position.krk", "game.krk", "scores"}  # what `folder_with_games` has in it
-NUMBERS = ("0", "-1", "1000000000000", "1" + "0" * 30, "nan", "inf", "-inf", "1e999", "x", "", "1.5", "-0.0")
-
-SMALL_WORDS = ("1", "2", "0.5", "7", "greedy", "out.json", "mini-low", "mini-high players=3", "dev", "test", "centred")
 
 
 def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
@@ -146,46 +142,17 @@ def clear(folder: Path) -> None:
             path.rmdir() if path.is_dir() else path.unlink()
 
 
-def run_line(words: list[str], tally: Tally) -> bool:
+def run_line(words: list[str]) -> bool:
     """Run a command line; return whether it did what was asked for. Else it was refused, and wrote nothing."""
     before = set(Path.cwd().rglob("*"))
     done = krypenv(*words)
     if done.exception and not isinstance(done.exception, SystemExit):
         raise AssertionError(f"{type(done.exception).__name__}: {done.exception}, for {words!r}") from done.exception
     assert done.exit_code in (0, 2), f"exit code {done.exit_code} for {words!r}"
-    tally["refused" if done.exit_code else "right"] += 1
+    OUTCOMES.add("refused" if done.exit_code else "right")
     if done.exit_code == 0:
         return True
     assert done.stderr.startswith("krypenv: "), f"{done.stderr!r:.300} for {words!r}"
     check_sentence(ValueError(done.stderr.rstrip("\n")), words)
     assert {path for path in Path.cwd().rglob("*") if not path.name.startswith(".")} <= before, words
     return False
-
-
-def mutate_words(words: list[str], rng: random.Random) -> list[str]:
-    """Return a command line with one or two words changed, most often the value of an option."""
-    words = list(words)
-    for _ in range(rng.choice((1, 1, 2))):
-        values = [at + 1 for at, word in enumerate(words[:-1]) if word.startswith("--")]
-        if values and rng.random() < 0.5:
-            words[rng.choice(values)] = rng.choice([*SMALL_WORDS, *SMALL_WORDS, *NASTY_WORDS, *NUMBERS])
-        else:
-            odd = rng.choice((NASTY_WORDS, ("--no-such", "--deals", "--seed", "--", "-x")))
-            words = [*words[:1], *mutate_parts(words[1:], rng, odd)]
-    return words
-
-
-@contextlib.contextmanager
-def tiny_work_there() -> Iterator[None]:
-    """Do tiny work in a folder with games."""
-    with tiny_work(), folder_with_games():
-        yield
-
-
-@fuzzer(within=tiny_work_there, rng=seeded)
-def command_lines(tally: Tally, rng: random.Random) -> None:
-    """Legal command lines with one or two words changed."""
-    by_settings = rng.random() < 0.3
-    words = settings_command(rng.choice(BY_SETTINGS), rng) if by_settings else rng.choice(list(COMMANDS.values()))
-    run_line(mutate_words(words, rng), tally)
-    clear(Path.cwd())

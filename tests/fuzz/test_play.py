@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from support.fuzzing import NASTY_WORDS, Tally, check_sentence, fuzzer, mutate_text, seeded
+from support.fuzzing import NASTY_WORDS, check_sentence, fuzz, mutate_text, seeded
 from support.small_files import some_folder
 from support.terminals import sitting, typed
 
@@ -24,10 +24,6 @@ WORDS = (
     "save " + "n" * 300, "save game.krk", "save link", "1", "2", "3", "-", "rules", "rules full", "why", "why 8s",
     "why 1", "why 99",
 )  # fmt: skip
-SAID = ("he choices are ", "There is only one choice", "There is no ", "Type a number", "is there already",
-        "is not in your hand", "not on the table", "directory", "You must sweep", "can take nothing", "can't take ",
-        "must take", "You would keep no", "split into sums", "doesn't make", "too long", "nothing to take back",
-        "Name a card")  # fmt: skip
 
 
 def some_line(game: Game, rng: random.Random) -> str:
@@ -39,12 +35,10 @@ def some_line(game: Game, rng: random.Random) -> str:
     return "save /" if line.strip().lower().startswith("s") and "/" in line else line
 
 
-@fuzzer(share=0.3, rng=seeded)
-def lines(tally: Tally, rng: random.Random) -> None:
-    """Type lines at a table of this process."""
+@fuzz(share=0.3, rng=seeded)
+def test_what_is_typed_is_done_or_answered_and_the_game_is_saved(rng: random.Random) -> None:
     rules = Rules.parse(rng.choice(RULES))
-    game = Game(rules, seed=rng.randrange(1 << 32))
-    table = Table(game, rng.randrange(rules.players), ["random"], rng.randrange(99))
+    table = Table(Game(rules, seed=rng.randrange(1 << 32)), rng.randrange(rules.players), ["random"], rng.randrange(99))
 
     def some_lines() -> Iterator[str]:
         for _ in range(30):
@@ -52,9 +46,7 @@ def lines(tally: Tally, rng: random.Random) -> None:
             line, before, start = some_line(table.game, rng), table.game.position(), len(screen.getvalue())
             yield line
             said = screen.getvalue()[start:].partition(f"{line}\n")[2].partition("\n")[0]
-            is_refused = table.game.position() == before and any(word in said for word in SAID)
-            tally["refused" if is_refused else "right"] += 1
-            if is_refused:
+            if said.strip() and table.game.position() == before:
                 check_sentence(ValueError(said), line)
 
     with some_folder() as folder, mock.patch.object(os, "fsync"):
