@@ -1,4 +1,4 @@
-"""One game: undo, copies, what is illegal, what seats see and hear, and how it ends."""
+"""One game: undo, copies, what is illegal, and what seats see and hear."""
 
 import copy
 import pickle
@@ -14,8 +14,7 @@ from krypenv import Game, IllegalMove, Move, Rules
 from krypenv.cards import parse_card
 from krypenv.observation import SIZE
 
-SWEDEN, FINLAND = "kasino-sweden players=2", "kasino-finland players=2"
-SESSION = f"{FINLAND} games=0 threshold=16"
+SWEDEN = "kasino-sweden players=2"
 
 
 def go_on(game, choices):
@@ -173,45 +172,3 @@ def test_k3_sweeps_that_must_be_made_and_last_cards_are_announced():
     game = lay("9C", "9D 2C", "5C 6C", rules=SWEDEN)
     assert (game.announcement, game.sweep_ranks()) == ("", [9])
     assert lay("9C", "9D 2C", "5C 6C", rules=f"{SWEDEN} forced_sweep=True").announcement == "sweep for a 9"
-
-
-# ---------------------------------------------------------------------- how it ends
-
-
-def test_f6_the_session_ends_in_the_middle_of_a_game():
-    game = lay("AC 4D KH", "5C 2D", "3C 9D", "captured 1: rest; game: 2; totals: 15 5", SESSION)
-    game.push("5CxAC4D")
-    assert (game.is_over, game.ended_at_once, game.session_over, game.turn) == (True, True, True, -1)
-    assert (game.scores(), game.totals) == ([1, 6], [16, 11])
-    assert (game.table, game.hand(0), game.hand(1)) == (["KH"], ["2D"], ["3C", "9D"])
-    assert (game.captured(0), game.pile_counts(0)) == (["AC", "5C", "4D"], (3, 0))
-    assert game.legal_moves() == game.legal_actions() == []
-    with pytest.raises(ValueError, match="the session is over after game 2"):
-        game.next_game()
-    text = game.position()
-    assert "ended: at once" in text
-    twin = Game.from_position(text)
-    assert (twin.position(), twin.totals, twin.session_over) == (text, game.totals, True)
-    assert Game.replay(game.record()).position() == text
-    assert game.record().endswith("\n1-6\n")
-    assert str(game).splitlines()[-1] == "The game is over: seat 0 wins."
-
-
-@pytest.mark.parametrize(
-    ("rules", "more", "winners"),
-    [
-        (FINLAND, "", [0]),
-        (f"{FINLAND} goal=low", "", [1]),
-        (SWEDEN, "; sweeps: 1 0", [1]),
-        (f"{SWEDEN} tie_break=share", "; sweeps: 1 0", [0, 1]),
-        (f"{SWEDEN} games=0 threshold=6 tie_break=play_on", "; sweeps: 1 0", []),
-    ],
-)
-def test_f7_s4_k6_a_tie_is_broken_or_the_session_goes_on(rules, more, winners):
-    piles = "captured 0: AC AD AH AS 2S; captured 1: rest; last-capturer: 1"
-    game = Game.from_position(f"rules: {rules}; {piles}{more}")
-    assert game.scores()[0] == game.scores()[1]
-    assert (game.winners, game.session_over) == (winners, bool(winners))
-    if not winners:
-        assert str(game).splitlines()[-1] == "The game is over, and the session goes on."
-        assert (game.next_game().totals, game.next_game().dealer) == ([6, 6], 0)

@@ -41,42 +41,6 @@ def play(game, choices, steps):
         game.act(choices.choice(game.legal_actions()))
 
 
-def same_view(game, other):
-    """Assert that two games are the same for every seat."""
-    assert (game.position(), game.legal_actions(), game.scores()) == (
-        other.position(),
-        other.legal_actions(),
-        other.scores(),
-    )
-    for seat in range(game.rules.players):
-        assert (game.observation(seat) == other.observation(seat)).all()
-        assert game.captured(seat) == other.captured(seat)
-
-
-@pytest.mark.parametrize("text", RULES)
-def test_whole_sessions_round_trip(text):
-    """A twin that is taken up from positions now and then, and plays on as the game does."""
-    game, choices = Game(Rules.parse(text), seed=len(text)), random.Random(text)
-    while True:
-        twin = game.copy()
-        while not game.is_over:
-            if choices.random() < 0.1:
-                position = game.position()
-                twin = Game.from_position(choices.choice([position, position.replace("\n", " ; ")]))
-                same_view(game, twin)
-            action = choices.choice(game.legal_actions())
-            game.act(action)
-            twin.act(action)
-        same_view(game, twin)
-        same_view(game, Game.from_position(game.position()))
-        for record in (game.record(), twin.record()):
-            again = Game.replay(record)
-            assert (again.record(), again.position()) == (record, game.position())
-        if game.session_over or game.game_number == 2:
-            break
-        game = game.next_game()
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from([*RULES]),
@@ -163,26 +127,19 @@ HOLDS = "table: 9C 6D KH; hand 0: 2S; hand 1: 3C 4C; captured 1: rest"
     ("rules", "text", "reason"),
     [
         (FINLAND, f"{BASE}; counted: 0 1", COUNTED),
-        (FINLAND, f"{BASE}; sweeps: 0 2; counted: 0 3", COUNTED),
         (SWEDEN, f"{BASE}; sweeps: 0 1; counted: 0", "'counted' takes 2 whole numbers"),
-        (SWEDEN, f"{BASE}; sweeps: 0 1; counted: 0 0", COUNTED),
         (FINLAND, f"{BASE}; mulles: 0 1", "seat 1 can't have made so many sweeps or mulles"),
         ("mulle", f"{MULLE}; mulles: 2 0", "seat 0 can't have made so many sweeps or mulles"),
         ("mulle", f"{MULLE}; mulles: -1 0", "'mulles' takes 2 whole numbers from 0 to 104, not '-1 0'"),
         (FINLAND, f"{BASE}; ended: at once", TOTALS),
-        (SESSION, f"{BASE}; ended: at once", TOTALS),
         (SESSION, f"{BASE}; ended: soon", "a game can have ended 'at once'"),
-        (SESSION, f"{BASE}; game: 2; totals: 0 14", "the totals of the session can't be right"),
         (SESSION, f"{BASE}; game: 2; totals: 0 16", "the session was over"),
         (f"{SWEDEN} games=0 threshold=6 tie_break=play_on", f"{BASE}; game: 2; totals: 6 5", "was over when a total"),
         (SWEDEN, f"{END}; bonus: 1 4", "seat 0 can't have a bonus of 1 here"),
-        (SWEDEN, f"{END}; bonus: 0 3", "seat 1 can't have a bonus of 3 here"),
         (FINLAND, f"{BASE}; pending: 8D; took: -", NO_CHOICE),
-        ("krypkasino", f"{CHOICE}; pending: AC; took: TD 8C", NO_CHOICE),
         ("krypkasino", f"{CHOICE}; pending: AC; took: 9C", "still among the cards of the table"),
         ("krypkasino", f"{CHOICE}; pending: AC; took: TD", NO_CHOICE),  # then the 4 is sure, and the play was complete
         ("krypkasino", f"{CHOICE}; pending: AC KC", "one card is pending at most"),
-        ("krypkasino", f"{CHOICE}; pending: 6C", NO_CHOICE),
         (f"{FINLAND} forced_sweep=True", f"{HOLDS}; cannot-hold 0: 2S", "holds a rank that it can't hold"),
         (f"{SWEDEN} forced_sweep=True", f"{HOLDS}; cannot-hold 0: 2S", "nothing in this deal shows"),
     ],

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from PIL import Image
 from support.games import RULES, play_out
-from support.rectangles import holds, overlap
 from support.relatives import RELATIVES
 
 from krypenv import Game, Rules, krypkasino_v0
@@ -28,6 +27,18 @@ from krypenv.pictures.rendering import Renderer
 from krypenv.pictures.scene import HEIGHT, WIDTH, Rect, lay_cards, lay_out
 
 PICTURE = Rect(0, 0, WIDTH, HEIGHT)
+
+
+def holds(room, other):
+    """Whether a rectangle lies within another one."""
+    across = room.x <= other.x + 1e-6 and other.x + other.w <= room.x + room.w + 1e-6
+    return across and room.y <= other.y + 1e-6 and other.y + other.h <= room.y + room.h + 1e-6
+
+
+def overlap(one, other):
+    """Whether two rectangles have more than an edge in common."""
+    across = max(one.x, other.x) + 1e-6 < min(one.x + one.w, other.x + other.w)
+    return across and max(one.y, other.y) + 1e-6 < min(one.y + one.h, other.y + other.h)
 
 
 def states(rules, seed=1, every=5):

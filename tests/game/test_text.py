@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.fuzzing import check_sentence
 
-from krypenv import Engine, Game, IllegalMove, Move, Rules, agents
+from krypenv import Engine, Game, Move, Rules, agents
 from krypenv.agents.base import LIMITS, options_of
 from krypenv.agents.search.search import Search
 from krypenv.cards import RANK_NAMES, SUIT_NAMES, card_name, parse_card, parse_rank
@@ -71,17 +71,6 @@ def test_a_field_that_is_none_is_refused_in_one_sentence(field, sentence):
     assert re.search(sentence, refusal(Rules.parse, f"krypkasino {field}"))
     if " " not in field:
         assert re.search(sentence, refusal(GameSettings(rule=(field,)).game_rules))
-
-
-def test_rules_hold_plain_python():
-    rules = Rules(players=np.int64(3), ranks=np.arange(1, 14), later_deal=[[2, 0], [2, 0]])
-    assert rules == Rules(players=3) == MAIN.replace(players=3)
-    assert type(rules.players) is int
-    assert {type(rank) for rank in rules.ranks} == {int}
-    assert "howto is not played by 5 players" in refusal(Rules.preset("howto").replace, players=5)
-    assert "not played by True players" in refusal(Rules, players=True)
-    assert "True or False" in refusal(Rules, forced_sweep=1)
-    assert "later_deal is batches" in refusal(Rules, later_deal=((0, 0),) * 200 + ((2, 0),), short_last_deal=True)
 
 
 # ---------------------------------------------------------------------- cards, positions and records
@@ -236,18 +225,3 @@ def test_a_game_is_made_of_what_it_says():
     assert Game(MAIN, dealer=np.int64(1)).dealer == 1
     text = '[Rules "krypkasino games=0 threshold=100"] [Seed "7"] [Game "100000"] [Totals "1 1"] *'
     assert Game.replay(text).game_number == 100_000
-
-
-def test_moves_and_actions_of_a_wrong_kind_are_illegal():
-    game = Game(Rules.preset("mini-low"), seed=3)
-    before = game.position()
-    actions = 10**30, -(10**30), "x", "play 8S", None, 1.5, True, [], np.zeros(2)
-    moves = None, 3, ("8S",), [], b"8S"
-    for call, value in [*((game.act, action) for action in actions), *((game.push, move) for move in moves)]:
-        with pytest.raises(IllegalMove) as caught:
-            call(value)
-        check_sentence(caught.value, value)
-    texts = "x" * 10**6, "8Sx" + "2H" * 10**5
-    for move in (*texts, Move(3), Move("8S", None), Move("8S", (3,)), Move("8S", (), -1), Move("8S", (), 10**5000)):
-        refusal(game.push, move)
-    assert game.position() == before

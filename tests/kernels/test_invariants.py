@@ -1,12 +1,13 @@
-"""Random rules, and play by them with every invariant after every ply: what `make soak` does for an hour."""
+"""Random rules are drawn from all fields, and play by all families keeps every invariant after every ply."""
 
 from __future__ import annotations
 
 import dataclasses
 
 import pytest
-from support.checked_play import LOOK_AFTER, CheckedPlay
-from support.relatives import ALL_RELATIVES, BUILDING, GLIMNE, RELATIVES, SESSIONS
+from support.checked_play import CheckedPlay
+from support.games import RULES
+from support.relatives import BUILDING, GLIMNE, RELATIVES, SESSIONS
 
 from krypenv import Rules
 from krypenv.families.field_checks import CHOICES, SWITCHES
@@ -15,7 +16,16 @@ from krypenv.families.variants import FAMILIES
 from krypenv.rules import FIELDS
 
 MANY_PLIES = 1_000_000
-TEXTS = [*RELATIVES, *BUILDING, *GLIMNE, *(text for text, rules in SESSIONS.items() if rules.threshold)]
+LONG = (  # sessions whose totals an observation cuts off, and short ones with odd deals
+    "krypkasino players=2 games=0 threshold=500",
+    "krypkasino players=3 games=0 threshold=5000",
+    "krypkasino players=3 games=300 sweep_points=20",
+    "krypkasino players=2 games=2 spade_points=20 ace_points=20",
+    "mini-low players=5 later_deal=((1,0),) first_deal=((1,3),) games=129",
+    "mini-high players=3 games=0 threshold=9000 sweep_points=20",
+    "mini-low players=2 first_deal=((2,0),) later_deal=((1,1),)",
+)
+TEXTS = [*RULES, *RELATIVES, *BUILDING, *GLIMNE, *SESSIONS, *LONG]
 
 
 def test_every_field_and_preset_is_drawn_and_read_again() -> None:
@@ -41,16 +51,8 @@ def _base(rules: Rules, field: str) -> object:
     return getattr(Rules.preset(rules.name, players=players, teams=teams), field) if field != "players" else 2
 
 
-@pytest.mark.parametrize("seed", range(0, 130, 5))
-def test_random_rules_keep_every_invariant(seed: int) -> None:
-    play = CheckedPlay(Rules.random(seed), seed)
-    for _ in range(4 * LOOK_AFTER):
-        play.go_on()
-    assert play.sessions > 0 or play.engine.state.game_number.max() > 1
-
-
 @pytest.mark.parametrize("text", TEXTS)
 def test_k7_b5_b6_a_million_plies_of_all_families_keep_every_invariant(text: str) -> None:
-    play = CheckedPlay(ALL_RELATIVES[text], 7)
-    while play.plies < MANY_PLIES // len(TEXTS) or play.sessions == 0:
+    play = CheckedPlay(Rules.parse(text), 7)
+    while play.plies < MANY_PLIES // len(TEXTS) or (play.sessions == 0 and text not in LONG):
         play.go_on()

@@ -14,29 +14,17 @@ from support.relatives import ALL_RELATIVES
 from krypenv import Engine, Game, Rules, determinize
 from krypenv.cards import parse_card
 from krypenv.features import SIZE as FEATURES
-from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.scoring import running_scores, side_scores
 from krypenv.observation import DESCRIPTIONS, EXTRA, LAYOUT, SIZE
-from krypenv.worlds.determinize import check_genuine
 from krypenv.worlds.invariants import check_state
 
 MAIN = Rules.preset("krypkasino")
-SESSIONS = (
-    "krypkasino players=2 games=0 threshold=500",
-    "krypkasino players=3 games=0 threshold=5000",
-    "krypkasino players=3 games=300 sweep_points=20",
-    "krypkasino players=2 games=2 spade_points=20 ace_points=20",
-    "mini-low players=5 later_deal=((1,0),) first_deal=((1,3),) games=129",
-    "mini-high players=3 games=0 threshold=9000 sweep_points=20",
-    "mini-low players=2 first_deal=((2,0),) later_deal=((1,1),)",
-)
-PLAYABLE = {**RULES, **ALL_RELATIVES, **{text: Rules.parse(text) for text in SESSIONS}}
 
 
-def moments(rules: Rules, games: int = 16) -> list[Engine]:
-    """Engines stopped at many different plies, long sessions among them."""
-    engine, stops = Engine(rules, games, seed=8, features=True), []
-    for steps in (0, 1, 3, 7, 15, 30, 61) + ((2000,) if rules.games != 1 else ()):
+def moments(rules: Rules) -> list[Engine]:
+    """Engines stopped at different plies."""
+    engine, stops = Engine(rules, 16, seed=8, features=True), []
+    for steps in (1, 10, 45):
         for _ in range(steps):
             engine.step(engine.sample_actions())
         stops.append(engine.copy())
@@ -60,29 +48,14 @@ def shuffled(engine: Engine, viewers: np.ndarray) -> Engine:
     return hidden
 
 
-@pytest.mark.parametrize("rules", PLAYABLE.values(), ids=PLAYABLE)
+@pytest.mark.parametrize("rules", [*RULES.values(), *ALL_RELATIVES.values()], ids=str)
 def test_no_leak_of_cards_that_a_seat_cannot_know(rules: Rules) -> None:
     """Whatever other hands and stock are made of, observation, features and mask stay the same, for who waits too."""
-    for engine in moments(rules)[1:6:2]:
+    for engine in moments(rules):
         hidden, waiting = shuffled(engine, engine.seat), (engine.seat + 1) % rules.players
         assert (hidden.observation == engine.observation).all()
         assert (hidden.action_mask == engine.action_mask).all() or rules.building  # an owner keeps a card
         assert (seen_by(shuffled(engine, waiting), waiting) == seen_by(engine, waiting)).all()
-
-
-@pytest.mark.parametrize("rules", PLAYABLE.values(), ids=PLAYABLE)
-def test_every_genuine_observation_is_shown_by_its_world(rules: Rules) -> None:
-    for number, engine in enumerate(moments(rules)):
-        check_state(rules, engine.state)
-        check_genuine(rules, *check_decisions(rules, engine.observation, engine.action_mask))
-        for seat in range(rules.players):
-            seen = seen_by(engine, np.full(engine.num_games, seat))
-            worlds = Engine.from_state(rules, determinize(seen, number, rules))
-            assert (seen_by(worlds, viewers_of(seen, rules.players)) == seen).all()
-        world = determinize(engine.observation[:, : rules.observation_size], np.random.default_rng(number), rules)
-        twin = Engine.from_state(rules, world, features=True)
-        assert (twin.observation == engine.observation).all()
-        assert (twin.action_mask == engine.action_mask).all()
 
 
 def test_determinize_takes_one_observation_and_knows_the_main_rulebook() -> None:

@@ -11,11 +11,11 @@ from krypenv.cards import BUILD, STOP, TAKE_BUILD
 from krypenv.kernels.decision_checks import check_decisions
 from krypenv.worlds.determinize import check_genuine
 from krypenv.worlds.invariants import check_state
-from support.games import seen_by
+from support.games import seen_by, viewers_of
 
 ROWS = 64
 STEPS = 8  # plies of each row at a time; then whoever runs this may stop it
-LOOK_AFTER = 16  # times; then what a seat sees is looked at
+LOOK_AFTER = 4  # times; then what a seat sees is looked at
 
 
 @dataclass
@@ -51,6 +51,7 @@ class CheckedPlay:
         if self.times % LOOK_AFTER == 0:
             check_decisions(self.rules, self.engine.observation, self.engine.action_mask)
             check_genuine(self.rules, self.engine.observation, self.engine.action_mask)
-            seat = self.times // LOOK_AFTER % self.rules.players
-            worlds = determinize(seen_by(self.engine, np.full(ROWS, seat)), self.times, self.rules)
-            self._play(Engine.from_state(self.rules, worlds))
+            seen = seen_by(self.engine, np.full(ROWS, self.times // LOOK_AFTER % self.rules.players))
+            worlds = Engine.from_state(self.rules, determinize(seen, self.times, self.rules))
+            assert (seen_by(worlds, viewers_of(seen, self.rules.players)) == seen).all()
+            self._play(worlds)
