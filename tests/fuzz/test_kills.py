@@ -196,7 +196,7 @@ def small_and_once() -> Iterator[None]:
     with (
         tiny_protocol(),
         mock.patch.object(tasks, "_do", do_once),
-        mock.patch.object(study, "draw_picture", lambda path, *_: write_whole(path, b"no picture")),
+        mock.patch.object(study, "save_figure", lambda path, *_, **__: write_whole(path, b"no picture")),
         mock.patch.object(making, "CHUNK", 2),
     ):
         yield
