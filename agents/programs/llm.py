@@ -49,6 +49,12 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         return Usage(*map(operator.add, astuple(self), astuple(other)))
 
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(*map(operator.sub, astuple(self), astuple(other)))
+
+    def __bool__(self) -> bool:
+        return self.decisions > 0
+
     def __str__(self) -> str:
         """Sum up in a sentence, per decision."""
         count = max(self.decisions, 1)

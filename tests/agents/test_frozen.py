@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from krypenv import Engine, Rules, agents
+from krypenv import Rules, agents
 from krypenv.agents.base import Agent
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.cards import STOP
 from krypenv.families.variants import MOST_PLAYERS, PRESETS
-from krypenv.features import append_features, want_history
+from krypenv.features import append_features
 from krypenv.inputs.files import write_whole
+from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.mixed_table import play_table
 
 FILE = Path(__file__).with_name("frozen.json")
@@ -101,10 +102,9 @@ def digest(rules: Rules, name: str) -> str:
         except ValueError:
             return "refused"
         recorder = Recorder(player, name == FEATURES)
-        engine = Engine(rules, 2, seed, history=want_history([player]))
         lineup = np.ones((2, rules.num_teams), int)
         lineup[np.arange(2), np.arange(2) % rules.num_teams] = 0
-        play_table(engine, [recorder, Mixture(rules, 1000 + seed)], lineup)
+        play_table([recorder, Mixture(rules, 1000 + seed)], rules, deal_seeds(seed, 2), lineup)
         kept = recorder.kept
     return hashlib.sha256(b"".join(kept)).hexdigest()[:8]
 

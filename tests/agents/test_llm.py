@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from support.commands import krypenv
 from support.endpoint import HANG, endpoint, first_move, greedy
+from support.small_files import tiny_protocol
 
 from krypenv import Game, agents
 from krypenv.agents.programs.llm import ModelFailed
-from krypenv.training import duplicate_match
+from krypenv.training import evaluate
 from krypenv.ui.narrator.texts import short_name
 
 RULES = "mini-low"
@@ -127,12 +128,29 @@ def test_no_file_makes_requests():
     assert short_name(named(url, model="org/qwen3")) == "qwen3"
 
 
-def test_a_margin_comes_with_tokens_and_legality():
+def test_a_margin_comes_with_the_tokens_and_legality_of_its_match():
     with endpoint(greedy) as (url, requests):
-        match = duplicate_match(named(url), "random", RULES, deals=5, seed=1)
-        printed = krypenv("evaluate", named(url), "--against", "random", "--rules", RULES, "--deals", 5).output
-    assert match.usage.decisions == match.usage.legal_at_once > 0
-    assert match.opponent_usage is None
-    assert np.isclose(match.to_json()["usage"]["seconds"], match.usage.seconds)
-    assert re.search(r"decisions of [\d,]+ \+ 2 tokens and 0\.\d+ s, 100\.0% legal at once, 0\.0% played", printed)
-    assert len(requests) > match.usage.decisions
+        first, second = evaluate(agents.make(named(url), RULES), ["random", "greedy"], deals=5, seed=1)
+    assert first.usage.decisions == first.usage.legal_at_once > 0
+    assert first.usage.decisions + second.usage.decisions == len(requests)
+    assert first.opponent_usage is None
+    assert np.isclose(first.to_json()["usage"]["seconds"], first.usage.seconds)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "evaluate --against random --deals 5",
+        "arena random --deals 5 --chunk 2 --out arena",
+        "score --quick --out a.json",
+    ],
+)
+def test_all_commands_tell_tokens_seconds_and_legality_in_the_same_words(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    command, *options = words.split()
+    rules = () if command == "score" else ("--rules", RULES)
+    with endpoint(greedy) as (url, requests), tiny_protocol():
+        done = krypenv(command, named(url), *options, *rules)
+    pattern = r"([\d,]+) decisions of [\d,]+ \+ 2 tokens and 0\.\d+ s, 100\.0% legal at once, 0\.0% played at random"
+    told = re.findall(pattern, done.output)
+    assert sum(int(count.replace(",", "")) for count in told) == len(requests) > 0, done.output

@@ -115,7 +115,7 @@ def test_f4_f5_what_counts_of_sweeps_is_what_they_add_to_the_score(text):
     """The same games with and without points for sweeps, side by side."""
     rules = Rules.parse(text)
     with_sweeps, without = (
-        play_table(Engine(each, 30, seed=11), [Lowest(each)], np.zeros((30, each.num_teams)))
+        play_table([Lowest(each)], each, deal_seeds(11, 30), np.zeros((30, each.num_teams)))
         for each in (rules, dataclasses.replace(rules, sweep_points=0))
     )
     gained = with_sweeps.scores - without.scores

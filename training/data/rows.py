@@ -9,8 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.advice.values import examined
-from krypenv.engine import Engine
-from krypenv.features import want_history
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
@@ -53,8 +51,7 @@ def play_rows(games: Games) -> bytes:
         for row, action in zip(rows.tolist(), chosen.tolist(), strict=True):
             actions[row].append(action)
 
-    engine = Engine(rules, len(games.seeds), games.seeds, history=want_history(made))
-    scores = by_side(play_table(engine, made, lineup, on_step=note_actions).scores, sides)
+    scores = by_side(play_table(made, rules, games.seeds, lineup, on_step=note_actions).scores, sides)
     margins = leads_over_others(rules, scores)
     columns = columns_of(rules, bool(games.analysts), games.luck, games.text)
     rows: Rows = {column.name: [] for column in columns}

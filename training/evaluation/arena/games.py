@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents import label_of
-from krypenv.engine import Engine
-from krypenv.features import want_history
+from krypenv.agents.programs.llm import Usage
 from krypenv.inputs.words import one_line
 from krypenv.rewards import all_points
 from krypenv.rules import Rules
@@ -67,16 +66,16 @@ def play_shard(shard: Shard) -> Chunk:
 
     `scores` is (n, K, S) by deal, seating and side. A forfeited game has the scores of `forfeit_scores`. `tie_breaks`,
     (n, K, S), decide between equal scores under rules that break ties; `luck`, (n, K, S), needs a control variate.
-    `decisions` and `seconds` are those of the agents, by index.
+    `decisions` and `seconds` are those of the agents, by index; `usage` too, where one is a language model.
     """
     rules, sides = shard.rules, shard.rules.num_teams
     deals, seatings = len(shard.deal_seeds), np.array(shard.seatings)
     indices = np.array([*shard.agents])
     made = [make_fresh_player(source, rules, _agent_seed(shard, index)) for index, source in shard.agents.items()]
-    engine = Engine(rules, shard.num_games, np.repeat(shard.deal_seeds, len(seatings)), history=want_history(made))
     lineup = np.tile(np.searchsorted(indices, seatings), (deals, 1))
     meter = Meter(rules, shard.control) if shard.control else None
-    played = play_table(engine, made, lineup, forfeits=True, meter=meter)
+    seeds = np.repeat(shard.deal_seeds, len(seatings))
+    played = play_table(made, rules, seeds, lineup, forfeits=True, meter=meter)
 
     scores, tie_breaks = by_side(played.scores, sides), played.tie_breaks[:, :sides].copy()
     forfeits = []
@@ -96,6 +95,7 @@ def play_shard(shard: Shard) -> Chunk:
         "seconds": [round(duration, 9) for duration in played.seconds.tolist()],
         **({"tie_breaks": tie_breaks.reshape(shape).tolist()} if rules.tie_break in ("spades", "finnish") else {}),
         **({"luck": played.luck.reshape(shape).tolist()} if played.luck is not None else {}),
+        **({"usage": list(map(asdict, played.usage))} if any(played.usage) else {}),
     }
 
 
@@ -120,6 +120,7 @@ class Games:
     forfeits: tuple[str, ...]  #: a sentence for each of the first few forfeits
     tie_breaks: IntArray | None = None  #: (G, S) compared between equal scores, as `Engine.final_tie_breaks`
     luck: FloatArray | None = None  #: (G, S) luck of each side, in points of margin over the others, if measured
+    usage: tuple[Usage, ...] = ()  #: of each agent, with tokens, seconds and legality; zero unless a language model
 
 
 def load_games(folder: Path | str) -> Games:
@@ -149,6 +150,7 @@ def games_of(header: Header, results: Mapping[str, Chunk]) -> Games:
     rules = Rules.parse(header.identity["rules"])
     names = tuple(label_of(agent["name"], rules, agent["cheats"]) for agent in header.identity["agents"])
     seconds, decisions = np.zeros(len(names)), np.zeros(len(names), np.int64)
+    usage = [Usage() for _ in names]
     deals, agents, forfeit, sentences = [], [], [], []
     for chunk in chunks:
         seats, count, first = np.array(chunk["seats"]), len(chunk["scores"]), chunk["first_deal"]  # (K, S)
@@ -163,6 +165,8 @@ def games_of(header: Header, results: Mapping[str, Chunk]) -> Games:
         playing = np.unique(seats)
         seconds[playing] += chunk["seconds"]
         decisions[playing] += chunk["decisions"]
+        for agent, took in zip(playing, chunk.get("usage", ()), strict=False):
+            usage[agent] += Usage(**took)
 
     def by_side(name: str, kind: type) -> Any:
         if name not in chunks[0]:
@@ -172,5 +176,5 @@ def games_of(header: Header, results: Mapping[str, Chunk]) -> Games:
     return Games(
         names, rules, np.concatenate(deals), np.concatenate(agents), by_side("scores", np.float64),
         np.concatenate(forfeit), milliseconds(seconds, decisions), tuple(sentences[:MOST_FORFEITS]),
-        by_side("tie_breaks", np.int64), by_side("luck", np.float64),
+        by_side("tie_breaks", np.int64), by_side("luck", np.float64), tuple(usage),
     )  # fmt: skip

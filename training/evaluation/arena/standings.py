@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from openskill.models import PlackettLuce
 
+from krypenv.agents.programs.llm import Usage
 from krypenv.inputs.words import LONGEST_NAME, one_line, printable, to_install
 from krypenv.kernels.scoring import are_best, leads
 from krypenv.rules import Rules
@@ -21,7 +22,7 @@ from krypenv.training.evaluation.matches.margins import (
     margin_cells,
     without_luck,
 )
-from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
+from krypenv.training.evaluation.matches.mixed_table import format_milliseconds, print_usage
 from krypenv.training.runs.tables import INTERVAL, plain, print_table
 
 Table = tuple[list[str], list[list[str]]]  # columns and rows; the first column names the agents, best first
@@ -59,6 +60,7 @@ class Standing:
     alpha_rank: float | None  #: share of time of alpha-rank's chain
     milliseconds: float  #: of processor time per decision; nan if not measured
     forfeits: int  #: games forfeited
+    usage: Usage | None = None  #: tokens, seconds and legality of the decisions, if it is a language model
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ def standings(games: Games) -> Standings:
             alpha_rank=None if alpha is None else float(alpha[agent]),
             milliseconds=float(games.milliseconds[agent]),
             forfeits=int(forfeits[agent]),
+            usage=(games.usage[agent] or None) if games.usage else None,
         )
         for agent in range(size)
     ]
@@ -230,6 +233,7 @@ def print_standings(result: Standings) -> None:
     for title, (columns, rows) in tables:
         print(f"{title}:")
         print_table(columns, rows)
+    print_usage((agent.agent, agent.usage) for agent in result.agents)
     print(*_legend(result), sep="\n")
 
 

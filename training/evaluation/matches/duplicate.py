@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +12,7 @@ import numpy.typing as npt
 
 from krypenv import agents
 from krypenv.agents import Agent
-from krypenv.engine import Engine
-from krypenv.features import want_history
+from krypenv.agents.programs.llm import Usage
 from krypenv.kernels.scoring import are_best, points_of_sweeps
 from krypenv.rules import Rules, RulesLike
 from krypenv.training.evaluation.luck.control import Control, control_for
@@ -37,6 +35,7 @@ from krypenv.training.evaluation.matches.mixed_table import (
     join_tables,
     milliseconds,
     play_table,
+    print_usage,
 )
 from krypenv.training.evaluation.matches.players import AgentLike, make_player
 from krypenv.training.runs import Progress
@@ -83,8 +82,8 @@ class MatchResult:
     own_ms: float  #: milliseconds of processor time per decision; nan if not measured
     opponent_ms: float  #: the same of the opponent
     adjusted: Adjusted | None = None  #: the margin with luck taken out, if it was measured
-    usage: Any = None  #: tokens, seconds and legality of a language model's decisions (`krypenv.agents.programs.llm`)
-    opponent_usage: Any = None  #: the same of the opponent
+    usage: Usage | None = None  #: tokens, seconds and legality of the decisions, if the agent is a language model
+    opponent_usage: Usage | None = None  #: the same of the opponent
 
     def to_json(self) -> dict[str, Any]:
         """Convert the figures to plain JSON values; infinite bounds and unmeasured times become None."""
@@ -189,13 +188,12 @@ def play_duplicates(
     size = max(1, CHUNK // sides) * sides
     chunks, measured = [], []
     for start in range(0, len(seeds_by_game), size):
-        batch = seeds_by_game[start : start + size]
-        engine = Engine(rules, len(batch), batch, threads=threads, history=want_history(players))
-        chunks.append(play_table(engine, players, lineup[start : start + size], meter=meter))
+        batch = slice(start, start + size)
+        chunks.append(play_table(players, rules, seeds_by_game[batch], lineup[batch], threads, meter=meter))
         if meter:
             measured.append(meter.parts)
         if progress:
-            progress(start + engine.num_games, len(seeds_by_game))
+            progress(min(start + size, len(seeds_by_game)), len(seeds_by_game))
     played, own = join_tables(chunks), np.arange(sides)
 
     def of_agent(figures: FloatArray) -> FloatArray:
@@ -230,8 +228,8 @@ def _summarize(
         own_ms=own_ms,
         opponent_ms=opponent_ms,
         adjusted=None if duplicates.luck is None else adjust(margins, duplicates.luck.mean(axis=1), str(control)),
-        usage=copy.copy(getattr(players[0], "usage", None)),
-        opponent_usage=copy.copy(getattr(players[1], "usage", None)),
+        usage=played.usage[0] or None,
+        opponent_usage=played.usage[1] or None,
     )  # fmt: skip
 
 
@@ -285,9 +283,7 @@ def print_matches(results: Sequence[MatchResult]) -> None:
     for columns, *rows in (match_table(results), points_table(results)):
         print_table(columns, rows)
     for result in results:
-        for name, usage in ((result.agent, result.usage), (result.opponent, result.opponent_usage)):
-            if usage:
-                print(f"{name}: {usage}")
+        print_usage([(result.agent, result.usage), (result.opponent, result.opponent_usage)])
     is_low = all(Rules.parse(result.rules).goal == "low" for result in results)
     meaning = "the opponents' mean score minus the agent's" if is_low else "the agent's mean score minus the opponents'"
     print(f"margin: {meaning}, in points a game; {'low' if is_low else 'high'} scores are good")

@@ -1,21 +1,24 @@
-"""Tables: play all rows of an engine to the end, with an agent on each side; faults raise or forfeit."""
+"""Tables: play games to the end, with an agent on each side; faults raise or forfeit; times and tokens of agents."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import sub
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from krypenv.agents import Agent
+from krypenv.agents.programs.llm import Usage
 from krypenv.cards import action_name
 from krypenv.engine import Engine
-from krypenv.features import observation_for
-from krypenv.inputs.words import describe_error, one_line, shown
+from krypenv.features import observation_for, want_history
+from krypenv.inputs.words import describe_error, one_line, printable, shown
+from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.margins import NO_FIGURE
 
@@ -47,38 +50,44 @@ class Played:
     seconds: npt.NDArray[np.float64]  # (A,) processor time of these decisions, of all threads of the process
     forfeits: list[Forfeit]
     luck: npt.NDArray[np.float64] | None  # (B, S) each side's luck, in points of margin, if it was measured
+    usage: list[Usage]  # (A,) of each agent; zero unless it is a language model
 
 
 def play_table(
-    engine: Engine,
     agents: Sequence[Agent],
+    rules: Rules,
+    seeds: npt.NDArray[np.uint64],
     lineup: npt.ArrayLike,
+    threads: int = 1,
     forfeits: bool = False,
     meter: Meter | None = None,
     on_step: Callable[[IntArray, IntArray], None] | None = None,
 ) -> Played:
-    """Play every row of a fresh engine to the end of its session.
+    """Play B games at once, each to the end of its session.
 
     A round calls each of the A agents once, with all rows in which it is to act. The first call of each agent, which
     may compile, is not timed. An agent with a true attribute `cheats` is called as `act_on(state, action_masks)` with a
     copy of the rows' `krypenv.state.State`, instead of `act`.
 
     Args:
-        engine: B rows, dealt and not yet played.
         agents: A agents.
-        lineup: (B, S) ints, the index of the agent on each side of each row (R16).
+        rules: the rules of the games.
+        seeds: (B,) of their deals.
+        lineup: (B, S) ints, the index of the agent on each side of each game (R16).
+        threads: of the engine.
         forfeits: take rows at fault out of play and continue with the others; without it, a fault raises `Fault`.
         meter: measures luck; a forfeited row has the luck of its deals until then.
         on_step: called with the rows of each step, (M,), and their actions, before they are carried out.
     """
-    sides = engine.rules.num_teams
-    lineup = np.asarray(lineup)
+    engine = Engine(rules, len(seeds), seeds, threads=threads, history=want_history(agents))
+    sides, lineup = rules.num_teams, np.asarray(lineup)
     every_row = np.arange(engine.num_games)
     active = np.ones(engine.num_games, np.bool_)
     decisions = np.zeros((engine.num_games, len(agents)), np.int64)
     seconds = np.zeros(len(agents))
     called = np.zeros(len(agents), np.bool_)
     forfeited: list[Forfeit] = []
+    before = [_usage_of(agent) for agent in agents]
     if meter:
         meter.begin(engine)
     while active.any():
@@ -116,6 +125,7 @@ def play_table(
         seconds=seconds,
         forfeits=forfeited,
         luck=meter.luck if meter else None,
+        usage=list(map(sub, map(_usage_of, agents), before)),
     )
 
 
@@ -128,6 +138,7 @@ def join_tables(parts: Sequence[Played]) -> Played:
         seconds=np.sum([part.seconds for part in parts], axis=0),
         forfeits=[],
         luck=np.concatenate(luck) if luck else None,
+        usage=[sum(of_agent, Usage()) for of_agent in zip(*(part.usage for part in parts), strict=True)],
     )
 
 
@@ -146,6 +157,18 @@ def format_milliseconds(value: float) -> str:
     if math.isnan(value):
         return NO_FIGURE
     return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}" if value else "0"
+
+
+def print_usage(usage: Iterable[tuple[str, Usage | None]]) -> None:
+    """Print a line of tokens, seconds and legality for each language model, after its name or that of its table."""
+    for name, its in usage:
+        if its:
+            print(f"{printable(name)}: {its}")
+
+
+def _usage_of(agent: Agent) -> Usage:
+    usage = getattr(agent, "usage", None)
+    return usage if isinstance(usage, Usage) else Usage()
 
 
 def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:

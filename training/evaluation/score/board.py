@@ -16,7 +16,7 @@ from krypenv.agents import label_of
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import one_line
 from krypenv.training.evaluation.matches.margins import FloatArray, holm, interval, margin_cells
-from krypenv.training.evaluation.matches.mixed_table import format_milliseconds
+from krypenv.training.evaluation.matches.mixed_table import format_milliseconds, print_usage
 from krypenv.training.evaluation.score.protocol import TABLES, VERSION, are_common
 from krypenv.training.evaluation.score.score_file import Score, TableScore, read_score
 from krypenv.training.runs.tables import as_code, print_table
@@ -175,4 +175,5 @@ def print_score(score: Score) -> None:
             print(f"{name}: {table.forfeits} games forfeited")
         if is_suspect(table.by_deal):
             print(f"{name}: common deals and the agent's own differ by more than chance allows: {_halves_text(table)}")
+    print_usage((name, table.usage) for name, table in score.tables.items())
     print("margin: points a game ahead of the opponent, with luck taken out")

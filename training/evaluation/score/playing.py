@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
@@ -18,6 +19,7 @@ from pydantic import model_validator
 from krypenv import agents
 from krypenv.adapters import PolicyFunction
 from krypenv.agents.own import is_own, typed
+from krypenv.agents.programs.llm import Usage
 from krypenv.agents.programs.player import Program
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import did_you_mean, shown
@@ -232,6 +234,7 @@ def play_chunk(shard: Shard) -> dict[str, Any]:
         "forfeits": sum(agent == 0 for _, _, agent, _ in played["forfeits"]),
         "decisions": played["decisions"][0],
         "seconds": played["seconds"][0],
+        **({"usage": played["usage"][0]} if "usage" in played else {}),
     }
 
 
@@ -240,6 +243,7 @@ def _table_fields(settings: ScoreSettings, table: OfficialTable, chunks: list[di
     seconds, decisions, forfeits = (
         sum(chunk[name] for chunk in chunks) for name in ("seconds", "decisions", "forfeits")
     )
+    usage = sum((Usage(**chunk["usage"]) for chunk in chunks if "usage" in chunk), Usage())
     return {
         "deals": settings.deals,
         "milliseconds": round(1000 * seconds / max(1, decisions), 6),
@@ -250,6 +254,7 @@ def _table_fields(settings: ScoreSettings, table: OfficialTable, chunks: list[di
             opponent: [deal for chunk in chunks[at :: len(table.opponents)] for deal in chunk["deals"]]
             for at, opponent in enumerate(table.opponents)
         },
+        **({"usage": asdict(usage)} if usage else {}),
     }
 
 

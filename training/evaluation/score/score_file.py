@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
+from krypenv.agents.programs.llm import Usage
 from krypenv.inputs.files import read_json
 from krypenv.inputs.schema import Line, sentence_of
 from krypenv.inputs.words import shown
@@ -54,6 +55,7 @@ class TableScore(BaseModel):
     training_minutes: float | None = Field(ge=0)  # of its models, if their cards have it
     control: Line  # the digest of the control variate
     opponents: dict[Line, list[tuple[Points, Points, Luck]]]  # by deal: own and others' points, own luck in margin
+    usage: Usage | None = None  # of a language model
     _rules: Rules = PrivateAttr()
 
     @cached_property
