@@ -20,7 +20,7 @@ from krypenv.training.evaluation.arena.lineups import MOST_MATCHES, Seating, sea
 from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.luck.game_luck import REDEALS
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.players import make_fresh_player, name_of, weights_of
+from krypenv.training.evaluation.matches.players import facts_of, make_fresh_player
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.groups import AGENTS, LENGTH, MEASURED, Place, RulesOfAgents, seed_option
@@ -121,11 +121,9 @@ def _header(settings: DataSettings) -> Header:
     """Make the header of the journal; raises ValueError for agents that can't play or value moves."""
     rules = settings.game_rules()
     made = [make_fresh_player(source, rules, settings.seed) for source in settings.agents]
-    agents = []
-    for source, agent in zip(settings.agents, made, strict=True):
-        name, cheats = name_of(source, agent), bool(getattr(agent, "cheats", False))
-        label = label_of(name, rules, cheats)
-        agents.append({"name": name, "label": label, "cheats": cheats, "weights_sha256": weights_of(source, agent)})
+    agents = list(map(facts_of, settings.agents, made))
+    for agent in agents:
+        agent["label"] = label_of(agent["name"], rules, agent["cheats"])
     analysts: list[str] = []
     if settings.values or settings.analyst:
         sources = [settings.analyst or source for source in settings.agents]

@@ -16,8 +16,8 @@ from krypenv.training.data.columns import columns_of, encode_rows
 from krypenv.training.evaluation.arena.lineups import Seating
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
 from krypenv.training.evaluation.matches.margins import leads_over_others
-from krypenv.training.evaluation.matches.mixed_table import by_side, play_table
-from krypenv.training.evaluation.matches.players import make_fresh_player, make_player
+from krypenv.training.evaluation.matches.mixed_table import play_table
+from krypenv.training.evaluation.matches.players import make_fresh_player, make_player, seed_of
 
 Rows = dict[str, list[Any]]  # by column
 
@@ -44,14 +44,16 @@ def play_rows(games: Games) -> bytes:
     lineup = np.array(
         [games.seatings[number % len(games.seatings)] for number in games.first + np.arange(len(games.seeds))]
     )
-    made = [make_fresh_player(source, rules, _agent_seed(games, number)) for number, source in enumerate(games.agents)]
+    made = [
+        make_fresh_player(source, rules, seed_of(games.seed, games.first, at)) for at, source in enumerate(games.agents)
+    ]
     actions: list[list[int]] = [[] for _ in games.seeds]
 
     def note_actions(rows: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64]) -> None:
         for row, action in zip(rows.tolist(), chosen.tolist(), strict=True):
             actions[row].append(action)
 
-    scores = by_side(play_table(made, rules, games.seeds, lineup, on_step=note_actions).scores, sides)
+    scores = play_table(made, rules, games.seeds, lineup, on_step=note_actions).scores
     margins = leads_over_others(rules, scores)
     columns = columns_of(rules, bool(games.analysts), games.luck, games.text)
     rows: Rows = {column.name: [] for column in columns}
@@ -64,10 +66,6 @@ def play_rows(games: Games) -> bytes:
         rows["margin"] += margins[row, seats].tolist()
         rows["agent"] += [games.names[agent] for agent in lineup[row, seats]]
     return encode_rows(rows, columns)
-
-
-def _agent_seed(games: Games, number: int) -> int:
-    return int(np.random.SeedSequence([games.seed, games.first, number]).generate_state(1)[0])
 
 
 def _replay(rows: Rows, games: Games, seed: int, actions: list[int], lineup: npt.NDArray[np.int64]) -> None:

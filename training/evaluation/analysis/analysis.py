@@ -19,9 +19,10 @@ from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
-from krypenv.kernels.compiled import lead_sign
+from krypenv.kernels.scoring import side_scores
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.game_luck import GameLuck, luck_of_game
+from krypenv.training.evaluation.matches.margins import leads_over_others
 from krypenv.training.evaluation.matches.players import make_player
 from krypenv.training.runs import Progress
 from krypenv.training.settings.base import Settings, check_number, option
@@ -291,9 +292,9 @@ class Judge(NamedTuple):
 
 def _margin_so_far(game: Game) -> float:
     """Compute the margin of the side to act from the scores so far (R14, R16), without majorities."""
-    scores, sides = game.scores(), game.rules.num_teams
-    own = sum(scores[game.turn % sides :: sides])
-    return lead_sign(game.rules) * ((sum(scores) - own) / (sides - 1) - own) + 0.0  # no -0.0
+    sides = game.rules.num_teams
+    own = leads_over_others(game.rules, side_scores(game.rules, game.scores())[:sides])
+    return float(own[game.turn % sides]) + 0.0  # no -0.0
 
 
 def _sum_up(seat: int, plays: Sequence[RecordedMove]) -> SeatSummary:

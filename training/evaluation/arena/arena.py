@@ -13,7 +13,7 @@ from krypenv.training.evaluation.arena.games import KIND, Games, Shard, games_of
 from krypenv.training.evaluation.arena.lineups import Seating, matches
 from krypenv.training.evaluation.luck.control import Control, control_for
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
-from krypenv.training.evaluation.matches.players import make_fresh_player, name_of, weights_of
+from krypenv.training.evaluation.matches.players import facts_of, make_fresh_player
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AnyAgent, File, option, output
 from krypenv.training.settings.groups import (
@@ -132,14 +132,7 @@ def _header(settings: ArenaSettings) -> tuple[Header, Control | None]:
     """
     rules = settings.game_rules()
     made = [make_fresh_player(source, rules, settings.seed) for source in settings.agents]
-    agents = [
-        {
-            "name": name_of(source, agent),
-            "cheats": bool(getattr(agent, "cheats", False)),
-            "weights_sha256": weights_of(source, agent),
-        }
-        for agent, source in zip(made, settings.agents, strict=True)
-    ]
+    agents = list(map(facts_of, settings.agents, made))
     names = [agent["name"] for agent in agents]
     for agent in agents:
         if names.count(agent["name"]) > 1:

@@ -18,8 +18,8 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.lineups import Seating
 from krypenv.training.evaluation.luck.control import Control
 from krypenv.training.evaluation.luck.meter import Meter
-from krypenv.training.evaluation.matches.mixed_table import by_side, milliseconds, play_table
-from krypenv.training.evaluation.matches.players import AgentLike, make_fresh_player
+from krypenv.training.evaluation.matches.mixed_table import milliseconds, play_table
+from krypenv.training.evaluation.matches.players import AgentLike, make_fresh_player, seed_of
 from krypenv.training.runs.journal import Header, read_journal
 
 KIND = "arena"
@@ -71,14 +71,16 @@ def play_shard(shard: Shard) -> Chunk:
     rules, sides = shard.rules, shard.rules.num_teams
     deals, seatings = len(shard.deal_seeds), np.array(shard.seatings)
     indices = np.array([*shard.agents])
-    made = [make_fresh_player(source, rules, _agent_seed(shard, index)) for index, source in shard.agents.items()]
+    made = [
+        make_fresh_player(source, rules, seed_of(shard.seed, shard.match, shard.chunk, index))
+        for index, source in shard.agents.items()
+    ]
     lineup = np.tile(np.searchsorted(indices, seatings), (deals, 1))
     meter = Meter(rules, shard.control) if shard.control else None
     seeds = np.repeat(shard.deal_seeds, len(seatings))
     played = play_table(made, rules, seeds, lineup, forfeits=True, meter=meter)
 
-    scores, tie_breaks = by_side(played.scores, sides), played.tie_breaks[:, :sides].copy()
-    forfeits = []
+    scores, tie_breaks, forfeits = played.scores, played.tie_breaks, []
     for row, agent, side, reason in sorted(played.forfeits):
         scores[row] = forfeit_scores(rules, side)
         tie_breaks[row] = 0
@@ -97,10 +99,6 @@ def play_shard(shard: Shard) -> Chunk:
         **({"luck": played.luck.reshape(shape).tolist()} if played.luck is not None else {}),
         **({"usage": list(map(asdict, played.usage))} if any(played.usage) else {}),
     }
-
-
-def _agent_seed(shard: Shard, agent: int) -> int:
-    return int(np.random.SeedSequence([shard.seed, shard.match, shard.chunk, agent]).generate_state(1)[0])
 
 
 # ---------------------------------------------------------------------- all games of an arena
@@ -132,19 +130,14 @@ def load_games(folder: Path | str) -> Games:
     return games_of(journal.header, journal.results)
 
 
-def chunks_of(results: Mapping[str, Chunk]) -> dict[tuple[int, int], Chunk]:
-    """Sort the chunks by match and first deal; of a chunk that was played twice, keep the one with more deals."""
-    chunks: dict[tuple[int, int], Chunk] = {}
-    for chunk in results.values():
-        place = chunk["match"], chunk["first_deal"]
-        if place not in chunks or len(chunk["scores"]) > len(chunks[place]["scores"]):
-            chunks[place] = chunk
-    return dict(sorted(chunks.items()))
-
-
 def games_of(header: Header, results: Mapping[str, Chunk]) -> Games:
-    """Join all games, in the order of matches and deals; raises ValueError without games."""
-    chunks = list(chunks_of(results).values())
+    """Join all games, in the order of matches and deals; raises ValueError without games.
+
+    Of a chunk that was played twice, the one with more deals counts.
+    """
+    by_length = sorted(results.values(), key=lambda chunk: len(chunk["scores"]))
+    by_place = {(chunk["match"], chunk["first_deal"]): chunk for chunk in by_length}
+    chunks = [by_place[place] for place in sorted(by_place)]
     if not chunks:
         raise ValueError("the arena has played no games yet")
     rules = Rules.parse(header.identity["rules"])

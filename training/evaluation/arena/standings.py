@@ -12,6 +12,7 @@ from openskill.models import PlackettLuce
 
 from krypenv.agents.programs.llm import Usage
 from krypenv.inputs.words import LONGEST_NAME, one_line, printable, to_install
+from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import are_best, leads
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import FloatArray, Games, IntArray
@@ -20,7 +21,7 @@ from krypenv.training.evaluation.matches.margins import (
     Interval,
     interval_of_groups,
     margin_cells,
-    without_luck,
+    margin_meaning,
 )
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds, print_usage
 from krypenv.training.runs.tables import INTERVAL, plain, print_table
@@ -91,10 +92,9 @@ def standings(games: Games) -> Standings:
     """
     if not len(games.deal):
         raise ValueError("there are no games")
-    size, raw = len(games.names), _ByAgent(games, adjusted=False)
-    ranked = raw if games.luck is None else _ByAgent(games, adjusted=True)
-    payoffs = raw.payoffs()
-    adjusted = None if ranked is raw else ranked.payoffs()
+    size, raw = len(games.names), _ByAgent(games, None)
+    ranked = None if games.luck is None else _ByAgent(games, games.luck)
+    payoffs, adjusted = raw.payoffs(), ranked.payoffs() if ranked else None
     alpha, notes = _alpha_rank(adjusted or payoffs)
     mu, sigma = _rate(raw)
     best = are_best(games.rules, games.scores, games.tie_breaks)
@@ -103,10 +103,10 @@ def standings(games: Games) -> Standings:
     agents = [
         Standing(
             games.names[agent],
-            *raw.over_field(agent, raw.lead[:, agent]),
-            adjusted=None if ranked is raw else ranked.over_field(agent, ranked.lead[:, agent]),
-            win_rate=raw.over_field(agent, raw.of_agent(agent, best & is_alone))[0],
-            tie_rate=raw.over_field(agent, raw.of_agent(agent, best & ~is_alone))[0],
+            *raw.over_tables(raw.lead[:, agent]),
+            adjusted=ranked.over_tables(ranked.lead[:, agent]) if ranked else None,
+            win_rate=raw.over_tables(raw.of_agent(agent, best & is_alone))[0],
+            tie_rate=raw.over_tables(raw.of_agent(agent, best & ~is_alone))[0],
             mu=float(mu[agent]),
             sigma=float(sigma[agent]),
             alpha_rank=None if alpha is None else float(alpha[agent]),
@@ -135,11 +135,11 @@ class _ByAgent:
     Both are nan in games without the agent. All games of a deal share its luck, so intervals are clustered by deal.
     """
 
-    def __init__(self, games: Games, adjusted: bool) -> None:
-        self.rules, self.names, self.agents = games.rules, games.names, games.agents
-        scores = games.scores
-        if adjusted and games.luck is not None:
-            scores = without_luck(games.rules, scores, games.luck)
+    def __init__(self, games: Games, luck: FloatArray | None) -> None:
+        self.rules, self.names, self.agents, scores = games.rules, games.names, games.agents, games.scores
+        if luck is not None:  # margins lose as much of it
+            others = games.rules.num_teams - 1
+            scores = scores + lead_sign(games.rules) * luck * others / (others + 1)
         numbers, self.deal = np.unique(games.deal, return_inverse=True)
         self.deals = len(numbers)
         tables = np.unique(np.sort(games.agents, axis=1), axis=0, return_inverse=True)[1]
@@ -155,18 +155,18 @@ class _ByAgent:
         mean: FloatArray = (values * (self.agents == agent)).sum(axis=1) / self.sides[:, agent]
         return mean
 
-    def over_field(self, agent: int, values: FloatArray) -> Interval:
-        """Average values, (G,), over the tables of an agent with equal weights; return the mean and its interval."""
-        rows = np.flatnonzero(~np.isnan(self.mean[:, agent]))
-        group = np.unique(self.table[rows], return_inverse=True)[1]
-        return interval_of_groups(*self.by_deal(rows, group, values[rows]))
+    def over_tables(self, values: FloatArray) -> Interval:
+        """Average values, (G,) with nan in other games, over their tables with equal weights, with the interval."""
+        return interval_of_groups(*self.by_deal(values, self.table))
 
-    def by_deal(self, rows: IntArray, group: IntArray, values: FloatArray) -> tuple[FloatArray, Any]:
-        """Average the values of N games, (N,), by deal and group, (D, C); mark the cells that have games, (D, C)."""
-        columns = int(group.max(initial=0)) + 1
+    def by_deal(self, values: FloatArray, group: IntArray) -> tuple[FloatArray, Any]:
+        """Average values, (G,), by deal and group, (D, C), without nan; mark the cells that have games, (D, C)."""
+        rows = np.flatnonzero(~np.isnan(values))
+        groups, group = np.unique(group[rows], return_inverse=True)
+        columns = max(len(groups), 1)
         cell = self.deal[rows] * columns + group
         count = np.bincount(cell, minlength=self.deals * columns).reshape(-1, columns)
-        total = np.bincount(cell, values, minlength=self.deals * columns).reshape(-1, columns)
+        total = np.bincount(cell, values[rows], minlength=self.deals * columns).reshape(-1, columns)
         return total / np.maximum(count, 1), count > 0
 
     def payoffs(self) -> Payoffs:
@@ -176,8 +176,7 @@ class _ByAgent:
         deals = np.zeros((size, size), np.int64)
         for i, j in itertools.combinations(range(size), 2):
             lead = leads(self.rules, self.mean[:, i], self.mean[:, j])
-            rows = np.flatnonzero(~np.isnan(lead))
-            means, met = self.by_deal(rows, np.zeros(len(rows), np.int64), lead[rows])
+            means, met = self.by_deal(lead, np.zeros_like(self.table))
             deals[i, j] = deals[j, i] = met.sum()
             margin[i, j], low[i, j], high[i, j] = interval_of_groups(means, met)
             margin[j, i], low[j, i], high[j, i] = -margin[i, j], -high[i, j], -low[i, j]
@@ -229,12 +228,17 @@ def print_standings(result: Standings) -> None:
     """Print the margins over the field with ratings, the margins over each other without luck first, and a legend."""
     matrices = [("margins with luck taken out", result.adjusted)] if result.adjusted else []
     matrices.append(("margins as they were played" if matrices else "margins", result.payoffs))
-    tables = [("standings", _figures(result)), *((title, _matrix(result, payoffs)) for title, payoffs in matrices)]
-    for title, (columns, rows) in tables:
+    for title, table in (("standings", _figures(result)), *((name, _matrix(result, its)) for name, its in matrices)):
         print(f"{title}:")
-        print_table(columns, rows)
+        print_table(*table)
     print_usage((agent.agent, agent.usage) for agent in result.agents)
-    print(*_legend(result), sep="\n")
+    meaning = margin_meaning(Rules.parse(result.rules), "others")
+    print(f"margin: {meaning}, in points a game, with 95% intervals clustered by deal")
+    if result.adjusted:
+        print("luck taken out: this margin ranks the agents")
+    print("mu, sigma: OpenSkill's rating; alpha-rank: share of time of a Markov chain of better agents")
+    for sentence in (*result.notes, *(f"forfeit: {printable(sentence)}" for sentence in result.forfeits)):
+        print(sentence)
 
 
 def _figures(result: Standings) -> Table:
@@ -243,13 +247,12 @@ def _figures(result: Standings) -> Table:
     rows = [
         [
             f"{place} {one_line(agent.agent, LONGEST_NAME)}",
-            *_cells(agent.margin, agent.low, agent.high),
-            *(_cells(*agent.adjusted) if agent.adjusted else []),
-            _figure(agent.win_rate, ".1%"),
-            _figure(agent.tie_rate, ".1%"),
+            *margin_cells(agent.margin, agent.low, agent.high),
+            *(margin_cells(*agent.adjusted) if agent.adjusted else []),
+            *map(_percent, (agent.win_rate, agent.tie_rate)),
             f"{agent.mu:.1f}",
             f"{agent.sigma:.1f}",
-            *([_figure(agent.alpha_rank, ".1%")] if alpha else []),
+            *map(_percent, (agent.alpha_rank,) if alpha else ()),
             format_milliseconds(agent.milliseconds),
             str(agent.forfeits),
         ]
@@ -265,29 +268,12 @@ def _matrix(result: Standings, table: Payoffs) -> Table:
     rows = [
         [
             f"{place} {one_line(table.names[agent], LONGEST_NAME)}",
-            *("\n".join(_cells(*figures[agent, other])).replace(" to ", " to\n") for other in order),
+            *("\n".join(margin_cells(*figures[agent, other])).replace(" to ", " to\n") for other in order),
         ]
         for place, agent in enumerate(order, 1)
     ]
     return ["agent", *(f"over {place}" for place in range(1, len(order) + 1))], rows
 
 
-def _cells(margin: float, low: float, high: float) -> tuple[str, str]:
-    return (NO_FIGURE, "") if math.isnan(margin) else margin_cells(margin, low, high)
-
-
-def _figure(value: float | None, pattern: str) -> str:
-    return NO_FIGURE if value is None or math.isnan(value) else format(value, pattern)
-
-
-def _legend(result: Standings) -> list[str]:
-    """Write sentences that explain the figures, and why some are missing."""
-    is_low = Rules.parse(result.rules).goal == "low"
-    margin = "the others' mean score minus the agent's" if is_low else "the agent's mean score minus the others'"
-    return [
-        f"margin: {margin}, in points a game, with 95% intervals clustered by deal",
-        *(["luck taken out: this margin ranks the agents"] if result.adjusted else []),
-        "mu, sigma: OpenSkill's rating; alpha-rank: share of time of a Markov chain of better agents",
-        *result.notes,
-        *(f"forfeit: {printable(sentence)}" for sentence in result.forfeits),
-    ]
+def _percent(share: float | None) -> str:
+    return NO_FIGURE if share is None or math.isnan(share) else f"{share:.1%}"

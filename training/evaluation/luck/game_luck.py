@@ -11,10 +11,11 @@ import numpy.typing as npt
 from krypenv.cards import NO_CARD
 from krypenv.engine import Engine
 from krypenv.game.game import Game
-from krypenv.kernels.scoring import leads, side_scores
+from krypenv.kernels.scoring import side_scores
 from krypenv.state import DEALS, allocate
 from krypenv.training.evaluation.luck.control import control_of
 from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.matches.margins import leads_over_others
 from krypenv.ui.narrator.luck import tell_luck
 
 FloatArray = npt.NDArray[np.float64]
@@ -92,8 +93,7 @@ def luck_of_game(game: Game, redeals: int = REDEALS) -> GameLuck:
             scores.append(twin.scores())
     skipped = 0 if was_dealt else 1
     own = side_scores(rules, scores)[:, : rules.num_teams]
-    other_sides = (own.sum(axis=1, keepdims=True) - own) / (rules.num_teams - 1)
-    starts, margins = starts[skipped:-1], np.diff(leads(rules, own, other_sides), axis=0)[skipped:]
+    starts, margins = starts[skipped:-1], np.diff(leads_over_others(rules, own), axis=0)[skipped:]
     control = control_of(rules, redeals)
     luck = np.zeros_like(margins)
     if starts:

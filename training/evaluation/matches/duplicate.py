@@ -13,7 +13,7 @@ import numpy.typing as npt
 from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.agents.programs.llm import Usage
-from krypenv.kernels.scoring import are_best, points_of_sweeps
+from krypenv.kernels.scoring import are_best
 from krypenv.rules import Rules, RulesLike
 from krypenv.training.evaluation.luck.control import Control, control_for
 from krypenv.training.evaluation.luck.meter import Meter
@@ -26,11 +26,10 @@ from krypenv.training.evaluation.matches.margins import (
     leads_over_others,
     luck_cells,
     margin_cells,
+    margin_meaning,
 )
 from krypenv.training.evaluation.matches.mixed_table import (
-    IntArray,
     Played,
-    by_side,
     format_milliseconds,
     join_tables,
     milliseconds,
@@ -194,14 +193,14 @@ def play_duplicates(
             measured.append(meter.parts)
         if progress:
             progress(min(start + size, len(seeds_by_game)), len(seeds_by_game))
-    played, own = join_tables(chunks), np.arange(sides)
+    played = join_tables(chunks)
 
     def of_agent(figures: FloatArray) -> FloatArray:
-        return figures.reshape(len(seeds), sides, sides, *figures.shape[2:])[:, own, own]
+        return _own_first(figures)[:, 0].reshape(len(seeds), sides, *figures.shape[2:])
 
     return Duplicates(
         played,
-        of_agent(leads_over_others(rules, by_side(played.scores, sides))),
+        of_agent(leads_over_others(rules, played.scores)),
         None if played.luck is None else of_agent(played.luck),
         of_agent(np.concatenate(measured)) if measured else None,
     )
@@ -211,11 +210,11 @@ def _summarize(
     duplicates: Duplicates, players: list[Agent], rules: Rules, seed: int, deals_from: str, control: Control | None
 ) -> MatchResult:
     played = duplicates.played
-    seats = played.scores, played.points, *points_of_sweeps(rules, played.sweeps), played.tie_breaks
-    scores, cards, taken, set_up, tie_breaks = (_from_own_side(figures, rules.num_teams) for figures in seats)
+    by_side = played.scores, played.points, played.taken, played.set_up, played.tie_breaks
+    scores, cards, taken, set_up, tie_breaks = map(_own_first, by_side)
     own_ms, opponent_ms = milliseconds(played.seconds, played.decisions.sum(axis=0)).tolist()
     margins = duplicates.margins.mean(axis=1)
-    best = are_best(rules, scores, tie_breaks)  # the tie breaks of partners are equal
+    best = are_best(rules, scores, tie_breaks)
     is_alone = best.sum(axis=1) == 1
     kinds = [cards, taken, set_up, scores - cards - taken - set_up]
     return MatchResult(
@@ -233,10 +232,10 @@ def _summarize(
     )  # fmt: skip
 
 
-def _from_own_side(seats: IntArray, sides: int) -> IntArray:
-    """Sum the seats of each side, (games, P) to (games, S), from the agent's side on, which is i mod S in game i."""
-    turned = (np.arange(sides) + np.arange(len(seats))[:, None]) % sides
-    return np.take_along_axis(by_side(seats, sides), turned, axis=1)
+def _own_first(figures: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Turn figures by side, (games, S, ...), so that the agent's side comes first, which is i mod S in game i."""
+    games, sides = np.arange(len(figures))[:, None], figures.shape[1]
+    return figures[games, (np.arange(sides) + games) % sides]
 
 
 # ---------------------------------------------------------------------- tables
@@ -284,9 +283,8 @@ def print_matches(results: Sequence[MatchResult]) -> None:
         print_table(columns, rows)
     for result in results:
         print_usage([(result.agent, result.usage), (result.opponent, result.opponent_usage)])
-    is_low = all(Rules.parse(result.rules).goal == "low" for result in results)
-    meaning = "the opponents' mean score minus the agent's" if is_low else "the agent's mean score minus the opponents'"
-    print(f"margin: {meaning}, in points a game; {'low' if is_low else 'high'} scores are good")
+    rules = Rules.parse(results[0].rules)
+    print(f"margin: {margin_meaning(rules, 'opponents')}, in points a game; {rules.goal} scores are good")
     controls = sorted({result.adjusted.control for result in results if result.adjusted})
     if controls:
         print(f"luck: taken out by {'; '.join(controls)}; a deal is worth: as precise as so many with luck left in")

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from krypenv.advice.estimates import UP_TO, Interval as Interval, student
-from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 
@@ -43,19 +42,6 @@ def leads_over_others(rules: Rules, scores: npt.NDArray[np.number]) -> FloatArra
     means = (scores.sum(axis=-1, keepdims=True) - scores) / (rules.num_teams - 1)
     lead: FloatArray = leads(rules, scores, means)
     return lead
-
-
-def margins_of_totals(rules: Rules, own: npt.NDArray[np.number], others: npt.NDArray[np.number]) -> FloatArray:
-    """Compute an agent's margin in each deal, (deals,), from points summed over the seatings: its own, all others'."""
-    sides = rules.num_teams
-    margins: FloatArray = leads(rules, own / sides, others / (sides * (sides - 1)))
-    return margins
-
-
-def without_luck(rules: Rules, scores: npt.NDArray[np.number], luck: FloatArray) -> FloatArray:
-    """Adjust scores, (..., S), so that their margins have the luck taken out, (..., S) in points of margin."""
-    sides = rules.num_teams
-    return np.asarray(scores, np.float64) + lead_sign(rules) * luck * (sides - 1) / sides
 
 
 def adjust(margins: FloatArray, luck: FloatArray, control: str) -> Adjusted:
@@ -132,10 +118,19 @@ def holm(p_values: Sequence[float]) -> FloatArray:
 def margin_cells(mean: float, low: float | None, high: float | None) -> tuple[str, str]:
     """Format a margin and its interval as two cells of a table: "+0.40" and "-0.80 to +1.50".
 
-    A single deal has no interval: its bounds are None or infinite.
+    A single deal has no interval: its bounds are None or infinite. Without deals the mean is nan.
     """
+    if math.isnan(mean):
+        return NO_FIGURE, ""
     has_interval = low is not None and high is not None and math.isfinite(high - low)
     return f"{mean:+.2f}", f"{low:+.2f} to {high:+.2f}" if has_interval else "no interval"
+
+
+def margin_meaning(rules: Rules, others: str) -> str:
+    """Explain a margin: whose mean score is taken off whose; `others` is what a table calls the other sides."""
+    scores = f"the {others}'", "the agent's"
+    better, worse = scores if rules.goal == "low" else scores[::-1]
+    return f"{better} mean score minus {worse}"
 
 
 def luck_cells(adjusted: Adjusted | None) -> tuple[str, str, str]:

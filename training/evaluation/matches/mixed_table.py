@@ -17,7 +17,8 @@ from krypenv.agents.programs.llm import Usage
 from krypenv.cards import action_name
 from krypenv.engine import Engine
 from krypenv.features import observation_for, want_history
-from krypenv.inputs.words import describe_error, one_line, printable, shown
+from krypenv.inputs.words import describe_error, one_line, printable
+from krypenv.kernels.scoring import points_of_sweeps
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.meter import Meter
 from krypenv.training.evaluation.matches.margins import NO_FIGURE
@@ -40,12 +41,13 @@ class Forfeit(NamedTuple):
 
 @dataclass(frozen=True)
 class Played:
-    """The results of B rows. The arrays by seat are meaningless in a forfeited row."""
+    """The results of B rows. The arrays by side are meaningless in a forfeited row."""
 
-    scores: IntArray  # (B, P) final score of each seat
-    points: IntArray  # (B, P) points of captured cards within that score
-    sweeps: IntArray  # (B, P) sweeps made that count
-    tie_breaks: IntArray  # (B, P) tie break of each seat's side, compared between equal scores (K6, F7)
+    scores: IntArray  # (B, S) final score of each side, the sum over its seats (R16)
+    points: IntArray  # (B, S) points of captured cards within that score
+    taken: IntArray  # (B, S) points for own sweeps within it
+    set_up: IntArray  # (B, S) points for sweeps of the next seat within it; zero or negative
+    tie_breaks: IntArray  # (B, S) compared between equal scores (K6, F7)
     decisions: IntArray  # (B, A) timed decisions of each agent
     seconds: npt.NDArray[np.float64]  # (A,) processor time of these decisions, of all threads of the process
     forfeits: list[Forfeit]
@@ -116,11 +118,11 @@ def play_table(
             active[engine.finished] = False
             if meter:
                 meter.update(engine, rows[active[rows]])
+    sweeps = points_of_sweeps(rules, engine.final_sweeps.astype(np.int64) - engine.final_void_sweeps)
+    by_seat = engine.final_scores, engine.final_points, *sweeps
     return Played(
-        scores=engine.final_scores.astype(np.int64),
-        points=engine.final_points.astype(np.int64),
-        sweeps=engine.final_sweeps.astype(np.int64) - engine.final_void_sweeps,
-        tie_breaks=engine.final_tie_breaks.astype(np.int64),
+        *(seats.astype(np.int64).reshape(len(seats), -1, sides).sum(axis=1) for seats in by_seat),
+        tie_breaks=engine.final_tie_breaks[:, :sides].astype(np.int64),
         decisions=decisions,
         seconds=seconds,
         forfeits=forfeited,
@@ -132,7 +134,7 @@ def play_table(
 def join_tables(parts: Sequence[Played]) -> Played:
     """Join the results of several tables with the same agents; forfeits are dropped."""
     luck = [part.luck for part in parts if part.luck is not None]
-    by_row = ("scores", "points", "sweeps", "tie_breaks", "decisions")
+    by_row = ("scores", "points", "taken", "set_up", "tie_breaks", "decisions")
     return Played(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in by_row},
         seconds=np.sum([part.seconds for part in parts], axis=0),
@@ -140,11 +142,6 @@ def join_tables(parts: Sequence[Played]) -> Played:
         luck=np.concatenate(luck) if luck else None,
         usage=[sum(of_agent, Usage()) for of_agent in zip(*(part.usage for part in parts), strict=True)],
     )
-
-
-def by_side(seats: IntArray, sides: int) -> IntArray:
-    """Sum values over the seats of each side, (B, P) to (B, S); seat s is on side s mod S (R16)."""
-    return seats.reshape(len(seats), -1, sides).sum(axis=1)
 
 
 def milliseconds(seconds: npt.ArrayLike, decisions: IntArray) -> npt.NDArray[np.float64]:
@@ -186,7 +183,7 @@ def _ask(agent: Agent, views: np.ndarray, masks: np.ndarray, forfeits: bool) -> 
         actions = _answer(agent, views, masks)
     except Fault as fault:
         if not forfeits:
-            raise Fault(f"{_name_of(agent)} {fault}") from fault.__cause__
+            raise Fault(f"{one_line(agent.name)} {fault}") from fault.__cause__
         if len(masks) == 1:
             return np.zeros(1, np.int64), {0: str(fault)}, 0.0
         rows = [slice(at, at + 1) for at in range(len(masks))]
@@ -197,7 +194,7 @@ def _ask(agent: Agent, views: np.ndarray, masks: np.ndarray, forfeits: bool) -> 
     is_legal = known & (masks[np.arange(len(masks)), np.where(known, actions, 0)] == 1)
     faults = {int(at): _illegal(int(actions[at]), masks[at]) for at in np.flatnonzero(~is_legal)}
     if faults and not forfeits:
-        raise Fault(f"{_name_of(agent)} {next(iter(faults.values()))}")
+        raise Fault(f"{one_line(agent.name)} {next(iter(faults.values()))}")
     return actions, faults, seconds
 
 
@@ -223,13 +220,6 @@ def _answer(agent: Agent, views: np.ndarray, masks: np.ndarray) -> IntArray:
             f"and not whole numbers of shape ({len(masks)},)"
         )
     return actions.astype(np.int64)
-
-
-def _name_of(agent: Agent) -> str:
-    try:
-        return one_line(agent.name)
-    except Exception:
-        return shown(agent)
 
 
 def _illegal(action: int, mask: np.ndarray) -> str:

@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from krypenv import agents
 from krypenv.adapters.policy import Function, PolicyFunction
 from krypenv.agents import Agent
@@ -62,11 +64,22 @@ def make_fresh_player(source: AgentLike, rules: Rules, seed: int) -> Agent:
         raise ValueError(f"{name} can't be copied for each chunk: copying it {describe_error(error)}") from None
 
 
+def seed_of(*numbers: int) -> int:
+    """Derive the seed of an agent's random choices from the numbers of its task."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
+
+
 def name_of(source: AgentLike, agent: Agent) -> str:
     """Name an agent made from a source in full, with its options."""
     if isinstance(source, str) and agents.is_own(source):
         return agents.format_spec(*agents.parse_spec(source))
     return agent.name
+
+
+def facts_of(source: AgentLike, agent: Agent) -> dict[str, Any]:
+    """Describe an agent in a header: its name in full, whether it cheats, and the weights of its models."""
+    cheats = bool(getattr(agent, "cheats", False))
+    return {"name": name_of(source, agent), "cheats": cheats, "weights_sha256": weights_of(source, agent)}
 
 
 def weights_of(source: AgentLike, agent: Agent) -> list[str]:

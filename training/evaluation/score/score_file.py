@@ -15,8 +15,9 @@ from krypenv.agents.programs.llm import Usage
 from krypenv.inputs.files import read_json
 from krypenv.inputs.schema import Line, sentence_of
 from krypenv.inputs.words import shown
+from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
-from krypenv.training.evaluation.matches.margins import FloatArray, Interval, interval, margins_of_totals
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, interval
 from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, TABLES, VERSION
 
 FORMAT = 1
@@ -66,7 +67,11 @@ class TableScore(BaseModel):
     @cached_property
     def raw(self) -> FloatArray:
         """The points a game ahead of the opponent, luck included, (opponents, deals)."""
-        return margins_of_totals(self._rules, self._played[:, :, 0], self._played[:, :, 1])
+        sides = self._rules.num_teams
+        margins: FloatArray = leads(
+            self._rules, self._played[:, :, 0] / sides, self._played[:, :, 1] / (sides * (sides - 1))
+        )
+        return margins
 
     @property
     def margins(self) -> FloatArray:
