@@ -11,9 +11,9 @@ from .evaluation.analysis.analysis import (
     RecordAnalysis as RecordAnalysis,
     analyze as analyze,
     analyze_position as analyze_position,
+    measures_by as measures_by,
 )
 from .evaluation.analysis.picture import draw_position as draw_position, draw_record as draw_record
-from .evaluation.analysis.rewards import measures_by as measures_by
 from .evaluation.arena.arena import ArenaSettings as ArenaSettings, run_arena as run_arena
 from .evaluation.arena.games import Games as Games, load_games as load_games
 from .evaluation.arena.standings import (

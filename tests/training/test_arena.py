@@ -12,8 +12,7 @@ from support.commands import krypenv
 from krypenv import Rules, agents
 from krypenv.rewards import all_points, most_points
 from krypenv.training import duplicate_match, load_games, standings
-from krypenv.training.evaluation.arena.games import forfeit_scores
-from krypenv.training.evaluation.arena.lineups import matches
+from krypenv.training.evaluation.arena.games import forfeit_scores, matches
 from krypenv.training.evaluation.matches.mixed_table import Fault
 from krypenv.training.runs.journal import JOURNAL, encode, read_journal
 

@@ -12,7 +12,7 @@ import pytest
 from support.arenas import games_of, select
 
 from krypenv.training import print_standings, standings
-from krypenv.training.evaluation.arena.lineups import matches
+from krypenv.training.evaluation.arena.games import matches
 from krypenv.training.evaluation.arena.standings import NEEDS_OPEN_SPIEL, NOT_ALL_MET
 from krypenv.training.evaluation.matches.margins import interval
 

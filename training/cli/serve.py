@@ -35,7 +35,7 @@ def serve_command(settings: ServeSettings) -> None:
 
     from krypenv.adapters.openenv import make_app
     from krypenv.envs.text_game import UNSEEN, Terms
-    from krypenv.training.evaluation.analysis.rewards import measures_by
+    from krypenv.training.evaluation.analysis.analysis import measures_by
 
     terms = Terms(
         UNSEEN if settings.unseen else settings.game_rules(),

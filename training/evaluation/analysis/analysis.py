@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from krypenv.advice.estimates import TIE
 from krypenv.advice.values import MoveValue, values_of
 from krypenv.agents import Agent, format_spec, parse_spec
 from krypenv.agents.neural.learned import LearnedAgent
+from krypenv.envs.text_game import Measures
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
@@ -29,6 +31,7 @@ from krypenv.training.settings.base import Settings, check_number, option
 from krypenv.training.settings.groups import GAME_RECORDS, LARGEST_SEED
 
 WORLDS = 200  # default number of worlds
+JUDGE, REDEALS = "search(worlds=30)", 40  # of rewards, which are many
 SYMBOLS = ("?!", "?", "??")  # inaccuracy, mistake, blunder
 
 
@@ -309,4 +312,24 @@ def _sum_up(seat: int, plays: Sequence[RecordedMove]) -> SeatSummary:
         float(np.mean(regrets)) if regrets else None,
         sum(regrets),
         *counts,
+    )
+
+
+def measures_by(judge: str = JUDGE, redeals: int = REDEALS) -> Measures:
+    """Make the measures of `krypenv.envs.text_game.TextGame`: the regret of each move, and the luck of a game.
+
+    Args:
+        judge: the agent whose values of moves give the regret of each, as in `analyze`.
+        redeals: deals with which the luck of each deal is measured.
+
+    >>> from krypenv.envs.text_game import Terms, TextGame
+    >>> text = TextGame(Terms("mini-low", opponents="random", reward="regret"), 7, measures_by("search(worlds=4)"))
+    >>> text.answer(str(text.game.legal_moves()[0])).reward <= 0
+    True
+    """
+    judge_of = lru_cache(maxsize=64)(lambda rules: Judge.of(rules, judge))
+    judge_of(Rules())  # raises ValueError for an agent that values no moves
+    return Measures(
+        lambda game, move: judge_of(game.rules).record(game, move).regret,
+        lambda game: luck_of_game(game, redeals).luck.sum(axis=0),
     )

@@ -9,8 +9,7 @@ from pydantic import model_validator
 
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
-from krypenv.training.evaluation.arena.games import KIND, Games, Shard, games_of, play_shard
-from krypenv.training.evaluation.arena.lineups import Seating, matches
+from krypenv.training.evaluation.arena.games import KIND, Games, Seating, Shard, games_of, matches, play_shard
 from krypenv.training.evaluation.luck.control import Control, control_for
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.evaluation.matches.players import facts_of, make_fresh_player
@@ -87,7 +86,7 @@ class ArenaSettings(RulesOfAgents, Place):
 
     @property
     def matches(self) -> list[list[Seating]]:
-        """The seatings of each match; see `krypenv.training.evaluation.arena.lineups`."""
+        """The seatings of each match; see `krypenv.training.evaluation.arena.games`."""
         all_matches = matches(len(self.agents), self.game_rules().num_teams)
         return [seatings for seatings in all_matches if not self.first or min(seatings[0]) < self.first]
 

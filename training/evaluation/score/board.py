@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 import string
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +55,7 @@ def make_board(folder: Path) -> Path:
                 raise ValueError(f"{agent} has two scores at table {name}, in {other} and in {path}; keep one of them")
     if not scores:
         raise ValueError(f"{folder} has no score files; krypenv score writes them")
-    parts = [f"# Leaderboard\n\nProtocol {VERSION}. {_RULE} [All figures]({DATA})."]
+    page = [f"# Leaderboard\n\nProtocol {VERSION}. {_RULE} [All figures]({DATA}).\n"]
     data = io.StringIO()
     lines = csv.writer(data, lineterminator="\n")
     lines.writerow(FIELDS)
@@ -64,12 +64,12 @@ def make_board(folder: Path) -> Path:
         if rows:
             rows.sort(key=lambda row: (-row[1].interval[0], row[0]))
             letters = groups([score.by_deal for _, score in rows])
-            grouped = [(group, agent, played) for group, (agent, played) in zip(letters, rows, strict=True)]
-            parts.append(f"## {name}\n\n`{table.rules}`\n\n{_table([_cells(*row) for row in grouped])}")
-            for group, agent, played in grouped:
-                lines.writerow((name, group, one_line(agent), *_figures(played, rows[0][1])))
+            page += [f"\n## {name}\n\n`{table.rules}`\n\n", *map(_row, (BOARD, ["---"] * len(BOARD)))]
+            for group, (agent, score) in zip(letters, rows, strict=True):
+                page.append(_row((group, as_code(agent), *_cells(score))))
+                lines.writerow((name, group, one_line(agent), *_figures(score, rows[0][1])))
     write_whole(folder / DATA, data.getvalue().encode())
-    write_whole(folder / PAGE, ("\n\n".join(parts) + "\n").encode())
+    write_whole(folder / PAGE, "".join(page).encode())
     return folder / PAGE
 
 
@@ -126,34 +126,27 @@ def is_suspect(by_deal: FloatArray) -> bool:
     return min(len(common), len(own)) > 1 and bool(ttest_ind(common, own, equal_var=False).pvalue < ODD)
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
-    lines = [f"| {' | '.join(BOARD)} |", "|---" * len(BOARD) + "|"]
-    return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
+def _row(cells: Iterable[str]) -> str:
+    """Format a row of a table in Markdown."""
+    return f"| {' | '.join(cells)} |\n"
 
 
-def _cells(group: str, agent: str, score: TableScore) -> tuple[str, ...]:
-    """Format an agent's row of the leaderboard."""
+def _cells(score: TableScore) -> tuple[str, str, str]:
+    """Format the figures of a score for the leaderboard."""
     mean, low, high = score.interval
     mark = " !" if is_suspect(score.by_deal) else ""
     minutes = "" if score.training_minutes is None else f"{score.training_minutes:.0f}"
-    spread = f"{mean:+.2f} ± {(high - low) / 2:.2f}{mark}"
-    return group, as_code(agent), spread, format_milliseconds(score.milliseconds), minutes
+    return f"{mean:+.2f} ± {(high - low) / 2:.2f}{mark}", format_milliseconds(score.milliseconds), minutes
 
 
 def _figures(score: TableScore, strongest: TableScore) -> list[str]:
     """Format the figures of a score for the CSV; `over_strongest` is the lead over the table's strongest agent."""
-    common, own = (f"{half.mean():.3f}" if len(half) else "" for half in halves(score.by_deal))
+    common, own = (half.mean() if len(half) else None for half in halves(score.by_deal))
     lead = compare(score.by_deal, strongest.by_deal)[0]
+    points = [*score.interval, lead, common, own, *score.raw_interval]
+    figures = ["" if value is None else f"{value:.3f}" for value in points]
     minutes = "" if score.training_minutes is None else f"{score.training_minutes:.1f}"
-    margins = [f"{value:.3f}" for value in (*score.interval, lead)]
-    raw = [f"{value:.3f}" for value in score.raw_interval]
-    return [*margins, str(score.deals), common, own, *raw, f"{score.milliseconds:.4g}", minutes]
-
-
-def _halves_text(score: TableScore) -> str:
-    """Format the means over common and own deals, with a mark where they differ too much."""
-    means = ", ".join(f"{half.mean():+.1f}" for half in halves(score.by_deal) if len(half))
-    return f"{means} !" if is_suspect(score.by_deal) else means
+    return [*figures[:4], str(score.deals), *figures[4:], f"{score.milliseconds:.4g}", minutes]
 
 
 def print_score(score: Score) -> None:
@@ -161,11 +154,9 @@ def print_score(score: Score) -> None:
     rows: list[tuple[str, ...]] = []
     for name, table in score.tables.items():
         rows.append((name, "the panel", *margin_cells(*table.interval), *margin_cells(*table.raw_interval)))
-        for at, opponent in enumerate(TABLES[name].opponents):
+        for opponent, margins, raw in zip(TABLES[name].opponents, table.margins, table.raw, strict=True):
             short = opponent.partition("(")[0] if "shed" not in opponent else opponent
-            rows.append(
-                ("", short, *margin_cells(*interval(table.margins[at])), *margin_cells(*interval(table.raw[at])))
-            )
+            rows.append(("", short, *margin_cells(*interval(margins)), *margin_cells(*interval(raw))))
     print_table(COLUMNS, rows)
     for name, table in score.tables.items():
         label = label_of(score.agent, TABLES[name].rules)
@@ -174,6 +165,7 @@ def print_score(score: Score) -> None:
         if table.forfeits:
             print(f"{name}: {table.forfeits} games forfeited")
         if is_suspect(table.by_deal):
-            print(f"{name}: common deals and the agent's own differ by more than chance allows: {_halves_text(table)}")
+            common, own = (f"{half.mean():+.1f}" for half in halves(table.by_deal))
+            print(f"{name}: common deals and the agent's own differ by more than chance allows: {common}, {own}")
     print_usage((name, table.usage) for name, table in score.tables.items())
     print("margin: points a game ahead of the opponent, with luck taken out")

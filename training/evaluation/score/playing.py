@@ -76,8 +76,9 @@ class ScoreSettings(Place):
             raise ValueError("give one of --out FILE to play, --check FILE to verify and --board FOLDER for a page")
         if self.out is not None and self.agent is None:
             raise ValueError("name the agent to score")
-        if self.agent is not None and not isinstance(self.agent, str):
-            _check_name(self.agent)
+        name = getattr(self.agent, "name", None)
+        if not isinstance(self.agent, str | None) and not _is_new_name(name):
+            raise ValueError(f"{shown(name)} is no name, or one of another agent; give the agent a name of its own")
         if self.deals % CHUNK or not 0 < self.deals <= DEALS:
             raise ValueError(f"deals is a multiple of {CHUNK} up to {DEALS}, not {self.deals}")
         if len(set(self.table)) < len(self.table):
@@ -153,24 +154,20 @@ def check_score(
     score = read_score(path)
     player = _player_of(path, score, typed(agent) if isinstance(agent, str) else agent)
     random = np.random.default_rng()  # nobody knows the part beforehand
-    chosen: list[tuple[str, Shard]] = []
+    chosen: list[tuple[str, Task]] = []
     for name, table in score.tables.items():
-        shards = [
-            task.arguments["shard"] for task in tasks_of(player, TABLES[name], table.deals, score.identity.digest)
-        ]
-        count = max(1, round(share * len(shards)))
-        chosen += [(name, shards[at]) for at in sorted(random.choice(len(shards), count, replace=False))]
-    games, played = sum(shard.num_games for _, shard in chosen), 0
-    forfeits = dict.fromkeys(score.tables, 0)
-    for name, shard in chosen:
-        forfeits[name] += check_chunk(path, score, name, shard)
-        played += shard.num_games
-        progress(played, games)
-    for name, replayed in forfeits.items():
-        if replayed > (recorded := score.tables[name].forfeits):
+        tasks = list(tasks_of(player, TABLES[name], table.deals, score.identity.digest))
+        count = max(1, round(share * len(tasks)))
+        chosen += [(name, tasks[at]) for at in sorted(random.choice(len(tasks), count, replace=False))]
+    games, played, forfeits = sum(task.size for _, task in chosen), 0, dict.fromkeys(score.tables, 0)
+    for name, task in chosen:
+        forfeits[name] += check_chunk(path, score, name, task.arguments["shard"])
+        if (replayed := forfeits[name]) > (recorded := score.tables[name].forfeits):
             raise ValueError(
                 f"{path} differs from a replay: table {name} has {recorded} forfeited games, and the replay {replayed}"
             )
+        played += task.size
+        progress(played, games)
     return CHUNK * len(chosen), sum(table.deals * len(table.opponents) for table in score.tables.values())
 
 
@@ -258,11 +255,8 @@ def _table_fields(settings: ScoreSettings, table: OfficialTable, chunks: list[di
     }
 
 
-def _check_name(agent: AgentLike) -> None:
-    """Raise ValueError for an agent made in Python that has no name of its own."""
-    name = getattr(agent, "name", None)
-    if not isinstance(name, str) or not name or not name.isprintable() or agents.is_known(name) or is_own(name):
-        raise ValueError(f"{shown(name)} is no name, or one of another agent; give the agent a name of its own")
+def _is_new_name(name: Any) -> bool:
+    return isinstance(name, str) and name.isprintable() and not (name == "" or agents.is_known(name) or is_own(name))
 
 
 def _refusal(agent: AgentLike, table: OfficialTable) -> str:

@@ -26,20 +26,16 @@ DEALS, QUICK = 400, 100  # deals a table, and with --quick
 CHUNK = 50
 _LIST = 0x6B72_7970_7363_6F31  # the seed of the list of common deals
 
-_SCRIPTED = ("greedy", "tactician(shed=False)", "tactician(shed=True)")
 _TWO_SIDES = (
-    *_SCRIPTED,
+    "greedy",
+    "tactician(shed=False)",
+    "tactician(shed=True)",
     "rollout(worlds=10, deals=1, value='sweep')",
     "ismcts(worlds=50, explore=8.0, guided=True, value='sweep')",
     "search(worlds=20, plies=0, method='max_n', value='sweep')",
 )
-_RELATIVES = ("greedy", "tactician(shed=False)", *_TWO_SIDES[3:])
-_MORE_SIDES = (
-    *_SCRIPTED,
-    "rollout(worlds=10, deals=1, value='sweep')",
-    "ismcts(worlds=50, explore=8.0, guided=True, value='sweep')",
-    "search(worlds=10, plies=2, method='max_n', value='sweep')",
-)
+_RELATIVES = (*_TWO_SIDES[:2], *_TWO_SIDES[3:])
+_MORE_SIDES = (*_TWO_SIDES[:5], "search(worlds=10, plies=2, method='max_n', value='sweep')")
 
 
 @dataclass(frozen=True)
