@@ -29,7 +29,7 @@ from .evaluation.matches.duplicate import (
     Points as Points,
     duplicate_match as duplicate_match,
     evaluate as evaluate,
-    format_table as format_table,
+    print_matches as print_matches,
 )
 from .evaluation.matches.margins import Adjusted as Adjusted
 from .evaluation.score.board import make_board as make_board, print_score as print_score
@@ -38,7 +38,7 @@ from .evaluation.score.playing import (
     check_score as check_score,
     score_agent as score_agent,
 )
-from .evaluation.score.score_file import Score as Score, read_score as read_score
+from .evaluation.score.protocol import Score as Score, read_score as read_score
 from .exploiting import ExploitResult as ExploitResult, ExploitSettings as ExploitSettings, exploit as exploit
 from .learn.policy import CardPolicy as CardPolicy
 from .learn.run import train as train

@@ -16,7 +16,7 @@ from krypenv.training.cli.commands import app
 from krypenv.training.data import card as data_card
 from krypenv.training.data.columns import COLUMNS
 from krypenv.training.evaluation.matches.deal_lists import LISTS
-from krypenv.training.evaluation.score import protocol, score_file
+from krypenv.training.evaluation.score import protocol
 from krypenv.training.runs import journal
 
 
@@ -50,7 +50,7 @@ def test_versions_on_the_page_are_those_of_the_code() -> None:
         "agents.neural.action_features.features_of": f"{features_of(Rules()).version}, in the relatives {relatives}",
         "training.evaluation.matches.deal_lists.LISTS": str(LISTS["dev"][0]),
         "training.evaluation.score.protocol.VERSION": protocol.VERSION,
-        "training.evaluation.score.score_file.FORMAT": str(score_file.FORMAT),
+        "training.evaluation.score.protocol.FORMAT": str(protocol.FORMAT),
         "agents.programs.player.VERSION": str(player.VERSION),
         "agents.neural.model_file.FORMAT": str(model_file.FORMAT),
         "training.runs.journal.FORMAT": str(journal.FORMAT),

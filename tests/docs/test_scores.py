@@ -10,8 +10,7 @@ from support.places import DOCS, ROOT
 
 from krypenv.training.evaluation.score.board import DATA, PAGE, make_board
 from krypenv.training.evaluation.score.playing import check_chunk, identity_of, tasks_of
-from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES
-from krypenv.training.evaluation.score.score_file import read_score
+from krypenv.training.evaluation.score.protocol import DEALS, QUICK, TABLES, read_score
 
 FOLDER = DOCS / "results" / "scores"
 SCORES = sorted(FOLDER.glob("*.json"))

@@ -29,7 +29,7 @@ from krypenv.agents.neural.network import Arrays
 from krypenv.engine import Engine
 from krypenv.training.data import DataSettings, card as data_card, load, make_data, making
 from krypenv.training.evaluation.score.board import make_board
-from krypenv.training.evaluation.score.score_file import encode, read_score
+from krypenv.training.evaluation.score.protocol import encode, read_score
 from krypenv.training.learn.run import CHECKPOINT, read_checkpoint
 from krypenv.training.runs import Header, Task, open_run
 from krypenv.training.runs.journal import JOURNAL

@@ -18,7 +18,7 @@ from rich.console import Console
 from krypenv import Rules
 from krypenv.agents.neural.model_file import CARD, save_model
 from krypenv.agents.neural.network import Arrays, Shape
-from krypenv.training.evaluation.score import board, playing as run, protocol, score_file as results
+from krypenv.training.evaluation.score import board, playing as run, protocol
 from krypenv.training.lab import Answer, Setup, Study
 from krypenv.training.learn.run import CHECKPOINT, TrainingRun
 from krypenv.training.learn.settings import TrainSettings
@@ -122,11 +122,11 @@ def checkpoint() -> bytes:
 def tiny_protocol() -> Iterator[None]:
     """Make the official score a matter of a moment: two tables, two quick opponents at each, chunks of two deals."""
     tables = {
-        name: protocol.OfficialTable(name, text, ("greedy", "tactician(shed=True)"))
+        name: protocol.OfficialTable(name, Rules.parse(text), ("greedy", "tactician(shed=True)"))
         for name, text in (("two", RULES), ("three", "mini-low players=3"))
     }
     with contextlib.ExitStack() as stack:
-        for module in (board, protocol, results, run):
+        for module in (board, protocol, run):
             for name, value in (("TABLES", tables), ("CHUNK", 2), ("QUICK", 4)):
                 if hasattr(module, name):
                     stack.enter_context(mock.patch.object(module, name, value))

@@ -15,7 +15,7 @@ from krypenv import Rules
 from krypenv.inputs.words import LONGEST_NAME
 from krypenv.training import duplicate_match
 from krypenv.training.evaluation.score.board import make_board
-from krypenv.training.evaluation.score.score_file import encode
+from krypenv.training.evaluation.score.protocol import encode
 from krypenv.training.learn.report import model_card
 from krypenv.training.runs.tables import as_code
 

@@ -17,7 +17,7 @@ from krypenv.agents.champion import MODELS
 from krypenv.training.evaluation.arena.games import play_shard
 from krypenv.training.evaluation.score import protocol
 from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, journal_of, score_agent, tasks_of
-from krypenv.training.evaluation.score.score_file import Score, encode, read_score
+from krypenv.training.evaluation.score.protocol import Score, encode, read_score
 from krypenv.training.runs.journal import JOURNAL
 
 FAILING = "support.small_files:Failing"

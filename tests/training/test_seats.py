@@ -19,6 +19,7 @@ from krypenv.agents.own import typed
 from krypenv.envs.learner import LearnerGames
 from krypenv.features import blocks_in, history_in, observation_for, want_history
 from krypenv.training import duplicate_match
+from krypenv.training.data.columns import columns_of
 from krypenv.training.data.rows import Games, play_rows
 from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
@@ -157,7 +158,8 @@ def in_searches(rules: Rules, own: str, other: str, folder: Path) -> None:
 
 
 def in_data(rules: Rules, own: str, other: str, folder: Path) -> None:
-    play_rows(Games(rules, 0, deal_seeds(0, 2), (own, other), ("own", "other"), ((0, 1), (1, 0)), 0, (own, own)))
+    seatings, columns = ((0, 1), (1, 0)), tuple(columns_of(rules, ["values"]))
+    play_rows(Games(rules, 0, deal_seeds(0, 2), (own, other), ("own", "other"), seatings, 0, columns, (own, own)))
 
 
 def against_learners(rules: Rules, own: str, other: str, folder: Path) -> None:

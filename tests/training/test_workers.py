@@ -19,7 +19,7 @@ from support.small_files import tiny_protocol
 
 from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.data import making
-from krypenv.training.evaluation.score.score_file import read_score
+from krypenv.training.evaluation.score.protocol import read_score
 from krypenv.training.runs import Executor, Header, Task, open_run
 from krypenv.training.runs.journal import JOURNAL, parse
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ from krypenv.inputs.files import read_json, write_whole
 from krypenv.inputs.schema import Line, a_list, a_record, check, matching, sentence_of, whole
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
-from krypenv.training.data.columns import Column, columns_of
+from krypenv.training.data.columns import COLUMNS, Column, columns_of
 
 CARD, KIND, FORMAT = "card.json", "data set", 1
 _sha256 = matching("[0-9a-f]{64}", "a SHA-256")
+_file_name = matching("games-[0-9]{5,}[.]parquet", "the name of a file")
 _SCHEMA = a_record(
     {
         "kind": str,
@@ -34,17 +35,7 @@ _SCHEMA = a_record(
         "analysts": a_list(Line),
         "luck": Line | None,
         "columns": a_list(a_record({"name": Line, "type": Line, "text": Line}, more=False), 1),
-        "files": a_list(
-            a_record(
-                {
-                    "name": matching("games-[0-9]{5,}[.]parquet", "the name of a file"),
-                    "rows": whole(1),
-                    "sha256": _sha256,
-                },
-                more=False,
-            ),
-            1,
-        ),
+        "files": a_list(a_record({"name": _file_name, "rows": whole(1), "sha256": _sha256}, more=False), 1),
     },
     more=False,
 )
@@ -56,15 +47,10 @@ def write_card(folder: Path, facts: Mapping[str, Any]) -> None:
     write_whole(folder / CARD, (json.dumps(card, indent=1) + "\n").encode())
 
 
-def describe_columns(columns: Iterable[Column]) -> list[dict[str, str]]:
-    """Describe columns as a card holds them."""
-    return [{"name": column.name, "type": column.type, "text": column.text} for column in columns]
-
-
 def card_columns(card: Mapping[str, Any]) -> list[Column]:
     """List the columns for the rules and options of a card."""
-    has_text = any(column["name"] == "text" for column in card["columns"])
-    return columns_of(Rules.parse(card["rules"]), bool(card["analysts"]), card["luck"] is not None, has_text)
+    names = [column["name"] for column in card["columns"]]
+    return columns_of(Rules.parse(card["rules"]), {column.option for column in COLUMNS if column.name in names})
 
 
 def read_card(folder: Path) -> dict[str, Any]:
@@ -91,7 +77,7 @@ def _check_card(card: Any) -> None:
                 raise ValueError(f"its {key} is {shown(card.get(key))}, and this version of krypenv reads {known}")
     check(_SCHEMA, card)
     files = card["files"]
-    if card["columns"] != describe_columns(card_columns(card)):
+    if card["columns"] != [column.describe() for column in card_columns(card)]:
         raise ValueError("its columns are not those of this version of krypenv")
     if sum(file["rows"] for file in files) != card["rows"] or len({file["name"] for file in files}) != len(files):
         raise ValueError("its files are named twice, or have other rows than it says")

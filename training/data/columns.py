@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from functools import reduce
+from collections.abc import Collection, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -23,6 +22,10 @@ class Column(NamedTuple):
     type: str
     text: str
     option: str = ""  # the option that adds it
+
+    def describe(self) -> dict[str, str]:
+        """Describe the column as a card holds it."""
+        return {"name": self.name, "type": self.type, "text": self.text}
 
 
 COLUMNS = (
@@ -56,15 +59,11 @@ def arrow() -> ModuleType:
     return pyarrow
 
 
-def columns_of(rules: Rules, values: bool, luck: bool, text: bool = False) -> list[Column]:
-    """List the columns of a data set, with the sizes of its rules."""
-    is_chosen = {"": True, "values": values, "luck": luck, "text": text}
-    sizes = ("[N]", f"[{rules.observation_size}]"), ("[A]", f"[{rules.num_actions}]")
-    return [
-        column._replace(type=reduce(lambda text, size: text.replace(*size), sizes, column.type))
-        for column in COLUMNS
-        if is_chosen[column.option]
-    ]
+def columns_of(rules: Rules, options: Collection[str] = ()) -> list[Column]:
+    """List the columns of a data set with some options, with the sizes of its rules."""
+    sizes = {"int8[N]": f"int8[{rules.observation_size}]", "int8[A]": f"int8[{rules.num_actions}]"}
+    chosen = [column for column in COLUMNS if not column.option or column.option in options]
+    return [column._replace(type=sizes.get(column.type, column.type)) for column in chosen]
 
 
 def schema_of(columns: Sequence[Column]) -> Any:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 from typing import Any, ClassVar
 
 import krypenv
 from krypenv.agents import label_of
 from krypenv.rules import Rules
-from krypenv.training.data.card import KIND, describe_columns, write_card
-from krypenv.training.data.columns import arrow, columns_of
+from krypenv.training.data.card import KIND, write_card
+from krypenv.training.data.columns import Column, arrow, columns_of
 from krypenv.training.data.croissant import write_croissant
 from krypenv.training.data.reading import DataSet, load, read_rows
 from krypenv.training.data.rows import Games, play_rows
@@ -64,6 +64,12 @@ class DataSettings(RulesOfAgents, Place):
         return self.rules_for(self.agents)
 
     @property
+    def columns(self) -> list[Column]:
+        """The columns of the rows, by the options."""
+        chosen = {"values": self.values or self.analyst, "luck": self.luck, "text": self.text}
+        return columns_of(self.game_rules(), [name for name, is_chosen in chosen.items() if is_chosen])
+
+    @property
     def seatings(self) -> tuple[Seating, ...]:
         """The seatings that the games cycle through: the agent on one side, an agent of `against` on each other side.
 
@@ -88,26 +94,26 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
     set.
     """
     arrow()
-    folder, rules = settings.out, settings.game_rules()
-    header = _header(settings)
+    folder, header = settings.out, _header(settings)
     with open_run(folder, header, settings.executor) as run:
-        tasks = list(_tasks(settings, header.identity))
+        columns = settings.columns
+        tasks = list(_tasks(settings, header.identity, columns))
         digests = run.do_all(tasks, progress)
-        columns, files = columns_of(rules, bool(header.identity["analysts"]), settings.luck, settings.text), []
+        files = []
         for task in tasks:
             digest = digests[task.key]
             rows = read_rows(folder / task.file, columns, digest, ["game"]).num_rows
             files.append({"name": task.file, "rows": rows, "sha256": digest})
+        shared = ("rules", "seed", "games", "agents", "seatings", "analysts")
         write_card(
             folder,
             {
                 "krypenv": krypenv.__version__,
                 "command": settings.changed(workers=1, ray=False, ray_address=None, croissant=False).line,
-                **{name: header.identity[name] for name in ("rules", "seed", "games")},
+                **{name: header.identity[name] for name in shared},
                 "rows": sum(file["rows"] for file in files),
-                **{name: header.identity[name] for name in ("agents", "seatings", "analysts")},
                 "luck": header.identity["control"],
-                "columns": describe_columns(columns),
+                "columns": [column.describe() for column in columns],
                 "files": files,
             },
         )
@@ -136,14 +142,14 @@ def _header(settings: DataSettings) -> Header:
     return Header(KIND, identity, {"command": settings.line})
 
 
-def _tasks(settings: DataSettings, identity: dict[str, Any]) -> Iterator[Task]:
+def _tasks(settings: DataSettings, identity: dict[str, Any], columns: Sequence[Column]) -> Iterator[Task]:
     """Yield the tasks, each of which writes a file of games."""
     seeds, names = deal_seeds(settings.seed, settings.games), tuple(agent["name"] for agent in identity["agents"])
     rules, seated = settings.game_rules(), settings.seatings
     for number, first in enumerate(range(0, settings.games, CHUNK)):
         games = Games(
             rules, first, seeds[first : first + CHUNK], settings.agents, names, seated,
-            settings.seed, tuple(identity["analysts"]), settings.luck, settings.text,
+            settings.seed, tuple(columns), tuple(identity["analysts"]),
         )  # fmt: skip
         count = len(games.seeds)
         name = f"games-{number:05d}.parquet"

@@ -12,7 +12,7 @@ from krypenv.advice.values import examined
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
-from krypenv.training.data.columns import columns_of, encode_rows
+from krypenv.training.data.columns import Column, encode_rows
 from krypenv.training.evaluation.arena.games import Seating
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
 from krypenv.training.evaluation.matches.margins import leads_over_others
@@ -33,9 +33,8 @@ class Games:
     names: tuple[str, ...]  # of the agents
     seatings: tuple[Seating, ...]  # in turn
     seed: int  # of the agents' random choices
+    columns: tuple[Column, ...]  # of the rows
     analysts: tuple[str, ...] = ()  # the agent that values the moves of each agent; empty for no values
-    luck: bool = False
-    text: bool = False
 
 
 def play_rows(games: Games) -> bytes:
@@ -55,8 +54,7 @@ def play_rows(games: Games) -> bytes:
 
     scores = play_table(made, rules, games.seeds, lineup, on_step=note_actions).scores
     margins = leads_over_others(rules, scores)
-    columns = columns_of(rules, bool(games.analysts), games.luck, games.text)
-    rows: Rows = {column.name: [] for column in columns}
+    rows: Rows = {column.name: [] for column in games.columns}
     for row, game_actions in enumerate(actions):
         begin = len(rows["ply"])
         _replay(rows, games, int(games.seeds[row]), game_actions, lineup[row])
@@ -65,7 +63,7 @@ def play_rows(games: Games) -> bytes:
         rows["score"] += scores[row, seats].tolist()
         rows["margin"] += margins[row, seats].tolist()
         rows["agent"] += [games.names[agent] for agent in lineup[row, seats]]
-    return encode_rows(rows, columns)
+    return encode_rows(rows, games.columns)
 
 
 def _replay(rows: Rows, games: Games, seed: int, actions: list[int], lineup: npt.NDArray[np.int64]) -> None:
@@ -77,7 +75,7 @@ def _replay(rows: Rows, games: Games, seed: int, actions: list[int], lineup: npt
             game = game.next_game()
         if count == 0 and games.analysts:
             before = game.copy()
-        if games.text:
+        if "text" in rows:
             rows["text"].append(None if count else game.view(game.turn))
         for name, value in (
             ("seed", seed), ("ply", ply), ("deal", game.deal_number), ("seat", game.turn), ("action", action),
@@ -93,7 +91,7 @@ def _replay(rows: Rows, games: Games, seed: int, actions: list[int], lineup: npt
                 analyst = games.analysts[lineup[before.turn % games.rules.num_teams]]
                 _add_values(rows, before, move, analyst, games.seed, count)
             count = 0
-        if game.is_over and games.luck:
+        if game.is_over and "luck" in rows:
             _add_luck(rows, game)
 
 

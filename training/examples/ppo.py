@@ -24,7 +24,7 @@ from krypenv.features import width_of
 from krypenv.inputs.files import read_file, write_whole
 from krypenv.inputs.words import one_line, shown
 from krypenv.training.cli.outputs import check_file
-from krypenv.training.evaluation.matches.duplicate import evaluate, format_table
+from krypenv.training.evaluation.matches.duplicate import evaluate, print_matches
 from krypenv.training.settings.base import File, Settings, option, output
 from krypenv.training.settings.bridge import app_of
 from krypenv.training.settings.groups import LARGEST_SMALL_SEED
@@ -235,7 +235,7 @@ def run(settings: Any, metrics: dict[str, str] = METRICS, training: Callable[...
     typer.echo(f"wrote {settings.out}")
     if settings.deals:
         agent = PPOAgent(rules, path=str(settings.out))
-        typer.echo(format_table(evaluate(agent, ["greedy", "tactician"], rules, settings.deals, settings.seed)))
+        print_matches(evaluate(agent, ["greedy", "tactician"], rules, settings.deals, settings.seed))
 
 
 app = app_of(PPOSettings, run)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from krypenv.advice.estimates import TIE, plus_minus
-from krypenv.advice.values import MoveValue
+from krypenv.advice.estimates import TIE
 from krypenv.rules import Rules
 from krypenv.training.evaluation.analysis.analysis import SYMBOLS, PositionAnalysis, RecordAnalysis, RecordedMove
 from krypenv.training.evaluation.analysis.comments import describe, describe_cards, side_name
@@ -20,45 +18,29 @@ MOST_BARS = 24  # most moves drawn for a position
 LINE = 24  # characters of a move in a line of its label
 LONGEST = 14  # characters of a move next to its mark
 MARK_COLOURS = dict(zip(("", *SYMBOLS), ("0.55", "tab:olive", "tab:orange", "tab:red"), strict=True))
-SWEEPS = ("", "a sweep, ", "a double sweep, ")
 
 
 def draw_position(path: Path, analysis: PositionAnalysis) -> None:
     """Draw the margin of every move as a bar that starts at the margin so far, with its interval, best on top."""
     moves = analysis.moves[:MOST_BARS]
-    labels = [textwrap.fill(value.move, LINE) for value in moves]
-    heights = np.array([0.6 + 0.4 * (label.count("\n") + 1) for label in labels])
-    places = heights / 2 - np.cumsum(heights)
-    figure = Figure(figsize=(10, 1.6 + 0.4 * heights.sum()), layout="constrained")
+    figure = Figure(figsize=(10, 1.6 + 0.5 * len(moves)), layout="constrained")
     axes = figure.subplots()
-    for place, value in zip(places, moves, strict=True):
+    for place, value in enumerate(moves):
         axes.barh(
             place, value.margin.mean - analysis.so_far, 0.7, analysis.so_far, xerr=value.margin.half,
             color="tab:blue" if value.behind.mean > TIE else "tab:green", alpha=0.75, ecolor="0.2", capsize=3,
         )  # fmt: skip
-    axes.set_ylim(-heights.sum(), 0)
-    axes.set_yticks(places, labels, parse_math=False)
-    notes = axes.secondary_yaxis("right")
-    notes.set_yticks(places, [_note(value) for value in moves])
-    notes.tick_params(length=0)
+    axes.set_yticks(range(len(moves)), [textwrap.fill(value.move, LINE) for value in moves], parse_math=False)
+    axes.invert_yaxis()
     axes.axvline(analysis.so_far, color="black", linewidth=0.8)
     interval = "" if analysis.worlds == 1 else ", with its 95% interval"
     axes.set_xlabel(f"expected margin, points{interval}; bars start at the margin so far")
     of_all = f", the best {len(moves)} of {len(analysis.moves)} moves" if len(moves) < len(analysis.moves) else ""
-    title = [
-        f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}{of_all}",
-        describe_cards(analysis),
-        describe(analysis),
-    ]
-    figure.suptitle("\n".join(textwrap.fill(line, 110) for line in title), fontsize=10, parse_math=False)
+    place = f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}{of_all}"
+    title = "\n".join(textwrap.fill(line, 110) for line in (place, describe_cards(analysis), describe(analysis)))
+    figure.suptitle(title, fontsize=10, parse_math=False)
     axes.grid(axis="x", alpha=0.3)
     save_figure(path, figure)
-
-
-def _note(value: MoveValue) -> str:
-    """Format a move's points behind the best one, and its sweeps."""
-    behind = f"{plus_minus(value.behind)} behind" if value.behind.mean > TIE else "best"
-    return f"{behind}; {SWEEPS[value.sweeps]}sets up {value.sets_up:.0%}, risks {value.risks:.0%}"
 
 
 def draw_record(path: Path, analysis: RecordAnalysis) -> None:

@@ -14,25 +14,14 @@ from krypenv.training.evaluation.luck.control import Control, control_for
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.evaluation.matches.players import facts_of, make_fresh_player
 from krypenv.training.runs import Header, Progress, Task, open_run
+from krypenv.training.settings import groups
 from krypenv.training.settings.base import AnyAgent, File, option, output
-from krypenv.training.settings.groups import (
-    AGENTS,
-    DEALS_FROM,
-    LENGTH,
-    MOST_DEALS,
-    Luck,
-    Place,
-    RulesOfAgents,
-    json_output,
-    luck_option,
-    seed_option,
-)
 
 MOST_CHUNKS = 200_000  # of all matches
 LARGEST_CHUNK = 10_000  # deals whose games fit into memory in all seatings
 
 
-class ArenaSettings(RulesOfAgents, Place):
+class ArenaSettings(groups.RulesOfAgents, groups.Place):
     """All settings of an arena. Raises ValueError with one sentence for an arena that can't be played.
 
     Agents are strings for `krypenv.agents.make`, or agents.
@@ -46,19 +35,24 @@ class ArenaSettings(RulesOfAgents, Place):
     agents: tuple[AnyAgent, ...] = option((), "agents and model folders", is_argument=True)
     out: File = output(..., "folder of the results; an arena in this folder is resumed", "DIR")
     first: int = option(
-        0, "only play matches with one of the first N agents [default: all matches]", AGENTS, ge=0, le=1000
+        0, "only play matches with one of the first N agents [default: all matches]", groups.AGENTS, ge=0, le=1000
     )
-    cheaters: bool = option(False, "allow agents that see hidden cards", AGENTS, decides=False)
+    cheaters: bool = option(False, "allow agents that see hidden cards", groups.AGENTS, decides=False)
     deals: int = option(  # an arena with more deals is the same arena
-        1000, "deals of each match, each played in all seatings", LENGTH, decides=False, ge=1, le=MOST_DEALS
+        1000,
+        "deals of each match, each played in all seatings",
+        groups.LENGTH,
+        decides=False,
+        ge=1,
+        le=groups.MOST_DEALS,
     )
     deals_from: str | int = option(
-        "dev", "list or seed of the deals", LENGTH, metavar=DEALS_FROM, decides=False
+        "dev", "list or seed of the deals", groups.LENGTH, metavar=groups.DEALS_FROM, decides=False
     )  # a header has a description of the list
-    seed: int = seed_option("seed of the agents' random choices")
-    luck: Luck = luck_option()
-    chunk: int = option(100, "deals to play and write at a time", LENGTH, ge=1, le=LARGEST_CHUNK)
-    json_file: File | None = json_output()
+    seed: int = groups.seed_option("seed of the agents' random choices")
+    luck: groups.Luck = groups.luck_option()
+    chunk: int = option(100, "deals to play and write at a time", groups.LENGTH, ge=1, le=LARGEST_CHUNK)
+    json_file: File | None = groups.json_output()
 
     @model_validator(mode="after")
     def _fits(self) -> ArenaSettings:

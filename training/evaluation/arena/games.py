@@ -147,7 +147,7 @@ def play_shard(shard: Shard) -> Chunk:
         "seats": seatings.tolist(),
         "scores": scores.reshape(shape).tolist(),
         "forfeits": forfeits,
-        "decisions": played.decisions.sum(axis=0).tolist(),
+        "decisions": played.decisions.tolist(),
         "seconds": [round(duration, 9) for duration in played.seconds.tolist()],
         **({"tie_breaks": tie_breaks.reshape(shape).tolist()} if rules.tie_break in ("spades", "finnish") else {}),
         **({"luck": played.luck.reshape(shape).tolist()} if played.luck is not None else {}),

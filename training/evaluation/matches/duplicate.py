@@ -90,8 +90,8 @@ class MatchResult:
         return figures
 
     def __str__(self) -> str:
-        """Format the match as plain text tables."""
-        return format_table([self])
+        """Format the match as two plain text tables: the margin, and the components of the scores."""
+        return "\n\n".join(map(_format_rows, (match_table([self]), points_table([self]))))
 
 
 def duplicate_match(
@@ -212,7 +212,7 @@ def _summarize(
     played = duplicates.played
     by_side = played.scores, played.points, played.taken, played.set_up, played.tie_breaks
     scores, cards, taken, set_up, tie_breaks = map(_own_first, by_side)
-    own_ms, opponent_ms = milliseconds(played.seconds, played.decisions.sum(axis=0)).tolist()
+    own_ms, opponent_ms = milliseconds(played.seconds, played.decisions).tolist()
     margins = duplicates.margins.mean(axis=1)
     best = are_best(rules, scores, tie_breaks)
     is_alone = best.sum(axis=1) == 1
@@ -250,31 +250,24 @@ Table: TypeAlias = list[tuple[str, ...]]  # the columns, and rows of texts
 def match_table(results: Sequence[MatchResult]) -> Table:
     """Make the columns of a table of matches, and a row for each match."""
     measured = any(result.adjusted for result in results)
-    return [
-        (*MATCH_COLUMNS[:4], *(LUCK_COLUMNS if measured else ()), *MATCH_COLUMNS[4:]),
-        *(
-            (
-                result.agent, result.opponent, *margin_cells(result.margin, result.low, result.high),
-                *(luck_cells(result.adjusted) if measured else ()), f"{result.win_rate:.1%}", f"{result.tie_rate:.1%}",
-            )
-            for result in results
-        ),
-    ]  # fmt: skip
+    rows = [(*MATCH_COLUMNS[:4], *(LUCK_COLUMNS if measured else ()), *MATCH_COLUMNS[4:])]
+    for result in results:
+        margin = margin_cells(result.margin, result.low, result.high)
+        luck = luck_cells(result.adjusted) if measured else ()
+        rates = f"{result.win_rate:.1%}", f"{result.tie_rate:.1%}"
+        rows.append((result.agent, result.opponent, *margin, *luck, *rates))
+    return rows
 
 
 def points_table(results: Sequence[MatchResult]) -> Table:
     """Make the columns of a table of points, and two rows for each match, one per agent."""
-    sides = [
-        side for pair in results
-        for side in ((pair.agent, pair.own, pair.own_ms), (f"  {pair.opponent}", pair.opponents, pair.opponent_ms))
-    ]  # fmt: skip
-    return [
-        POINTS_COLUMNS,
-        *(
-            (name, *(f"{kind:.1f}" for kind in (*dataclasses.astuple(points), points.score)), format_milliseconds(ms))
-            for name, points, ms in sides
-        ),
-    ]
+    rows = [POINTS_COLUMNS]
+    for result in results:
+        own = result.agent, result.own, result.own_ms
+        for name, points, ms in (own, (f"  {result.opponent}", result.opponents, result.opponent_ms)):
+            kinds = *dataclasses.astuple(points), points.score
+            rows.append((name, *(f"{kind:.1f}" for kind in kinds), format_milliseconds(ms)))
+    return rows
 
 
 def print_matches(results: Sequence[MatchResult]) -> None:
@@ -290,11 +283,6 @@ def print_matches(results: Sequence[MatchResult]) -> None:
         print(f"luck: taken out by {'; '.join(controls)}; a deal is worth: as precise as so many with luck left in")
     else:
         print("luck: left in, as more deals of such quick agents take less time; --luck on takes it out")
-
-
-def format_table(results: Sequence[MatchResult]) -> str:
-    """Format matches as two plain text tables: the margins, and the components of the scores."""
-    return "\n\n".join(map(_format_rows, (match_table(results), points_table(results))))
 
 
 def _format_rows(rows: Table) -> str:

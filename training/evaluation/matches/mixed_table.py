@@ -48,7 +48,7 @@ class Played:
     taken: IntArray  # (B, S) points for own sweeps within it
     set_up: IntArray  # (B, S) points for sweeps of the next seat within it; zero or negative
     tie_breaks: IntArray  # (B, S) compared between equal scores (K6, F7)
-    decisions: IntArray  # (B, A) timed decisions of each agent
+    decisions: IntArray  # (A,) timed decisions of each agent
     seconds: npt.NDArray[np.float64]  # (A,) processor time of these decisions, of all threads of the process
     forfeits: list[Forfeit]
     luck: npt.NDArray[np.float64] | None  # (B, S) each side's luck, in points of margin, if it was measured
@@ -85,8 +85,7 @@ def play_table(
     sides, lineup = rules.num_teams, np.asarray(lineup)
     every_row = np.arange(engine.num_games)
     active = np.ones(engine.num_games, np.bool_)
-    decisions = np.zeros((engine.num_games, len(agents)), np.int64)
-    seconds = np.zeros(len(agents))
+    decisions, seconds = np.zeros(len(agents), np.int64), np.zeros(len(agents))
     called = np.zeros(len(agents), np.bool_)
     forfeited: list[Forfeit] = []
     before = [_usage_of(agent) for agent in agents]
@@ -110,7 +109,7 @@ def play_table(
                 rows, actions = np.delete(rows, places), np.delete(actions, places)
             if called[index]:
                 seconds[index] += took
-                decisions[rows, index] += 1
+                decisions[index] += len(rows)
             called[index] = True
             if on_step:
                 on_step(rows, actions)
@@ -134,9 +133,10 @@ def play_table(
 def join_tables(parts: Sequence[Played]) -> Played:
     """Join the results of several tables with the same agents; forfeits are dropped."""
     luck = [part.luck for part in parts if part.luck is not None]
-    by_row = ("scores", "points", "taken", "set_up", "tie_breaks", "decisions")
+    by_row = ("scores", "points", "taken", "set_up", "tie_breaks")
     return Played(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in by_row},
+        decisions=np.sum([part.decisions for part in parts], axis=0),
         seconds=np.sum([part.seconds for part in parts], axis=0),
         forfeits=[],
         luck=np.concatenate(luck) if luck else None,

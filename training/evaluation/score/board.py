@@ -17,8 +17,7 @@ from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import one_line
 from krypenv.training.evaluation.matches.margins import FloatArray, holm, interval, margin_cells
 from krypenv.training.evaluation.matches.mixed_table import format_milliseconds, print_usage
-from krypenv.training.evaluation.score.protocol import TABLES, VERSION, are_common
-from krypenv.training.evaluation.score.score_file import Score, TableScore, read_score
+from krypenv.training.evaluation.score.protocol import TABLES, VERSION, Score, TableScore, are_common, read_score
 from krypenv.training.runs.tables import as_code, print_table
 
 PAGE, DATA = "leaderboard.md", "leaderboard.csv"

@@ -26,8 +26,8 @@ from krypenv.inputs.words import did_you_mean, shown
 from krypenv.training.evaluation.arena.games import Shard, play_shard
 from krypenv.training.evaluation.luck.meter import DIGITS
 from krypenv.training.evaluation.matches.players import AgentLike, cards_of, make_fresh_player, name_of
-from krypenv.training.evaluation.score.protocol import CHUNK, DEALS, QUICK, TABLES, VERSION, OfficialTable, deals_of
-from krypenv.training.evaluation.score.score_file import FORMAT, Identity, Score, encode, read_score
+from krypenv.training.evaluation.score import protocol
+from krypenv.training.evaluation.score.protocol import Identity, OfficialTable, Score, read_score
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AnyAgent, File, check_number, option, output
 from krypenv.training.settings.groups import INPUT, LENGTH, Place
@@ -57,7 +57,7 @@ class ScoreSettings(Place):
     table: tuple[str, ...] = option(
         (), "official table to play; repeatable [default: all tables that the agent can play]", LENGTH
     )
-    deals: int = DEALS  # a table; a multiple of CHUNK
+    deals: int = protocol.DEALS  # a table; a multiple of `CHUNK`
     quick: bool = option(False, "play a quarter of the deals: minutes, and wider intervals", LENGTH)
     check: File | None = option(
         None, "verify a score file by replaying a random part of it", INPUT, metavar="FILE", decides=False
@@ -68,7 +68,7 @@ class ScoreSettings(Place):
     @classmethod
     def defaults(cls, given: Mapping[str, Any]) -> dict[str, Any]:
         """Choose the number of deals, which `quick` decides."""
-        return {"deals": QUICK if given.get("quick") else DEALS}
+        return {"deals": protocol.QUICK if given.get("quick") else protocol.DEALS}
 
     @model_validator(mode="after")
     def _fits(self) -> ScoreSettings:
@@ -79,8 +79,8 @@ class ScoreSettings(Place):
         name = getattr(self.agent, "name", None)
         if not isinstance(self.agent, str | None) and not _is_new_name(name):
             raise ValueError(f"{shown(name)} is no name, or one of another agent; give the agent a name of its own")
-        if self.deals % CHUNK or not 0 < self.deals <= DEALS:
-            raise ValueError(f"deals is a multiple of {CHUNK} up to {DEALS}, not {self.deals}")
+        if self.deals % protocol.CHUNK or not 0 < self.deals <= protocol.DEALS:
+            raise ValueError(f"deals is a multiple of {protocol.CHUNK} up to {protocol.DEALS}, not {self.deals}")
         if len(set(self.table)) < len(self.table):
             raise ValueError(f"a table is named twice in {', '.join(self.table)}")
         return self
@@ -88,16 +88,16 @@ class ScoreSettings(Place):
     @property
     def line(self) -> str:
         """The command line of these settings; empty for settings that only Python can make."""
-        is_official = self.deals == (QUICK if self.quick else DEALS)
+        is_official = self.deals == (protocol.QUICK if self.quick else protocol.DEALS)
         return super().line if is_official and isinstance(self.agent, str | None) else ""
 
     def chosen(self) -> list[OfficialTable]:
         """Choose the tables to play; raises ValueError for an agent that can't play one of them."""
         for name in self.table:
-            if name not in TABLES:
-                near = did_you_mean(name, TABLES)
-                raise ValueError(f"there is no table {shown(name)}{near}; they are {', '.join(TABLES)}")
-        tables = [TABLES[name] for name in self.table or TABLES]
+            if name not in protocol.TABLES:
+                near = did_you_mean(name, protocol.TABLES)
+                raise ValueError(f"there is no table {shown(name)}{near}; they are {', '.join(protocol.TABLES)}")
+        tables = [protocol.TABLES[name] for name in self.table or protocol.TABLES]
         refusals = [_refusal(self.agent, table) for table in tables]
         playable = [table for table, refusal in zip(tables, refusals, strict=True) if not refusal]
         if not playable or (self.table and len(playable) < len(tables)):
@@ -116,10 +116,8 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
     journal, agent = journal_of(path), identity_of(settings.agent, tables)
     if path.exists() and not (journal.exists() and read_score(path).identity == agent):  # of a run killed at its end
         raise ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
-    identity = {
-        "protocol": VERSION, "agent": agent.model_dump(), "deals": settings.deals,
-        "tables": [table.name for table in tables],
-    }  # fmt: skip
+    whose = {"protocol": protocol.VERSION, "agent": agent.model_dump()}
+    identity = {**whose, "deals": settings.deals, "tables": [table.name for table in tables]}
     with open_run(journal, Header("score", identity, {"command": settings.line}), settings.executor) as run:
         if not path.exists():  # written just before a kill
             tasks = {table: list(tasks_of(settings.agent, table, settings.deals, agent.digest)) for table in tables}
@@ -128,8 +126,8 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
                 table.name: _table_fields(settings, table, [done[task.key] for task in table_tasks])
                 for table, table_tasks in tasks.items()
             }
-            fields = {"format": FORMAT, "protocol": VERSION, "agent": agent.model_dump(), **run.about, "tables": played}
-            write_whole(path, encode(fields))
+            fields = {"format": protocol.FORMAT, **whose, **run.about, "tables": played}
+            write_whole(path, protocol.encode(fields))
     shutil.rmtree(journal)
     return read_score(path)
 
@@ -156,7 +154,7 @@ def check_score(
     random = np.random.default_rng()  # nobody knows the part beforehand
     chosen: list[tuple[str, Task]] = []
     for name, table in score.tables.items():
-        tasks = list(tasks_of(player, TABLES[name], table.deals, score.identity.digest))
+        tasks = list(tasks_of(player, protocol.TABLES[name], table.deals, score.identity.digest))
         count = max(1, round(share * len(tasks)))
         chosen += [(name, tasks[at]) for at in sorted(random.choice(len(tasks), count, replace=False))]
     games, played, forfeits = sum(task.size for _, task in chosen), 0, dict.fromkeys(score.tables, 0)
@@ -168,7 +166,7 @@ def check_score(
             )
         played += task.size
         progress(played, games)
-    return CHUNK * len(chosen), sum(table.deals * len(table.opponents) for table in score.tables.values())
+    return protocol.CHUNK * len(chosen), sum(table.deals * len(table.opponents) for table in score.tables.values())
 
 
 def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
@@ -176,8 +174,8 @@ def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
 
     Raises ValueError with the first deal that differs from the file.
     """
-    opponent, first = TABLES[name].opponents[shard.match], shard.first_deal
-    chunk, entries = play_chunk(shard), score.tables[name].opponents[opponent][first : first + CHUNK]
+    opponent, first = protocol.TABLES[name].opponents[shard.match], shard.first_deal
+    chunk, entries = play_chunk(shard), score.tables[name].opponents[opponent][first : first + protocol.CHUNK]
     for deal, ((own, others, luck), recorded) in enumerate(zip(chunk["deals"], entries, strict=True), first):
         difference = f"{path} differs from a replay: table {name}, against {opponent}, deal {deal} has"
         if (own, others) != recorded[:2]:
@@ -191,7 +189,7 @@ def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
 def _player_of(path: Path, score: Score, agent: AgentLike | None) -> AgentLike:
     """Choose the agent to replay a score with; raises ValueError if it is not the score's, or may not be made."""
     player = agent or score.agent  # the latter is not trusted
-    tables = [TABLES[name] for name in score.tables]
+    tables = [protocol.TABLES[name] for name in score.tables]
     if refusals := [*filter(None, (_refusal(player, table) for table in tables))]:
         raise ValueError(refusals[0])
     own = identity_of(player, tables).model_dump()
@@ -203,14 +201,13 @@ def _player_of(path: Path, score: Score, agent: AgentLike | None) -> AgentLike:
 
 def tasks_of(agent: AgentLike, table: OfficialTable, deals: int, digest: str) -> Iterator[Task]:
     """Yield the tasks of an agent with a digest at a table, one for each chunk and opponent."""
-    seeds = deals_of(deals, digest)
-    number = list(TABLES).index(table.name)
-    for first in range(0, deals, CHUNK):
+    seeds = protocol.deals_of(deals, digest)
+    number = list(protocol.TABLES).index(table.name)
+    for chunk, first in enumerate(range(0, deals, protocol.CHUNK)):
+        chunk_seeds = seeds[first : first + protocol.CHUNK]
         for at, opponent in enumerate(table.opponents):
-            shard = Shard(
-                at, first // CHUNK, first, seeds[first : first + CHUNK], table.seatings, {0: agent, 1: opponent},
-                table.rules, number, table.control,
-            )  # fmt: skip
+            players = {0: agent, 1: opponent}
+            shard = Shard(at, chunk, first, chunk_seeds, table.seatings, players, table.rules, number, table.control)
             key = f"{table.name}, opponent {at}, deals from {first}"
             yield Task(key, play_chunk, {"shard": shard}, shard.num_games)
 
