@@ -14,8 +14,7 @@ from krypenv import Engine, Rules
 from krypenv.advice.estimates import Estimate
 from krypenv.cards import card_name
 from krypenv.training import deal_seeds, duplicate_match, evaluate
-from krypenv.training.evaluation.luck.control import control_of
-from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.luck.meter import Meter, control_of
 from krypenv.training.evaluation.matches import duplicate, mixed_table
 from krypenv.training.evaluation.matches.deal_lists import describe_list
 from krypenv.training.evaluation.matches.duplicate import play_duplicates

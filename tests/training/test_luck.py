@@ -18,9 +18,8 @@ from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import compile_rules, lead_sign
 from krypenv.runtime.jit import handle
 from krypenv.training.evaluation.luck import meter as meters
-from krypenv.training.evaluation.luck.control import Control, control_for, control_of, stored
 from krypenv.training.evaluation.luck.game_luck import GameLuck, luck_of_game
-from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.luck.meter import Control, Meter, control_for, control_of, stored
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate import play_duplicates
 from krypenv.ui.narrator.luck import tell_luck

@@ -1,3 +1,2 @@
-from .luck.control import PLAYERS as PLAYERS, control_of as control_of
-from .luck.meter import Meter as Meter
+from .luck.meter import PLAYERS as PLAYERS, Meter as Meter, control_of as control_of
 from .matches.duplicate import play_duplicates as play_duplicates

@@ -16,8 +16,7 @@ from krypenv.features import observation_for, want_history
 from krypenv.inputs.words import describe_error
 from krypenv.rules import Rules
 from krypenv.state import State
-from krypenv.training.evaluation.luck.control import control_for, is_quick
-from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.luck.meter import Meter, control_for, is_quick
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray

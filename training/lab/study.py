@@ -18,7 +18,7 @@ from krypenv.agents.base import is_main
 from krypenv.agents.champion import shipped_model
 from krypenv.inputs.words import command_line
 from krypenv.rules import Rules
-from krypenv.training.evaluation.luck.control import control_for, control_of
+from krypenv.training.evaluation.luck.meter import control_for, control_of
 from krypenv.training.evaluation.matches.players import weights_of
 from krypenv.training.lab.effects import draw_bars, table_of
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task as Task, open_run

@@ -10,7 +10,7 @@ from pydantic import model_validator
 from krypenv.inputs.words import shown
 from krypenv.rules import Rules
 from krypenv.training.evaluation.arena.games import KIND, Games, Seating, Shard, games_of, matches, play_shard
-from krypenv.training.evaluation.luck.control import Control, control_for
+from krypenv.training.evaluation.luck.meter import Control, control_for
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.evaluation.matches.players import facts_of, make_fresh_player
 from krypenv.training.runs import Header, Progress, Task, open_run

@@ -20,8 +20,8 @@ from krypenv.agents.programs.llm import Usage
 from krypenv.inputs.words import one_line
 from krypenv.rewards import all_points
 from krypenv.rules import Rules
-from krypenv.training.evaluation.luck.control import Control
-from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.luck.meter import Control, Meter
+from krypenv.training.evaluation.matches.margins import FloatArray, IntArray
 from krypenv.training.evaluation.matches.mixed_table import milliseconds, play_table
 from krypenv.training.evaluation.matches.players import AgentLike, make_fresh_player, seed_of
 from krypenv.training.runs.journal import Header, read_journal
@@ -31,8 +31,6 @@ MOST_MATCHES = 10_000
 LONGEST = 300  # characters of the reason for a forfeit
 MOST_FORFEITS = 10  # most forfeits listed in `Games`
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 Seating = tuple[int, ...]  # the index of the agent on each side
 Chunk = dict[str, Any]  # the results of a shard, as plain JSON values; see docs/arena.md
 

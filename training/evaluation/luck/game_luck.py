@@ -6,19 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from krypenv.cards import NO_CARD
 from krypenv.engine import Engine
 from krypenv.game.game import Game
 from krypenv.kernels.scoring import side_scores
 from krypenv.state import DEALS, allocate
-from krypenv.training.evaluation.luck.control import control_of
-from krypenv.training.evaluation.luck.meter import Meter
-from krypenv.training.evaluation.matches.margins import leads_over_others
+from krypenv.training.evaluation.luck.meter import Meter, control_of
+from krypenv.training.evaluation.matches.margins import FloatArray, leads_over_others
 from krypenv.ui.narrator.luck import tell_luck
-
-FloatArray = npt.NDArray[np.float64]
 
 REDEALS = 200  # for the mean value of a deal: many, as a single game takes little time
 

@@ -3,37 +3,123 @@
 At each deal, luck is the value of the hands dealt, less the mean value over redeals from the same cards. Whatever the
 value function, this difference has expectation zero, so subtracting the sum keeps the expectation of a margin (a
 control variate, as in AIVAT: Burch, Schmid, Moravcik and Bowling 2018).
+
+The value of a deal is that of rollouts times a coefficient: fitted by least squares to margins of other games
+(`notebooks/studies/coefficients.py`), which minimizes the variance. Rules without an entry use the default, which is
+fitted to the games of all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.agents import Agent
 from krypenv.agents.champion import shipped_model
 from krypenv.agents.neural.inference import Weights, load_weights
+from krypenv.agents.neural.model_file import read_card
 from krypenv.agents.neural.playouts import NO_PATH, make_playout_scratch, play_out_network
 from krypenv.agents.scripted import Style, tactical_style
 from krypenv.agents.search.rollout import final_margin, play_out
 from krypenv.agents.workspace import make_workspaces
 from krypenv.engine import Engine
+from krypenv.inputs.files import read_json
+from krypenv.inputs.words import one_line
 from krypenv.kernels.compiled import compile_rules
 from krypenv.kernels.deals import deal, shuffle_deck, shuffle_rest, take_back
 from krypenv.kernels.play import begin_game, prepare
 from krypenv.rules import Rules
 from krypenv.runtime.jit import handle, kernel
 from krypenv.state import ACTIONS, DEALS, allocate, mix
-from krypenv.training.evaluation.luck.control import Control
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
+METHOD = 1  # the version of the measurement; a change of the rollouts or the redeals needs a new one
+COEFFICIENTS = Path(__file__).with_name("coefficients.json")
+CHOICES = ("auto", "on", "off")
+PLAYERS = ("tactician", "network")  # the players of rollouts
+REDEALS = 16
+
 Player = Callable[..., None]  # `value_by_tactician` or `value_by_network` with its first arguments
 AT_ONCE = 4096  # games and redeals that are valued at once: 4 MB
 DIGITS = 3  # decimals of luck: so it is the same on every machine, and short in files
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control variate for margins: the sum of the luck of all deals, by rollouts of some players.
+
+    >>> control_of(Rules.preset("krypkasino")).redeals
+    16
+    """
+
+    shares: dict[str, float]  # the coefficient of each player's luck
+    redeals: int  # for the mean value of a deal
+    digest: str  # of all that determines the luck of a deal
+
+    def __str__(self) -> str:
+        """Format the control variate: "rollouts by network x 0.6, 16 redeals, abc123"."""
+        players = " and ".join(f"{name} x {share:g}" for name, share in self.shares.items())
+        return f"rollouts by {players}, {self.redeals} redeals, {self.digest}"
+
+
+def control_of(rules: Rules, redeals: int = REDEALS, shares: dict[str, float] | None = None) -> Control:
+    """Make the control variate of some rules, by default with their stored coefficients.
+
+    The length of a session is ignored. Coefficients that are 0 are left out.
+    """
+    if shares is None:
+        game, entries = str(dataclasses.replace(rules, games=1, threshold=None)), stored()
+        shares = entries["rules"].get(game, entries["default"])["shares"]
+    used = {name: shares[name] for name in PLAYERS if shares.get(name)}
+    model = shipped_model(rules) if "network" in used else None
+    facts = [METHOD, used, redeals, read_card(model)["weights_sha256"] if model else ""]
+    return Control(used, redeals, hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12])
+
+
+@cache
+def stored() -> dict[str, Any]:
+    """Read the stored coefficients and the facts of their fits."""
+    entries: dict[str, Any] = read_json(COEFFICIENTS)
+    return entries
+
+
+def control_for(choice: str, agents: Iterable[Agent], rules: Rules) -> Control | None:
+    """Choose the control variate of a match between some agents, or None if luck is not taken out.
+
+    With "auto" it is taken out unless all agents are quicker than rollouts (`is_quick`). Raises ValueError for an
+    unknown choice, and with "on" for an agent that sees the deck, since no deal is chance to it.
+    """
+    made = list(agents)
+    if choice not in CHOICES:
+        raise ValueError(f"luck is {', '.join(CHOICES[:-1])} or {CHOICES[-1]}, not {choice!r}")
+    sees_deck = [agent for agent in made if getattr(agent, "cheats", False) and getattr(agent, "sees_deck", True)]
+    if sees_deck and choice == "on":
+        raise ValueError(
+            f"luck can't be taken out with {one_line(sees_deck[0].name)}: it sees which cards come, so no deal is "
+            "chance to it; give --luck off"
+        )
+    if choice == "off" or sees_deck or (choice == "auto" and all(map(is_quick, made))):
+        return None
+    return control_of(rules)
+
+
+def is_quick(agent: Agent) -> bool:
+    """Tell whether an agent declares that its decisions are quicker than rollouts; by default it is not quick."""
+    return bool(getattr(agent, "is_quick", False))
+
+
+# ---------------------------------------------------------------------- the meter
 
 
 class Meter:

@@ -38,10 +38,8 @@ def describe_list(source: str | int) -> str:
 def _seed(source: str | int) -> int:
     if isinstance(source, str) and source in LISTS:
         return LISTS[source][1]
-    if isinstance(source, str) and not re.fullmatch("[0-9]{1,20}", source):
-        fault = f"there is no list of deals {shown(source)}{did_you_mean(source, LISTS)}"
-    elif is_whole(seed := int(source) if isinstance(source, str) else source, 0, (1 << 64) - 1):
+    seed = int(source) if isinstance(source, str) and re.fullmatch("[0-9]{1,20}", source) else source
+    if is_whole(seed, 0, (1 << 64) - 1):
         return int(seed)
-    else:
-        fault = f"a seed is a whole number from 0 on and below 2**64, not {shown(source)}"
-    raise ValueError(f"{fault}; deals come from {', '.join(LISTS)} or a seed from 0 on")
+    near = did_you_mean(source, LISTS) if isinstance(source, str) else ""
+    raise ValueError(f"deals come from {', '.join(LISTS)} or a seed, 0 to 2**64 - 1, not from {shown(source)}{near}")

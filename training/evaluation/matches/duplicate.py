@@ -15,8 +15,7 @@ from krypenv.agents import Agent
 from krypenv.agents.programs.llm import Usage
 from krypenv.kernels.scoring import are_best
 from krypenv.rules import Rules, RulesLike
-from krypenv.training.evaluation.luck.control import Control, control_for
-from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.luck.meter import Control, Meter, control_for
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.evaluation.matches.margins import (
     Adjusted,

@@ -17,6 +17,7 @@ from krypenv.advice.estimates import UP_TO, Interval as Interval, student
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 
+IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 NO_FIGURE = "–"  # stands for nan

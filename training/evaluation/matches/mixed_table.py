@@ -21,9 +21,7 @@ from krypenv.inputs.words import describe_error, one_line, printable
 from krypenv.kernels.scoring import points_of_sweeps
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.meter import Meter
-from krypenv.training.evaluation.matches.margins import NO_FIGURE
-
-IntArray = npt.NDArray[np.int64]
+from krypenv.training.evaluation.matches.margins import NO_FIGURE, FloatArray, IntArray
 
 
 class Fault(ValueError):
@@ -49,9 +47,9 @@ class Played:
     set_up: IntArray  # (B, S) points for sweeps of the next seat within it; zero or negative
     tie_breaks: IntArray  # (B, S) compared between equal scores (K6, F7)
     decisions: IntArray  # (A,) timed decisions of each agent
-    seconds: npt.NDArray[np.float64]  # (A,) processor time of these decisions, of all threads of the process
+    seconds: FloatArray  # (A,) processor time of these decisions, of all threads of the process
     forfeits: list[Forfeit]
-    luck: npt.NDArray[np.float64] | None  # (B, S) each side's luck, in points of margin, if it was measured
+    luck: FloatArray | None  # (B, S) each side's luck, in points of margin, if it was measured
     usage: list[Usage]  # (A,) of each agent; zero unless it is a language model
 
 
@@ -144,7 +142,7 @@ def join_tables(parts: Sequence[Played]) -> Played:
     )
 
 
-def milliseconds(seconds: npt.ArrayLike, decisions: IntArray) -> npt.NDArray[np.float64]:
+def milliseconds(seconds: npt.ArrayLike, decisions: IntArray) -> FloatArray:
     """Compute each agent's mean milliseconds per decision, (A,) and (A,) to (A,); nan without decisions."""
     return 1000 * np.asarray(seconds) / np.where(decisions == 0, np.nan, decisions)
 

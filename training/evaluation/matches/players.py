@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -32,19 +33,17 @@ def make_player(agent: AgentLike, rules: Rules, seed: int) -> Agent:
         return PolicyFunction(agent, rules, name if name.isidentifier() else "policy")
     player: Any = agent
     try:
-        agent_name, agent_rules = player.name, player.rules
-        act = player.act_on if getattr(player, "cheats", False) else player.act
+        parts = (player.act_on if getattr(player, "cheats", False) else player.act), player.name, player.rules
     except BaseException as error:
         if type(error) is KeyboardInterrupt:
             raise
         raise ValueError(f"{shown(agent)} is no agent: it {describe_error(error)}") from None
-    if not callable(act) or not isinstance(agent_name, str) or not isinstance(agent_rules, Rules):
-        raise ValueError(
-            f"{shown(agent)} is no agent: it has a method act, a string as name and Rules as rules, and these are "
-            f"{shown(act)}, {shown(agent_name)} and {shown(agent_rules)}"
-        )
-    if agent_rules != rules:
-        raise ValueError(f"{one_line(agent_name)} was made for other rules: {agent_rules}, not {rules}")
+    if not all(isinstance(part, kind) for part, kind in zip(parts, (Callable, str, Rules), strict=True)):
+        act, name, its_rules = map(shown, parts)
+        needs = "it has a method act, a string as name and Rules as rules"
+        raise ValueError(f"{shown(agent)} is no agent: {needs}, and these are {act}, {name} and {its_rules}")
+    if parts[2] != rules:
+        raise ValueError(f"{one_line(parts[1])} was made for other rules: {parts[2]}, not {rules}")
     checked: Agent = player
     return checked
 

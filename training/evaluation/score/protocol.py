@@ -28,7 +28,7 @@ from krypenv.inputs.schema import Line, sentence_of
 from krypenv.inputs.words import shown
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
-from krypenv.training.evaluation.luck.control import Control, control_of
+from krypenv.training.evaluation.luck.meter import Control, control_of
 from krypenv.training.evaluation.matches.margins import FloatArray, Interval, interval
 
 VERSION = "krypenv-score-1"
