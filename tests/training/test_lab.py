@@ -20,7 +20,8 @@ from krypenv import Engine, Game, Rules, agents
 from krypenv.cards import NUM_KINDS, card_name
 from krypenv.training import deal_seeds, lab
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
-from krypenv.training.evaluation.matches.margins import holm, share_interval
+from krypenv.training.evaluation.matches.margins import holm
+from krypenv.training.lab.effects import share_interval
 from krypenv.training.lab.study import FIGURE, RESULT
 from krypenv.training.runs.journal import JOURNAL
 

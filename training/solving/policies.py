@@ -11,7 +11,7 @@ from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.features import observation_for
 from krypenv.rules import Rules
-from krypenv.training.evaluation.matches.mixed_table import legal_answer
+from krypenv.training.evaluation.matches.mixed_table import ask
 from krypenv.training.solving.deal_tree import Forest
 from krypenv.training.solving.growing import FloatArray, IntArray, Trees
 
@@ -48,7 +48,7 @@ def _observed_policy(spec: str, rules: Rules, forest: Forest, seeds: int) -> Flo
                     agent = agents.make_known(spec, rules, seed)
                 for infosets in batch.T if remembers else batch.T[-1:]:
                     choices = _choices(rules, forest, infosets)
-                    actions = legal_answer(agent, forest.seen[infosets], (choices >= 0).astype(np.int8))
+                    actions, _, _ = ask(agent, forest.seen[infosets], (choices >= 0).astype(np.int8), forfeits=False)
                 np.add.at(policy, choices[np.arange(len(batch)), actions], 1 / seeds)
     return policy
 

@@ -81,8 +81,7 @@ class Standings:
 
     def to_json(self) -> dict[str, Any]:
         """Convert the figures to plain JSON values; those that are not finite become None."""
-        fields: dict[str, Any] = plain(self)
-        return fields
+        return dict(plain(self))
 
 
 def standings(games: Games) -> Standings:

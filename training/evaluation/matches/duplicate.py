@@ -85,8 +85,7 @@ class MatchResult:
 
     def to_json(self) -> dict[str, Any]:
         """Convert the figures to plain JSON values; infinite bounds and unmeasured times become None."""
-        figures: dict[str, Any] = plain(self)
-        return figures
+        return dict(plain(self))
 
     def __str__(self) -> str:
         """Format the match as two plain text tables: the margin, and the components of the scores."""

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
-from krypenv.advice.estimates import UP_TO, Interval as Interval, student
+from krypenv.advice.estimates import Interval as Interval, student
 from krypenv.kernels.scoring import leads
 from krypenv.rules import Rules
 
@@ -86,19 +85,6 @@ def interval_of_groups(means: FloatArray, counted: npt.NDArray[np.bool_]) -> Int
         return mean, -math.inf, math.inf
     added = (np.where(counted, means - centre, 0.0) / deals).mean(axis=1)
     return student(mean, math.sqrt(float((added**2).sum()) * fewest / (fewest - 1)), fewest)
-
-
-def share_interval(hits: FloatArray, times: FloatArray) -> Interval:
-    """Compute a share, the ratio of two sums over deals, and its normal interval by the delta method, within 0 and 1.
-
-    `hits` and `times` are (deals,). All three figures are nan if `times` sums to 0.
-    """
-    total = times.sum()
-    if not total:
-        return NONE
-    ratio = float(hits.sum() / total)
-    half = float(ndtri(UP_TO) * np.sqrt(((hits - ratio * times) ** 2).sum()) / total)
-    return ratio, max(ratio - half, 0.0), min(ratio + half, 1.0)
 
 
 def holm(p_values: Sequence[float]) -> FloatArray:

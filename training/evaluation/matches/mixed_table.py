@@ -96,7 +96,7 @@ def play_table(
                 continue
             masks = engine.action_mask[rows]
             views = engine.state[rows] if getattr(agent, "cheats", False) else engine.observation[rows]
-            actions, faults, took = _ask(agent, views, masks, forfeits)
+            actions, faults, took = ask(agent, views, masks, forfeits)
             if faults:
                 places = list(faults)
                 forfeited += [
@@ -166,12 +166,7 @@ def _usage_of(agent: Agent) -> Usage:
     return usage if isinstance(usage, Usage) else Usage()
 
 
-def legal_answer(agent: Agent, observations: np.ndarray, masks: np.ndarray) -> IntArray:
-    """Ask an agent for legal actions in M rows, (M,) int64; raises Fault, with its name, for anything else."""
-    return _ask(agent, observations, masks, forfeits=False)[0]
-
-
-def _ask(agent: Agent, views: np.ndarray, masks: np.ndarray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
+def ask(agent: Agent, views: np.ndarray, masks: np.ndarray, forfeits: bool) -> tuple[IntArray, dict[int, str], float]:
     """Ask an agent for an action in each of M rows; return the actions, the faults by row, and the processor seconds.
 
     If the call for all rows fails, each row is tried alone. Without `forfeits`, any fault is raised, with the name.
@@ -185,7 +180,7 @@ def _ask(agent: Agent, views: np.ndarray, masks: np.ndarray, forfeits: bool) -> 
         if len(masks) == 1:
             return np.zeros(1, np.int64), {0: str(fault)}, 0.0
         rows = [slice(at, at + 1) for at in range(len(masks))]
-        answers, reasons, took = zip(*(_ask(agent, views[row], masks[row], forfeits) for row in rows), strict=True)
+        answers, reasons, took = zip(*(ask(agent, views[row], masks[row], forfeits) for row in rows), strict=True)
         return np.concatenate(answers), {at: reason[0] for at, reason in enumerate(reasons) if reason}, sum(took)
     seconds = time.process_time() - began
     known = (actions >= 0) & (actions < masks.shape[1])
