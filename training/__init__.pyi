@@ -14,8 +14,12 @@ from .evaluation.analysis.analysis import (
     measures_by as measures_by,
 )
 from .evaluation.analysis.picture import draw_position as draw_position, draw_record as draw_record
-from .evaluation.arena.arena import ArenaSettings as ArenaSettings, run_arena as run_arena
-from .evaluation.arena.games import Games as Games, load_games as load_games
+from .evaluation.arena.arena import (
+    ArenaSettings as ArenaSettings,
+    Games as Games,
+    load_games as load_games,
+    run_arena as run_arena,
+)
 from .evaluation.arena.standings import (
     Payoffs as Payoffs,
     Standing as Standing,

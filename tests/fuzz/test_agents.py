@@ -14,7 +14,7 @@ from support.fuzzing import ODD, REFUSED, attempt, check_sentence, fuzz
 
 from krypenv import Rules
 from krypenv.agents.scripted import Greedy
-from krypenv.training.evaluation.arena.games import Shard, play_shard
+from krypenv.training.evaluation.arena.arena import Shard, play_shard
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.evaluation.matches.players import make_fresh_player
 

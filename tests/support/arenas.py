@@ -9,7 +9,7 @@ from krypenv import Rules, agents
 from krypenv.features import width_of
 from krypenv.observation import history_size
 from krypenv.training import ArenaSettings, run_arena
-from krypenv.training.evaluation.arena.games import Games
+from krypenv.training.evaluation.arena.arena import Games
 
 RULES = Rules.preset("krypkasino")
 HAND = slice(0, 52)  # of the observation

@@ -126,7 +126,7 @@ def tiny_protocol() -> Iterator[None]:
         for name, text in (("two", RULES), ("three", "mini-low players=3"))
     }
     with contextlib.ExitStack() as stack:
-        for module in (board, protocol, run):
+        for module in (board, protocol):
             for name, value in (("TABLES", tables), ("CHUNK", 2), ("QUICK", 4)):
                 if hasattr(module, name):
                     stack.enter_context(mock.patch.object(module, name, value))

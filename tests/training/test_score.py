@@ -13,7 +13,7 @@ from support.places import TESTS
 
 from krypenv import agents
 from krypenv.agents.champion import MODELS
-from krypenv.training.evaluation.arena.games import play_shard
+from krypenv.training.evaluation.arena.arena import play_shard
 from krypenv.training.evaluation.score import board, protocol
 from krypenv.training.evaluation.score.playing import identity_of, tasks_of
 from krypenv.training.evaluation.score.protocol import TABLES, OfficialTable, are_common, deals_of

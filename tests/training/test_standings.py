@@ -12,7 +12,7 @@ import pytest
 from support.arenas import games_of, select
 
 from krypenv.training import print_standings, standings
-from krypenv.training.evaluation.arena.games import matches
+from krypenv.training.evaluation.arena.arena import matches
 from krypenv.training.evaluation.arena.standings import NEEDS_OPEN_SPIEL, NOT_ALL_MET
 from krypenv.training.evaluation.matches.margins import interval
 
@@ -120,14 +120,6 @@ def test_over_the_field_an_interval_is_that_of_the_deals_where_all_tables_play_t
         leads = (scores * ~own).sum(axis=1) / 2 - (scores * own).sum(axis=1)
         samples = [leads[games.deal[playing] == deal].mean() for deal in range(25)]
         assert (standing.margin, standing.low, standing.high) == pytest.approx(interval(samples))
-
-
-def test_figures_of_two_agents_done_by_hand():
-    rows = [(4, (0, 1), (10, 32)), (4, (1, 0), (22, 20)), (9, (0, 1), (30, 12)), (9, (1, 0), (18, 18))]
-    best = standings(games_of(*zip(*rows, strict=True), "AB")).agents[0]
-    half = 12.706205 * 10.5  # deal 4: (22 + 2) / 2 = 12, deal 9: (-18 + 0) / 2 = -9; the standard error is 10.5
-    assert (best.margin, best.low, best.high) == pytest.approx((1.5, 1.5 - half, 1.5 + half))
-    assert (best.agent, best.win_rate, best.tie_rate) == ("A", 0.5, 0.25)
 
 
 def test_an_interval_over_tables_of_unequal_length_done_by_hand():

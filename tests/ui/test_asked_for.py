@@ -27,7 +27,7 @@ from support.studies import played
 
 from krypenv import Game, Rules
 from krypenv.training.cli.outputs import MOST_TEXT, read_text
-from krypenv.training.evaluation.arena.games import matches
+from krypenv.training.evaluation.arena.arena import matches
 from krypenv.training.evaluation.matches import duplicate as evaluation
 from krypenv.training.runs.executors import process_map
 from krypenv.training.settings.base import check_number

@@ -10,8 +10,7 @@ from krypenv.training.cli.outputs import check_folder
 from krypenv.training.data import making
 from krypenv.training.data.making import DataSettings
 from krypenv.training.evaluation.arena import arena
-from krypenv.training.evaluation.arena.arena import ArenaSettings
-from krypenv.training.evaluation.arena.games import KIND
+from krypenv.training.evaluation.arena.arena import KIND, ArenaSettings
 from krypenv.training.evaluation.matches import duplicate
 from krypenv.training.evaluation.matches.deal_lists import describe_list
 from krypenv.training.evaluation.matches.duplicate import print_matches

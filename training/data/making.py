@@ -16,7 +16,7 @@ from krypenv.training.data.croissant import write_croissant
 from krypenv.training.data.reading import DataSet, load, read_rows
 from krypenv.training.data.rows import Games, play_rows
 from krypenv.training.evaluation.analysis.analysis import Judge
-from krypenv.training.evaluation.arena.games import MOST_MATCHES, Seating, seatings
+from krypenv.training.evaluation.arena.arena import MOST_MATCHES, Seating, seatings
 from krypenv.training.evaluation.luck.game_luck import REDEALS
 from krypenv.training.evaluation.luck.meter import control_of
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds

@@ -13,7 +13,7 @@ from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
 from krypenv.training.data.columns import Column, encode_rows
-from krypenv.training.evaluation.arena.games import Seating
+from krypenv.training.evaluation.arena.arena import Seating
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
 from krypenv.training.evaluation.matches.margins import leads_over_others
 from krypenv.training.evaluation.matches.mixed_table import play_table

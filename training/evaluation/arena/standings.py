@@ -15,7 +15,7 @@ from krypenv.inputs.words import LONGEST_NAME, one_line, printable, to_install
 from krypenv.kernels.compiled import lead_sign
 from krypenv.kernels.scoring import are_best, leads
 from krypenv.rules import Rules
-from krypenv.training.evaluation.arena.games import Games
+from krypenv.training.evaluation.arena.arena import Games
 from krypenv.training.evaluation.matches.margins import (
     NO_FIGURE,
     FloatArray,

@@ -65,8 +65,9 @@ def make_board(folder: Path) -> Path:
             letters = groups([score.by_deal for _, score in rows])
             page += [f"\n## {name}\n\n`{table.rules}`\n\n", *map(_row, (BOARD, ["---"] * len(BOARD)))]
             for group, (agent, score) in zip(letters, rows, strict=True):
-                page.append(_row((group, as_code(agent), *_cells(score))))
-                lines.writerow((name, group, one_line(agent), *_figures(score, rows[0][1])))
+                cells, figures = _cells(group, agent, score, rows[0][1])
+                page.append(_row(cells))
+                lines.writerow((name, *figures))
     write_whole(folder / DATA, data.getvalue().encode())
     write_whole(folder / PAGE, "".join(page).encode())
     return folder / PAGE
@@ -130,22 +131,18 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def _cells(score: TableScore) -> tuple[str, str, str]:
-    """Format the figures of a score for the leaderboard."""
-    mean, low, high = score.interval
-    mark = " !" if is_suspect(score.by_deal) else ""
-    minutes = "" if score.training_minutes is None else f"{score.training_minutes:.0f}"
-    return f"{mean:+.2f} ± {(high - low) / 2:.2f}{mark}", format_milliseconds(score.milliseconds), minutes
-
-
-def _figures(score: TableScore, strongest: TableScore) -> list[str]:
-    """Format the figures of a score for the CSV; `over_strongest` is the lead over the table's strongest agent."""
+def _cells(group: str, agent: str, score: TableScore, strongest: TableScore) -> tuple[list[str], list[str]]:
+    """Format an agent's row of the leaderboard, and that of the CSV, with the lead over the strongest agent."""
+    (mean, low, high), minutes = score.interval, score.training_minutes
     common, own = (half.mean() if len(half) else None for half in halves(score.by_deal))
     lead = compare(score.by_deal, strongest.by_deal)[0]
-    points = [*score.interval, lead, common, own, *score.raw_interval]
+    points = (mean, low, high, lead, common, own, *score.raw_interval)
     figures = ["" if value is None else f"{value:.3f}" for value in points]
-    minutes = "" if score.training_minutes is None else f"{score.training_minutes:.1f}"
-    return [*figures[:4], str(score.deals), *figures[4:], f"{score.milliseconds:.4g}", minutes]
+    figures.insert(FIELDS.index("deals") - 3, str(score.deals))
+    spread = f"{mean:+.2f} ± {(high - low) / 2:.2f}{' !' if is_suspect(score.by_deal) else ''}"
+    times = format_milliseconds(score.milliseconds), "" if minutes is None else f"{minutes:.0f}"
+    exact_times = f"{score.milliseconds:.4g}", "" if minutes is None else f"{minutes:.1f}"
+    return [group, as_code(agent), spread, *times], [group, one_line(agent), *figures, *exact_times]
 
 
 def print_score(score: Score) -> None:

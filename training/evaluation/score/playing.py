@@ -23,7 +23,7 @@ from krypenv.agents.programs.llm import Usage
 from krypenv.agents.programs.player import Program
 from krypenv.inputs.files import write_whole
 from krypenv.inputs.words import did_you_mean, shown
-from krypenv.training.evaluation.arena.games import Shard, play_shard
+from krypenv.training.evaluation.arena.arena import Shard, play_shard
 from krypenv.training.evaluation.luck.meter import DIGITS
 from krypenv.training.evaluation.matches.players import AgentLike, cards_of, make_fresh_player, name_of
 from krypenv.training.evaluation.score import protocol
@@ -176,12 +176,13 @@ def check_chunk(path: Path, score: Score, name: str, shard: Shard) -> int:
     """
     opponent, first = protocol.TABLES[name].opponents[shard.match], shard.first_deal
     chunk, entries = play_chunk(shard), score.tables[name].opponents[opponent][first : first + protocol.CHUNK]
-    for deal, ((own, others, luck), recorded) in enumerate(zip(chunk["deals"], entries, strict=True), first):
-        difference = f"{path} differs from a replay: table {name}, against {opponent}, deal {deal} has"
-        if (own, others) != recorded[:2]:
-            raise ValueError(f"{difference} {recorded[0]} to {recorded[1]} points and not {own} to {others}")
-        if abs(luck - recorded[2]) > ROUNDING:
-            raise ValueError(f"{difference} {recorded[2]} points of luck and not {luck}")
+    for deal, (played, recorded) in enumerate(zip(chunk["deals"], entries, strict=True), first):
+        if played[:2] != [*recorded[:2]] or abs(played[2] - recorded[2]) > ROUNDING:
+            found, wanted = (
+                f"{own} to {others} points with {luck} of luck" for own, others, luck in (recorded, played)
+            )
+            where = f"table {name}, against {opponent}, deal {deal}"
+            raise ValueError(f"{path} differs from a replay: {where} has {found} and not {wanted}")
     forfeits: int = chunk["forfeits"]
     return forfeits
 
