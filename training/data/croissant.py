@@ -91,11 +91,11 @@ def write_croissant(folder: Path, card: Mapping[str, Any]) -> None:
 
 
 def _annotations(card: Mapping[str, Any]) -> list[str]:
-    analysts = [f"Margins and regrets are those of {', '.join(sorted(set(card['analysts'])))}."] * bool(
-        card["analysts"]
-    )
-    luck = [f"Luck was measured by {card['luck']}."] * bool(card["luck"])
-    return [*analysts, *luck] or ["None."]
+    told = {
+        f"Margins and regrets are those of {', '.join(sorted(set(card['analysts'])))}.": card["analysts"],
+        f"Luck was measured by {card['luck']}.": card["luck"],
+    }
+    return [sentence for sentence, is_true in told.items() if is_true] or ["None."]
 
 
 def _field(column: Mapping[str, str]) -> dict[str, Any]:

@@ -105,18 +105,15 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
             rows = read_rows(folder / task.file, columns, digest, ["game"]).num_rows
             files.append({"name": task.file, "rows": rows, "sha256": digest})
         shared = ("rules", "seed", "games", "agents", "seatings", "analysts")
-        write_card(
-            folder,
-            {
-                "krypenv": krypenv.__version__,
-                "command": settings.changed(workers=1, ray=False, ray_address=None, croissant=False).line,
-                **{name: header.identity[name] for name in shared},
-                "rows": sum(file["rows"] for file in files),
-                "luck": header.identity["control"],
-                "columns": [column.describe() for column in columns],
-                "files": files,
-            },
-        )
+        card = {name: header.identity[name] for name in shared} | {
+            "krypenv": krypenv.__version__,
+            "command": settings.changed(workers=1, ray=False, ray_address=None, croissant=False).line,
+            "rows": sum(file["rows"] for file in files),
+            "luck": header.identity["control"],
+            "columns": [column.describe() for column in columns],
+            "files": files,
+        }
+        write_card(folder, card)
     data = load(folder)
     if settings.croissant:
         write_croissant(folder, data.card)
@@ -125,15 +122,12 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
 
 def _header(settings: DataSettings) -> Header:
     """Make the header of the journal; raises ValueError for agents that can't play or value moves."""
-    rules = settings.game_rules()
-    made = [make_fresh_player(source, rules, settings.seed) for source in settings.agents]
-    agents = list(map(facts_of, settings.agents, made))
+    rules, sources = settings.game_rules(), settings.agents
+    agents = [facts_of(source, make_fresh_player(source, rules, settings.seed)) for source in sources]
     for agent in agents:
         agent["label"] = label_of(agent["name"], rules, agent["cheats"])
-    analysts: list[str] = []
-    if settings.values or settings.analyst:
-        sources = [settings.analyst or source for source in settings.agents]
-        analysts = [str(Judge.of(rules, name).agent) for name in sources]
+    has_values = settings.values or settings.analyst
+    analysts = [str(Judge.of(rules, settings.analyst or source).agent) for source in sources] if has_values else []
     identity: dict[str, Any] = settings.identity() | {
         "against": [*settings.against], "rules": str(rules), "agents": agents,
         "seatings": [list(seating) for seating in settings.seatings], "analysts": analysts,

@@ -40,9 +40,8 @@ class DataSet:
         Observations and masks are (rows, size) int8. Texts and lists are objects, and a null number is nan. Raises
         ValueError for an unknown column, and for a file that is torn or was changed.
         """
-        names = self._names(columns)
-        parts = [as_arrays(self.read_file(number, names)) for number in range(len(self.card["files"]))]
-        return {name: np.concatenate([part[name] for part in parts]) for name in names}
+        parts = list(self.batches(len(self), *columns))
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def batches(self, size: int, *columns: str, seed: int | None = None) -> Iterator[Arrays]:
         """Yield the rows of some columns, by default of all, `size` at a time; the last batch of a file may be smaller.
@@ -54,10 +53,8 @@ class DataSet:
         names, count = self._names(columns), len(self.card["files"])
         rng = None if seed is None else np.random.default_rng(seed)
         for number in range(count) if rng is None else rng.permutation(count).tolist():
-            rows = as_arrays(self.read_file(number, names))
-            order = np.arange(len(rows[names[0]]))
-            if rng is not None:
-                rng.shuffle(order)
+            rows, length = as_arrays(self.read_file(number, names)), self.card["files"][number]["rows"]
+            order = np.arange(length) if rng is None else rng.permutation(length)
             for begin in range(0, len(order), size):
                 yield {name: array[order[begin : begin + size]] for name, array in rows.items()}
 
