@@ -36,8 +36,8 @@ def draw_position(path: Path, analysis: PositionAnalysis) -> None:
     interval = "" if analysis.worlds == 1 else ", with its 95% interval"
     axes.set_xlabel(f"expected margin, points{interval}; bars start at the margin so far")
     of_all = f", the best {len(moves)} of {len(analysis.moves)} moves" if len(moves) < len(analysis.moves) else ""
-    place = f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}{of_all}"
-    title = "\n".join(textwrap.fill(line, 110) for line in (place, describe_cards(analysis), describe(analysis)))
+    whose = f"{analysis.rules}: seat {analysis.seat} in deal {analysis.deal}{of_all}"
+    title = "\n".join(textwrap.fill(line, 110) for line in (whose, describe_cards(analysis), describe(analysis)))
     figure.suptitle(title, fontsize=10, parse_math=False)
     axes.grid(axis="x", alpha=0.3)
     save_figure(path, figure)

@@ -248,7 +248,7 @@ Table: TypeAlias = list[tuple[str, ...]]  # the columns, and rows of texts
 def match_table(results: Sequence[MatchResult]) -> Table:
     """Make the columns of a table of matches, and a row for each match."""
     measured = any(result.adjusted for result in results)
-    rows = [(*MATCH_COLUMNS[:4], *(LUCK_COLUMNS if measured else ()), *MATCH_COLUMNS[4:])]
+    rows: Table = [(*MATCH_COLUMNS[:4], *(LUCK_COLUMNS if measured else ()), *MATCH_COLUMNS[4:])]
     for result in results:
         margin = margin_cells(result.margin, result.low, result.high)
         luck = luck_cells(result.adjusted) if measured else ()
@@ -259,7 +259,7 @@ def match_table(results: Sequence[MatchResult]) -> Table:
 
 def points_table(results: Sequence[MatchResult]) -> Table:
     """Make the columns of a table of points, and two rows for each match, one per agent."""
-    rows = [POINTS_COLUMNS]
+    rows: Table = [POINTS_COLUMNS]
     for result in results:
         own = result.agent, result.own, result.own_ms
         for name, points, ms in (own, (f"  {result.opponent}", result.opponents, result.opponent_ms)):

@@ -117,8 +117,12 @@ def play_table(
                 meter.update(engine, rows[active[rows]])
     sweeps = points_of_sweeps(rules, engine.final_sweeps.astype(np.int64) - engine.final_void_sweeps)
     by_seat = engine.final_scores, engine.final_points, *sweeps
+    by_side = [seats.astype(np.int64).reshape(len(seats), -1, sides).sum(axis=1) for seats in by_seat]
     return Played(
-        *(seats.astype(np.int64).reshape(len(seats), -1, sides).sum(axis=1) for seats in by_seat),
+        scores=by_side[0],
+        points=by_side[1],
+        taken=by_side[2],
+        set_up=by_side[3],
         tie_breaks=engine.final_tie_breaks[:, :sides].astype(np.int64),
         decisions=decisions,
         seconds=seconds,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -38,7 +37,7 @@ def make_player(agent: AgentLike, rules: Rules, seed: int) -> Agent:
         if type(error) is KeyboardInterrupt:
             raise
         raise ValueError(f"{shown(agent)} is no agent: it {describe_error(error)}") from None
-    if not all(isinstance(part, kind) for part, kind in zip(parts, (Callable, str, Rules), strict=True)):
+    if not (callable(parts[0]) and isinstance(parts[1], str) and isinstance(parts[2], Rules)):
         act, name, its_rules = map(shown, parts)
         needs = "it has a method act, a string as name and Rules as rules"
         raise ValueError(f"{shown(agent)} is no agent: {needs}, and these are {act}, {name} and {its_rules}")
