@@ -63,7 +63,7 @@ def make_board(folder: Path) -> Path:
         if rows:
             rows.sort(key=lambda row: (-row[1].interval[0], row[0]))
             letters = groups([score.by_deal for _, score in rows])
-            page += [f"\n## {name}\n\n`{table.rules}`\n\n", *map(_row, (BOARD, ["---"] * len(BOARD)))]
+            page += [f"\n## {name}\n\n`{table.rules}`\n\n", _row(BOARD), "|---" * len(BOARD) + "|\n"]
             for group, (agent, played) in zip(letters, rows, strict=True):
                 cells, figures = _cells(group, agent, played, rows[0][1])
                 page.append(_row(cells))
