@@ -18,6 +18,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 REPOSITORY = re.findall(r"^git clone (\S+)", README, re.MULTILINE)[0]  # a placeholder as long as there is none
 sys.path.insert(0, str(ROOT / "docs"))
 from command_page import command_page  # noqa: E402 (these lie beside this file)
+from docstrings import complete, shorten  # noqa: E402
 from sheet_pages import sheet_pages  # noqa: E402
 
 project = "krypenv"
@@ -45,11 +46,12 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}
+autodoc_mock_imports = ["ray", "verifiers"]  # toolboxes with an environment of their own
 python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "all"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
-add_module_names = False
 
 html_theme = "furo"
 html_title = f"krypenv {release}"
@@ -94,7 +96,8 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", _index_words)
     app.connect("doctree-read", _mark_figures)
     app.connect("include-read", _lead_to_pages)
-    app.connect("autodoc-process-docstring", _keep_lists)
+    app.connect("autodoc-process-docstring", complete)
+    app.connect("autodoc-process-signature", shorten)
 
 
 def _lead_inside(app: Sphinx, name: str, text: list[str]) -> None:
@@ -116,19 +119,15 @@ def _index_words(app: Sphinx, name: str, text: list[str]) -> None:
 
 
 def _mark_figures(app: Sphinx, tree: nodes.document) -> None:
-    """Give cells of numbers and plots their classes in site.css."""
+    """Give cells of numbers and pictures their classes in site.css, and rulings their anchors."""
     for cell in tree.findall(nodes.entry):
         if FIGURE.fullmatch(cell.astext()):
             cell["classes"].append("figures")
+        if re.fullmatch(r"[A-Z]\d+", cell.astext()) and app.env.docname == "rulings":
+            cell["ids"].append(cell.astext().lower())
     for image in tree.findall(nodes.image):
         is_plot = image["uri"].endswith(".png") and "pictures/" not in image["uri"]
         image["classes"] += ["plot"] * is_plot + ["cards"] * image["uri"].endswith(".svg")
-
-
-def _keep_lists(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Keep the lines of a module's list of its parts apart."""
-    if what == "module":
-        lines[:] = [re.sub(r"^(\w+) {2,}(?=\S)", r"| \1: ", line) for line in lines]
 
 
 def _lead_to_pages(app: Sphinx, path: Path, name: str, text: list[str]) -> None:
