@@ -184,7 +184,7 @@ def test_an_agent_is_made_of_rules_and_a_seed():
     for seed in (-1, 2**64, 1.5, "7", None, True):
         assert "a seed is a whole number" in refusal(agents.make, "greedy", MAIN, seed)
     assert agents.make("search", MAIN, np.uint64(2**64 - 1)).name == "search"
-    for options in ({"worlds": "x"}, {"ms": float("nan")}, {"worlds": True}, {"method": []}, {"value": None}):
+    for options in ({"worlds": "x"}, {"ms": float("nan")}, {"worlds": True}, {"method": []}):
         refusal(Search, MAIN, **options)
     assert Search(MAIN, worlds=np.int64(8)).name == "search(worlds=8)"
 

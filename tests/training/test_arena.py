@@ -243,7 +243,7 @@ def test_the_command_plays_prints_and_goes_on_and_its_results_say_how_they_were_
     words = "arena", "tactician(shed=True)", "greedy", "--chunk", 10, "--luck", "on", "--seed", 3, "--out", folder
     done = krypenv(*words, "--deals", 20, "--deals-from", "test", "--json", file)
     assert done.exit_code == 0, done.output
-    assert "20 deals of test v1, 40 games, 0 of them played" in done.stdout
+    assert "20 deals of test v1, 40 games, 0 of them played before" in done.stdout
     figures = json.loads(file.read_text())
     assert figures["arena"]["about"]["deals"] == 20
     assert figures["standings"]["games"] == 40
@@ -255,7 +255,7 @@ def test_the_command_plays_prints_and_goes_on_and_its_results_say_how_they_were_
     assert {"krypenv", "numpy", "numba"} <= set(about["machine"])
     again = krypenv(*shlex.split(about["command"])[1:], "--deals", 30)
     assert again.exit_code == 0, again.output
-    assert "60 games, 40 of them played" in again.stdout
+    assert "60 games, 40 of them played before" in again.stdout
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def arena_command(settings: ArenaSettings) -> None:
 
         def show(done: int, total: int) -> None:
             if not told:
-                told.append(f"{total} games, {done} of them played")
+                told.append(f"{total} games, {done} of them played before")
                 listed = f"{settings.deals} deals of {describe_list(settings.deals_from)}"
                 typer.echo(f"{settings.game_rules()}: {entered}, {listed}, {told[0]}")
             bar(done, total)
