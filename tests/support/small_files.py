@@ -7,7 +7,7 @@ import functools
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -145,6 +145,14 @@ def scores() -> list[bytes]:
             run.score_agent(run.ScoreSettings(agent=agent, out=path, table=tables, deals=deals))
             made.append(path.read_bytes())
     return made
+
+
+def forged(data: bytes, change: Callable[[Any], Any]) -> bytes:
+    """A score file that was changed by somebody who knows how to make a checksum."""
+    fields = json.loads(data)
+    del fields["checksum"]
+    change(fields)
+    return protocol.encode(fields)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from krypenv import Game, Rules, agents
 from krypenv.agents.solved import FORMAT, KIND, STRATEGY, load_strategy
 from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.training import duplicate_match, solving
-from krypenv.training.runs import tasks
 from krypenv.training.solving.solving import FORMAT as KEPT_FORMAT, KIND as KEPT_KIND
 
 SWEEP = Rules.preset("mini-sweep")
@@ -73,35 +71,6 @@ def test_a_strategy_of_another_version_or_for_other_rules_is_refused(sweep: Path
         write_artifact(path, KIND, FORMAT, own, about)
         with pytest.raises(ValueError, match=reason):
             load_strategy(tmp_path)
-
-
-# ---------------------------------------------------------------------- kills
-
-
-class Killed(Exception):
-    """What stands for the end of the process."""
-
-
-def test_a_solve_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is killed again and again, each time before it has kept more, and ends with the same bytes."""
-    append, kept = tasks.append, list[str]()
-
-    def kill(file: Any, values: dict[str, Any]) -> None:
-        kept.append(values["key"])
-        if len(kept) % 2:
-            raise Killed
-        append(file, values)
-
-    solving.solve_into(tmp_path / "unbroken", LAST, GAP)
-    monkeypatch.setattr(tasks, "append", kill)
-    for _ in range(2):
-        with pytest.raises(Killed):
-            solving.solve_into(tmp_path / "broken", LAST, GAP)
-    solving.solve_into(tmp_path / "broken", LAST, GAP)
-    assert kept == ["deals 2", "deals 2", "deals 1", "deals 1"], "nothing that was kept is solved again"
-    one, other = ((tmp_path / name / STRATEGY).read_bytes() for name in ("broken", "unbroken"))
-    assert one == other
-    assert not list((tmp_path / "broken").glob("solved-*"))
 
 
 def test_what_was_kept_by_another_solve_or_of_other_trees_is_refused(
@@ -206,15 +175,3 @@ def test_the_commands(last: Path, tmp_path: Path) -> None:
     shown = krypenv("solve", last, "--at", Game(LAST, deck=DECK).position())
     assert shown.exit_code == 0, shown.output
     assert "seat 0 in deal 1" in shown.stdout
-
-
-def test_what_can_not_be_looked_at_is_refused(last: Path) -> None:
-    start = "rules: mini-sweep players=2; hand 0: AD 2D; hand 1: 3D 3S; table: 2S; stock: AS"
-    for words, sentence in (
-        ([last, "--at", start], "the position is one of 'mini-sweep players=2', and the strategy is for"),
-        (["mini-last", "--at", start], "the position is one of 'mini-sweep players=2', and the strategy is for"),
-        ([last], "--at shows what its strategy does"),
-        ([last, "--at", start, "--rule", "goal=high"], "leave out --rule and --out"),
-        (["mini-sweep", "--at", "rules: mini-sweep players=2; captured 0: rest"], "the game is over"),
-    ):
-        assert sentence in krypenv("solve", *words).stderr
