@@ -1,21 +1,39 @@
-"""Runs: tasks whose results survive a kill, are the same wherever they are done, and are told apart from others."""
+"""Runs: results survive kills, are the same wherever tasks are done, and lie in folders that others leave alone."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock
+from support.small_files import SETUP, STUDY, TINY, files_of, tiny_protocol
 
+from krypenv import Rules
 from krypenv.inputs.artifacts import encode_artifact, read_artifact, write_artifact
+from krypenv.inputs.files import write_whole
+from krypenv.training.data import DataSettings, make_data
+from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
+from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
+from krypenv.training.exploiting import ExploitSettings, exploit
+from krypenv.training.exploiting.exploiting import response_settings, train_response
+from krypenv.training.lab import run_study
+from krypenv.training.learn.run import train
+from krypenv.training.learn.settings import TrainSettings
 from krypenv.training.runs import HERE, Executor, Header, Task, executors, open_run
 from krypenv.training.runs.journal import JOURNAL, encode, read_journal
+from krypenv.training.runs.tasks import LOCK, is_empty, writing_to
+from krypenv.training.solving import save, solve, solve_into
 
 HEADER = Header("sum", {"rules": "krypkasino players=2", "seed": 3}, {"command": "krypenv sum"})
 RIGHT = {f"number {number}": number * number for number in range(6)}
@@ -56,13 +74,17 @@ def sums(folder: Path, tasks: list[Task], executor: Executor = HERE) -> dict[str
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_results_are_the_same_wherever_tasks_are_done_and_are_kept(tmp_path: Path, workers: int) -> None:
-    seen: list[tuple[int, int]] = []
+    seen: list[tuple[int, ...]] = []
+
+    def note(done: int, of: int) -> None:
+        seen.append((done, of, len(read_journal(tmp_path, "sum").results)))
+
     assert sums(tmp_path, squares(2)) == {"number 0": 0, "number 1": 1}
     more = {"deaths": tmp_path / "killed"} if workers > 1 else {}
     with open_run(tmp_path, HEADER, Executor(workers)) as run:
-        assert run.do_all(squares(**more), lambda done, of: seen.append((done, of))) == RIGHT
+        assert run.do_all(squares(**more), note) == RIGHT
     assert (tmp_path / "killed").exists() == (workers > 1)
-    assert seen == [(10 * done, 60) for done in range(2, 7)]
+    assert seen == [(10 * done, 60, done) for done in range(2, 7)], "what is told is on the disk"
     assert read_journal(tmp_path, "sum").results == RIGHT
     assert sums(tmp_path, [Task(each.key, wrong, each.arguments) for each in squares()]) == RIGHT
     with pytest.raises(ValueError, match="7 is no number"):
@@ -89,82 +111,27 @@ def test_files_are_kept_with_their_hash_and_made_again_where_they_are_gone(tmp_p
     assert sums(tmp_path, tasks) == first
 
 
-KILLED = """
-import sys, time
-from pathlib import Path
-from krypenv.training.runs import Executor, Header, Task, open_run
-
-def slow(number):
-    time.sleep(0.02)
-    return number * number
-
-with open_run(Path(sys.argv[1]), HEADER, Executor(int(sys.argv[2]))) as run:
-    for _ in run.do([Task(f"number {n}", slow, {"number": n}) for n in range(400)]):
-        print(len(run.results), flush=True)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_at_any_moment_nothing_finished_is_lost(tmp_path: Path, workers: int) -> None:
-    script, folder, told = tmp_path / "killed.py", tmp_path / "run", 0
-    script.write_text(KILLED.replace("HEADER", repr(HEADER)))
-    for lines in (1, 7, 20):
-        command = [sys.executable, str(script), str(folder), str(workers)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout
-            for _ in range(lines):
-                told = int(process.stdout.readline())
-            process.kill()
-        assert len(read_journal(folder, "sum").results) >= told
-    assert sums(folder, squares(400)) == {f"number {n}": n * n for n in range(400)}
-
-
 # ---------------------------------------------------------------------- the journal
 
 
-def test_a_torn_last_line_is_done_again(tmp_path: Path) -> None:
-    sums(tmp_path, squares())
-    journal = tmp_path / JOURNAL
-    whole = journal.read_bytes()
-    for cut in range(1, 46, 4):
-        journal.write_bytes(whole[:-cut])
-        assert len(read_journal(tmp_path, "sum").results) in (4, 5)
-        assert sums(tmp_path, squares()) == read_journal(tmp_path, "sum").results == RIGHT
-
-
-Change = Callable[[list[bytes]], list[bytes]]
-
-
 @pytest.mark.parametrize(
-    ("change", "header", "reason"),
+    ("change", "kind", "reason"),
     [
-        (lambda lines: [*lines[:2], lines[2].replace(b":1,", b":7,"), *lines[3:]], HEADER, "line 3 .* its checksum"),
-        (
-            lambda lines: [lines[0], lines[1].partition(b',"crc"')[0] + b"}", *lines[2:]],
-            HEADER,
-            "line 2 .* no checksum",
-        ),
-        (lambda lines: [lines[0].replace(b'"seed":3', b'"seed":4'), *lines[1:]], HEADER, "line 1 .* its checksum"),
-        (lambda lines: [*lines, *lines], HEADER, "line 8 .* is no result"),
-        (lambda lines: [lines[1], lines[0], *lines[2:]], HEADER, "a sum in format 1 is wanted"),
-        (lambda lines: [encode({"kind": "sum", "format": 9})[:-1]], HEADER, "of 'sum' in format 9, and a sum"),
-        (
-            lambda lines: lines,
-            HEADER._replace(identity={**HEADER.identity, "seed": 4}),
-            "a sum with seed 3, not 4; give",
-        ),
-        (lambda lines: lines, HEADER._replace(kind="eddy"), "is of 'sum' in format 1, and an eddy in format 1"),
+        (lambda lines: [*lines[:2], lines[2].replace(b":1,", b":7,"), *lines[3:]], "sum", "line 3 .* its checksum"),
+        (lambda lines: [lines[0], lines[1].partition(b',"crc"')[0] + b"}", *lines[2:]], "sum", "line 2 .* no checksum"),
+        (lambda lines: [*lines, *lines], "sum", "line 8 .* is no result"),
+        (lambda lines: [encode({"kind": "sum", "format": 9})[:-1]], "sum", "of 'sum' in format 9, and a sum"),
+        (lambda lines: lines, "eddy", "is of 'sum' in format 1, and an eddy in format 1"),
     ],
 )
-def test_a_changed_journal_and_another_run_are_refused_and_left_as_they_are(
-    tmp_path: Path, change: Change, header: Header, reason: str
+def test_a_changed_journal_and_one_of_another_kind_are_refused_and_left_as_they_are(
+    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]], kind: str, reason: str
 ) -> None:
     sums(tmp_path, squares())
     path = tmp_path / JOURNAL
     path.write_bytes(b"\n".join(change(path.read_bytes().splitlines())) + b"\n")
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=reason), open_run(tmp_path, header):
+    with pytest.raises(ValueError, match=reason), open_run(tmp_path, HEADER._replace(kind=kind)):
         pass
     assert path.read_bytes() == before
 
@@ -201,3 +168,140 @@ def test_an_artifact_gives_back_what_was_written_and_nothing_else_is_read(tmp_pa
         path.write_bytes(data)
         with pytest.raises(ValueError, match=r"some\.safetensors (was changed|is torn).*; remove it"):
             read_artifact(path, "model", 3)
+
+
+# ---------------------------------------------------------------------- two processes and one folder
+
+HELD = "another run is writing to .*; wait for its end"
+MINI = Rules.preset("mini-low")
+FEW: dict[str, Any] = {"agent": "greedy", "seeds": 0, "own": ("greedy",), "worlds": 2, "selection": 2, "deals": 2}
+SWEEP = Rules.preset("mini-sweep")
+
+
+def stop(done: int, of: int) -> None:
+    """Interrupt a score, whose journal is removed at its end."""
+    if done:
+        raise KeyboardInterrupt
+
+
+def score(out: Path, **more: Any) -> None:
+    """Begin a score."""
+    settings = {"agent": "greedy", "table": ("two",), "deals": 4, **more}
+    with tiny_protocol(), contextlib.suppress(KeyboardInterrupt):
+        score_agent(ScoreSettings(out=out / "score.json", **settings), stop)
+
+
+WORK: dict[str, Callable[..., Any]] = {  # what is done in a folder, with some of its settings changed
+    "train": lambda out: train(TrainSettings(**TINY, out=str(out)), quiet=True),
+    "response": lambda out: train_response(response_settings("greedy", MINI, out, 1, None), ""),
+    "save": lambda out: save(out, solve(SWEEP, gap=1.0, sees=True)),
+    "exploit": lambda out, **more: exploit(ExploitSettings(**{**FEW, "rules": "mini-low", "out": out, **more})),
+    "score": score,
+    "study": lambda out, **more: run_study(STUDY, replace(SETUP, **more), out),
+    "solve": lambda out, gap=0.5: solve_into(out, SWEEP, gap, 10),
+    "data": lambda out, **more: make_data(DataSettings(agent="random", rules="mini-low", games=2, out=out, **more)),
+    "arena": lambda out, **more: run_arena(
+        ArenaSettings(**{"agents": ("greedy", "random"), "rules": MINI, "out": out, "deals": 2, "luck": "off", **more})
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "run"
+    locked = folder / "score.json.part" if name == "score" else folder
+    locked.mkdir(parents=True)
+    with FileLock(locked / LOCK):
+        before = files_of(folder)
+        with pytest.raises(ValueError, match=HELD):
+            WORK[name](folder)
+        assert files_of(folder) == before
+
+
+OTHERS = {
+    "arena": (
+        ({"rules": Rules.preset("howto")}, "rules 'mini-low players=2', not 'howto players=2'"),
+        ({"agents": ("random", "greedy")}, "agents 1 name 'greedy', not 'random'"),
+        ({"seed": 1}, "seed 0, not 1"),
+        ({"chunk": 7}, "chunk 100, not 7"),
+        ({"luck": "on"}, "luck None, not 'rollouts by"),
+    ),
+    "score": (
+        ({"agent": "random"}, "agent .*"),
+        ({"deals": 2}, "deals 4, not 2"),
+        ({"table": ("three",)}, "tables .*"),
+    ),
+    "data": (({"seed": 1}, "seed 0, not 1"), ({"luck": True}, "luck False, not True")),
+    "study": (({"seed": 5}, "seed 0, not 5"), ({"luck": "on"}, "luck None, not .*'on'")),
+    "exploit": (({"luck": "off"}, "luck 'rollouts .*', not None"), ({"worlds": 3}, "worlds 2, not 3")),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_folder_of_other_work_is_refused_and_left_as_it_is(tmp_path: Path, name: str) -> None:
+    WORK[name](tmp_path)
+    before = files_of(tmp_path)
+    for changes, difference in OTHERS[name]:
+        with pytest.raises(ValueError, match=f"holds an? [a-z ]+ with {difference}.*; give another --out"):
+            WORK[name](tmp_path, **changes)
+        assert files_of(tmp_path) == before
+
+
+def test_a_lock_ends_with_its_process_and_is_held_against_threads_and_enclosing_blocks(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from krypenv.training.runs.tasks import writing_to\n"
+        "with writing_to(Path(sys.argv[1])):\n    os.kill(os.getpid(), 9)"
+    )
+    folder = tmp_path / "run"
+    assert subprocess.run([sys.executable, "-c", code, str(folder)], check=False).returncode == -9
+    assert (folder / LOCK).exists()
+    assert is_empty(folder)
+
+    def enter() -> None:
+        with pytest.raises(ValueError, match=HELD), writing_to(folder):
+            pass
+
+    with writing_to(folder), ThreadPoolExecutor(2) as threads:
+        for entered in [threads.submit(enter) for _ in range(2)]:
+            entered.result()
+        enter()
+
+
+# ---------------------------------------------------------------------- no room, no leave
+
+
+def full(*arguments: Any) -> Any:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("name", ["fsync", "replace"])
+def test_a_full_disk_names_the_file_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / "figures.json"
+    write_whole(path, b"old")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, name, full)
+        with pytest.raises(OSError, match="No space left on device") as error:
+            write_whole(path, b"new")
+    assert (error.value.filename, error.value.errno) == (str(path), errno.ENOSPC)
+    assert files_of(tmp_path) == {"figures.json": b"old"}
+
+
+def test_a_run_on_a_full_disk_names_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_run(tmp_path, Header("sum", {}, {})) as run:
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left on device") as error:
+            run.do_all([Task("one", int)])
+    assert error.value.filename == str(tmp_path / JOURNAL)
+
+
+def test_what_cannot_be_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "run", tmp_path / ("n" * 300)):
+        with pytest.raises(OSError, match=r".") as error, writing_to(path):
+            pass
+        assert str(error.value.filename).startswith(str(path))
+    name = "n" * 250 + ".json"  # as long as a name may be: the partial file's is not longer
+    write_whole(tmp_path / name, b"{}")
+    assert files_of(tmp_path)[name] == b"{}"
