@@ -1,22 +1,26 @@
-"""The official score: a frozen protocol, deals that follow from the agent, and a board of groups."""
+"""The official score: a frozen protocol, its board of groups, and files that are verified by replaying them."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from support.commands import krypenv
 from support.places import TESTS
+from support.small_files import forged, scores, tiny_protocol
 
 from krypenv import agents
 from krypenv.agents.champion import MODELS
 from krypenv.training.evaluation.arena.arena import play_shard
 from krypenv.training.evaluation.score import board, protocol
-from krypenv.training.evaluation.score.playing import identity_of, tasks_of
-from krypenv.training.evaluation.score.protocol import TABLES, OfficialTable, are_common, deals_of
+from krypenv.training.evaluation.score.playing import ScoreSettings, check_score, identity_of, score_agent, tasks_of
+from krypenv.training.evaluation.score.protocol import TABLES, OfficialTable, Score, are_common, deals_of, read_score
 
 FROZEN = TESTS / "score_v1.json"
 DIGEST = "0123456789abcdef" * 4
@@ -111,3 +115,118 @@ def test_common_deals_that_went_too_well_are_marked() -> None:
     assert not board.is_suspect(fair)
     assert board.is_suspect(fair + 10 * are_common(400))
     assert sum(board.is_suspect(random.normal(size=100)) for _ in range(2000)) < 12  # one of a thousand
+
+
+FAILING = "support.small_files:Failing"
+
+
+@pytest.fixture(name="tiny")
+def _tiny() -> Iterator[None]:
+    """The tiny protocol in place of the official one."""
+    with tiny_protocol():
+        yield
+
+
+def scored(path: Path, agent: Any = "tactician", deals: int = 2, table: tuple[str, ...] = ("two",)) -> Score:
+    """Play an agent for a score."""
+    return score_agent(ScoreSettings(agent=agent, out=path, deals=deals, table=table))
+
+
+# ---------------------------------------------------------------------- playing
+
+
+@pytest.mark.usefixtures("tiny")
+def test_an_agent_that_fails_forfeits_and_the_file_says_so(tmp_path: Path) -> None:
+    score = scored(tmp_path / "a.json", FAILING)
+    assert (score.agent, score.tables["two"].forfeits) == (FAILING, 8)
+    assert (score.tables["two"].raw == -protocol.TABLES["two"].rules.total_points).all()
+    assert check_score(tmp_path / "a.json", agent=FAILING) == (2, 4)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_agents_made_in_python_are_scored_under_names_of_their_own(tmp_path: Path) -> None:
+    """An agent plays as the string of the same agent does, and is passed again to be verified."""
+    mine, path = agents.make("tactician", protocol.TABLES["two"].rules), tmp_path / "mine.json"
+    for name in ("greedy", "search(worlds=9)", str(tmp_path), "module:Class", "", "a\nb", 3):
+        mine.name = name
+        with pytest.raises(ValueError, match="give the agent a name of its own"):
+            ScoreSettings(agent=mine, out=path)
+    mine.name = "mine"
+    score = scored(path, mine, table=())
+    assert (list(score.tables), score.agent, score.command) == (["two"], "mine", "")
+    assert (score.tables["two"].raw == scored(tmp_path / "string.json").tables["two"].raw).all()
+    with pytest.raises(ValueError, match="unknown agent 'mine'"):
+        check_score(path)
+    assert check_score(path, share=1.0, agent=mine) == (4, 4)
+
+
+# ---------------------------------------------------------------------- files
+
+
+def of_two(name: str, value: Any) -> Callable[[Any], Any]:
+    """A change of a field of table two."""
+    return lambda it: it["tables"]["two"].update({name: value})
+
+
+def of_deal(at: int, value: Any) -> Callable[[Any], Any]:
+    """A change of a number of the last deal against greedy at table two."""
+    return lambda it: it["tables"]["two"]["opponents"]["greedy"][-1].__setitem__(at, value)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_score_is_verified_by_replaying_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    scored(path, deals=6, table=())
+    assert check_score(path) == (4, 24)
+    assert check_score(path, share=1.0) == (24, 24)
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"forfeits":0', b'"forfeits":1', 1))
+    with pytest.raises(ValueError, match="was changed, for it does not agree with its checksum"):
+        check_score(path)
+    for change, reason in (
+        (of_deal(0, 99), "a replay: table two, against greedy, deal 5 has 99 to"),
+        (of_deal(2, 3.0), "deal 5 has .* points with 3.0 of luck and not"),
+    ):
+        path.write_bytes(forged(whole, change))
+        with pytest.raises(ValueError, match=reason):
+            check_score(path, share=1.0)
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda it: it.update(protocol="krypenv-score-0"), "of protocol 'krypenv-score-0', and this version"),
+        (lambda it: it["tables"].update(nine=it["tables"]["two"]), "tables.nine is no table; they are two, three"),
+        (lambda it: it["tables"]["two"]["opponents"].pop("greedy"), "is not the panel of the protocol"),
+        (lambda it: it["tables"]["two"]["opponents"]["greedy"].pop(), "tables.two is not whole"),
+        (of_two("deals", 2), "tables.two is not whole"),
+        (of_two("control", "0" * 12), "two has luck taken out by '000000000000', and this version"),
+        (of_deal(1, 0.5), r"tables.two.opponents.greedy\[3\]\[1\] should be a valid integer, not 0.5"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, change: Callable[[Any], Any], reason: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(forged(scores()[0], change))
+    with pytest.raises(ValueError, match=reason) as error:
+        read_score(path)
+    assert str(error.value).startswith(f"{path} is no score of this protocol: ")
+
+
+# ---------------------------------------------------------------------- the command
+
+
+@pytest.mark.usefixtures("tiny")
+def test_the_command_plays_checks_and_makes_a_board(tmp_path: Path) -> None:
+    folder = tmp_path / "scores"
+    for number, agent in enumerate(("greedy", "tactician(shed=True)")):
+        out = krypenv("score", agent, "--quick", "--out", folder / f"{number}.json").stdout
+        assert "tactician(shed=True)" in out
+        assert "three" in out
+    assert "of 16 deals replayed, all as in the file" in krypenv("score", "--check", folder / "0.json").stdout
+    assert krypenv("score", "--board", folder).exit_code == 0
+    page = (folder / "leaderboard.md").read_text()
+    for name in ("two", "three"):
+        part = page.partition(f"## {name}")[2].partition("## ")[0]
+        assert "| A | `greedy` |" in part
+        assert "| A | `tactician(shed=True)` |" in part  # four deals tell nothing apart
