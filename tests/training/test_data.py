@@ -8,15 +8,15 @@ import pickle
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.commands import krypenv
-from support.small_files import files_of
 
-from krypenv import Engine, Game, Rules
+from krypenv import Game, Rules
 from krypenv.inputs.words import to_install
 from krypenv.training.data import DataSettings, load, make_data, making
 from krypenv.training.data.card import CARD, write_card
@@ -26,9 +26,11 @@ from krypenv.training.evaluation.analysis.analysis import analyze
 RULES = {"krypkasino players=4 teams=2": (), "mini-high players=3 games=2": ("greedy",), "mulle-glimne": ("random",)}
 
 
-@pytest.fixture(autouse=True)
-def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "CHUNK", 2)
+@pytest.fixture(scope="module", autouse=True)
+def _small_files() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(making, "CHUNK", 2)
+        yield
 
 
 def settings_of(out: Path, **more: Any) -> DataSettings:
@@ -40,9 +42,7 @@ def settings_of(out: Path, **more: Any) -> DataSettings:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data set of three files, which no test changes."""
     folder = tmp_path_factory.mktemp("data") / "there"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(making, "CHUNK", 2)
-        make_data(settings_of(folder))
+    make_data(settings_of(folder))
     return folder
 
 
@@ -66,28 +66,23 @@ def games_of(rows: dict[str, np.ndarray]) -> list[list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("rules", RULES)
-def test_rows_are_the_games_that_an_engine_and_a_game_play(rules: str, tmp_path: Path) -> None:
+def test_rows_are_the_games_that_are_played(rules: str, tmp_path: Path) -> None:
     data = make_data(settings_of(tmp_path, rules=rules, against=RULES[rules]))
     its, games = Rules.parse(rules), games_of(data.arrays())
     assert len(games) == 5
     assert sum(map(len, games)) == len(data) == data.card["rows"]
     for rows in games:
-        engine, game, begun = Engine(its, 1, [rows[0]["seed"]]), Game(its, seed=int(rows[0]["seed"])), True
+        game = Game(its, seed=int(rows[0]["seed"]))
         for ply, row in enumerate(rows):
-            if game.is_over:
-                game = game.next_game()
-            assert (row["ply"], row["seat"], row["deal"]) == (ply, engine.seat[0], engine.state.deal_number[0])
-            assert np.array_equal(row["observation"], engine.observation[0])
-            assert np.array_equal(row["mask"], engine.action_mask[0])
-            assert not begun or row["move"] in map(str, game.legal_moves())
-            assert not engine.finished[0]
-            engine.step([row["action"]])
+            game = game.next_game() if game.is_over else game
+            assert (row["ply"], row["seat"], row["deal"]) == (ply, game.turn, game.deal_number)
+            assert np.array_equal(row["observation"], game.observation())
+            assert np.array_equal(row["mask"], game.action_mask())
             game.act(int(row["action"]))
-            begun = game.pending is None
-            assert not begun or str(game.last_move) == row["move"]
-        assert engine.finished[0]
-        sides = engine.final_scores[0].reshape(-1, its.num_teams).sum(axis=0)
-        sign = -1 if its.goal == "low" else 1
+            assert game.pending is not None or str(game.last_move) == row["move"]
+        assert game.session_over
+        scores = np.array(game.totals if its.games != 1 else game.scores())
+        sides, sign = scores.reshape(-1, its.num_teams).sum(axis=0), -1 if its.goal == "low" else 1
         for row in rows:
             own = sides[row["seat"] % its.num_teams]
             assert row["score"] == own
@@ -151,32 +146,17 @@ def test_values_and_luck_are_those_of_an_analysis(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- the same, however it is made
 
 
-def test_what_is_missing_is_played_and_another_data_set_is_left_alone(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_its_card_a_data_set_is_not_whole_and_files_that_are_there_are_not_played_again(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play = making.play_rows
-
-    def stop(games: Any) -> bytes:
-        if games.first == 2:
-            raise KeyboardInterrupt
-        return play(games)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(making, "play_rows", stop)
-        with pytest.raises(KeyboardInterrupt):
-            make_data(settings_of(tmp_path))
+    (copied / CARD).unlink()
     with pytest.raises(ValueError, match=rf"holds no whole data set: it has no {CARD}"):
-        load(tmp_path)
+        load(copied)
+    monkeypatch.setattr(making, "play_rows", pytest.fail)
     told: list[tuple[int, int]] = []
-    make_data(settings_of(tmp_path), lambda done, of: told.append((done, of)))
-    assert told == [(2, 5), (4, 5), (5, 5)]
-    before = files_of(tmp_path)
-    for path in folder.glob("*.parquet"):
-        assert before[path.name] == path.read_bytes()
-    for changes, sentence in (({"seed": 1}, "seed 0, not 1; give another --out"), ({"luck": True}, "luck False, not")):
-        with pytest.raises(ValueError, match=f"holds a data set with {sentence}"):
-            make_data(settings_of(tmp_path, **changes))
-        assert files_of(tmp_path) == before
+    make_data(settings_of(copied), lambda done, of: told.append((done, of)))
+    assert told == [(5, 5)]
+    assert len(load(copied)) > 0
 
 
 # ---------------------------------------------------------------------- the command
@@ -190,30 +170,13 @@ def test_the_command_tells_what_it_wrote(tmp_path: Path) -> None:
     assert data.card["command"] == f"krypenv data greedy --rules mini-low --out {tmp_path / 'x'} --games 3"
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["search", "--against", "greedy", "--values"], "greedy can't analyse what a seat sees"),
-        (["greedy", *["--against", "random"] * 30, "--players", "6"], "30 agents on 5 sides make more than 10,000 tab"),
-    ],
-)
-def test_bad_words_are_told_in_a_sentence_before_anything_is_written(
-    words: list[str], sentence: str, tmp_path: Path
-) -> None:
-    done = krypenv("data", *words, "--out", tmp_path / "x")
-    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
-    assert sentence in done.stderr
-    assert not (tmp_path / "x").exists()
-
-
 def test_without_pyarrow_it_says_what_to_install(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    sentence = f"data sets need pyarrow, which is not installed; {to_install('data')}"
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        make_data(settings_of(tmp_path / "x"))
+    sentence = f"^data sets need pyarrow, which is not installed; {re.escape(to_install('data'))}"
+    for use in (lambda: make_data(settings_of(tmp_path / "x")), lambda: load(folder)):
+        with pytest.raises(ValueError, match=sentence):
+            use()
     assert not (tmp_path / "x").exists()
-    with pytest.raises(ValueError, match=r"^data sets need pyarrow, which is not installed; "):
-        load(folder)
 
 
 # ---------------------------------------------------------------------- reading
@@ -236,23 +199,6 @@ def test_batches_are_all_rows_in_order_or_shuffled_by_a_seed(folder: Path) -> No
         next(data.batches(0))
 
 
-def test_a_torn_a_missing_and_an_additional_file_are_refused(copied: Path) -> None:
-    data, path = load(copied), copied / "games-00001.parquet"
-    good = path.read_bytes()
-    for changed in (b"", good[:-1], good[:90] + bytes([good[90] ^ 1]) + good[91:]):
-        path.write_bytes(changed)
-        for read in (lambda: load(copied), lambda: data.arrays("ply")):
-            with pytest.raises(ValueError, match=rf"{path.name} is torn or was changed"):
-                read()
-    path.unlink()
-    with pytest.raises(ValueError, match=rf"{path.name} is not there; the command on the card makes it anew"):
-        load(copied)
-    path.write_bytes(good)
-    shutil.copy(path, copied / "more.parquet")
-    with pytest.raises(ValueError, match=r"more\.parquet is not named by the card$"):
-        load(copied)
-
-
 class Trap:
     """What runs code where it is unpickled."""
 
@@ -260,19 +206,30 @@ class Trap:
         return pytest.fail, ("it was unpickled",)
 
 
-def test_a_foreign_file_is_refused_even_with_its_digest_on_the_card(copied: Path) -> None:
-    data, card = load(copied), json.loads((copied / CARD).read_bytes())
+def test_torn_missing_additional_and_foreign_files_are_refused_even_with_their_digest_on_the_card(copied: Path) -> None:
+    data, path = load(copied), copied / "games-00001.parquet"
+    good, card = path.read_bytes(), json.loads((copied / CARD).read_bytes())
     row = {name: [values[0]] for name, values in data.arrays().items()} | {"luck": [0.0]}
+    path.write_bytes(good[:-1])
+    for read in (lambda: load(copied), lambda: data.arrays("ply")):
+        with pytest.raises(ValueError, match=rf"{path.name} is torn or was changed"):
+            read()
     for foreign, sentence in (
         (pickle.dumps(Trap()), "is not Parquet, or has other columns"),
         (encode_rows(row, columns_of(data.rules, ["luck"])), "is not Parquet, or has other columns"),
         (encode_rows(row, columns_of(data.rules)), "has 1 rows, and the card"),
     ):
-        (copied / "games-00001.parquet").write_bytes(foreign)
+        path.write_bytes(foreign)
         card["files"][1]["sha256"] = hashlib.sha256(foreign).hexdigest()
         write_card(copied, card)
         with pytest.raises(ValueError, match=rf"games-00001\.parquet .*{sentence}"):
             load(copied)
+    path.rename(copied / "more.parquet")
+    with pytest.raises(ValueError, match=rf"{path.name} is not there; the command on the card makes it anew"):
+        load(copied)
+    path.write_bytes(good)
+    with pytest.raises(ValueError, match=r"more\.parquet is not named by the card$"):
+        load(copied)
 
 
 def test_a_foreign_card_is_refused(copied: Path) -> None:

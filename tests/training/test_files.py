@@ -27,7 +27,6 @@ from krypenv.agents.neural.network import (
     shape_of,
 )
 from krypenv.inputs.files import read_json
-from krypenv.inputs.schema import Line, a_list, a_record, check, whole
 from krypenv.observation import LARGEST_SIZE
 
 # ---------------------------------------------------------------------- JSON and schemas
@@ -46,22 +45,6 @@ def test_what_is_no_json_is_told_with_the_name_of_its_file(tmp_path: Path) -> No
     assert read_json(path) == {"a": 2}
 
 
-def test_a_schema_names_the_place() -> None:
-    schema = a_record({"scores": a_list(whole(0, 9), 2, 4)}, {"name": Line, "share": float}, more=False)
-    check(schema, {"scores": [1, 2, 9], "share": 0.5})
-    for value, sentence in (
-        ({"scores": [1, 2, 3, 10]}, r"scores\[3\] should be less than or equal to 9, not 10"),
-        ({"scores": [1, True]}, r"scores\[1\] should be .* not True"),
-        ({"scores": [1]}, r"scores should have at least 2 items, not \[1\]"),
-        ({}, "scores is missing"),
-        ({"scores": [1, 2], "share": "1"}, "share should be a valid number, not '1'"),
-        ({"scores": [1, 2], "names": 3}, "names is not known"),
-        (3, "all of it should be an object, not 3"),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            check(schema, value)
-
-
 # ---------------------------------------------------------------------- models
 
 
@@ -73,34 +56,22 @@ def folder(tmp_path: Path) -> Path:
     return save_model(tmp_path / "model", some_arrays(SMALL), Rules.preset())
 
 
-def check_refused(folder: Path, data: bytes, reason: str) -> None:
-    """Give a model other weights, whose hash is right, and see that it is refused."""
-    (folder / WEIGHTS).write_bytes(data)
-    card = json.loads((folder / CARD).read_text())
-    (folder / CARD).write_text(json.dumps({**card, "weights_sha256": hashlib.sha256(data).hexdigest()}))
-    with pytest.raises(ModelError, match=reason):
-        load_model(folder)
-
-
-@pytest.mark.parametrize("name", ["score.bias", "hidden.weight", "kinds.weight"])
-def test_weights_without_end_are_no_model(folder: Path, name: str) -> None:
-    for value, reason in ((float("nan"), "or none"), (-float("inf"), "beyond 1000"), (-1e36, "beyond 1000")):
-        weights = some_arrays(SMALL)
-        weights[name].reshape(-1)[-1] = value
-        check_refused(folder, safetensors.numpy.save(weights), rf"don't fit the network .* {reason}")
-
-
 def test_weights_of_another_type_are_no_model(folder: Path) -> None:
+    """Even with their digest on the card."""
     weights = some_arrays(SMALL)
-    for dtype in ("float64", "int64"):
-        changed = {**weights, "judge.weight": weights["judge.weight"].astype(dtype)}
-        reason = rf"tensor 'judge.weight' of {dtype} \(4, 12\), and it is to be of float32 \(4, 12\)"
-        check_refused(folder, safetensors.numpy.save(changed), reason)
+    doubled = {**weights, "judge.weight": weights["judge.weight"].astype("float64")}
     data = safetensors.numpy.save({name: each.astype(np.float16) for name, each in weights.items()})
     end = 8 + int.from_bytes(data[:8], "little")
     header = data[8:end].replace(b'"F16"', b'"BF16"')
-    data = len(header).to_bytes(8, "little") + header + data[end:]
-    check_refused(folder, data, "has a tensor of the type 'BF16', which NumPy does not know")
+    for changed, reason in (
+        (safetensors.numpy.save(doubled), r"tensor 'judge.weight' of float64 \(4, 12\), and it is to be of float32"),
+        (len(header).to_bytes(8, "little") + header + data[end:], "has a tensor of the type 'BF16', which NumPy"),
+    ):
+        (folder / WEIGHTS).write_bytes(changed)
+        card = json.loads((folder / CARD).read_text())
+        (folder / CARD).write_text(json.dumps({**card, "weights_sha256": hashlib.sha256(changed).hexdigest()}))
+        with pytest.raises(ModelError, match=reason):
+            load_model(folder)
 
 
 def test_a_network_without_end_is_refused_before_it_is_made(folder: Path) -> None:

@@ -4,6 +4,7 @@ import io
 
 import pytest
 from rich.console import Console
+from support.games import SMALL
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.scripted import Tactician
@@ -18,11 +19,7 @@ from krypenv.training.runs import progress
 from krypenv.training.runs.progress import COMPILING, compiling
 
 HOUR = 3600.0
-SMALL = {
-    "envs": 16, "steps": 4, "batch": 64, "epochs": 1, "curve_deals": 2, "deals": 2, "context": 16, "card": 8,
-    "embedding": 4, "against": ("greedy",), "yardstick": "greedy", "opponents": ("past", "tactician"),
-    "opponent_share": 0.5, "rule": ("sweep_points=4",),
-}  # fmt: skip
+TINY = {**SMALL, "against": ("greedy",), "opponents": ("past", "tactician"), "rule": ("sweep_points=4",)}
 
 
 class Clock:
@@ -61,7 +58,7 @@ def test_minutes_count_updates_alone_and_a_resumed_run_has_those_that_are_left(c
         return duplicate_match(*given, **named)
 
     monkeypatch.setattr(run, "duplicate_match", slow_match)
-    session = TrainingRun(TrainSettings(minutes=0.5, curve_every=60.0, **SMALL), tmp_path)
+    session = TrainingRun(TrainSettings(minutes=0.5, **{**TINY, "curve_every": 60.0}), tmp_path)
     session.train(Console(quiet=True))
     assert clock.now - 1000.0 > HOUR
     assert (session.seconds, session.updates) == (30.0, 5)
@@ -75,28 +72,19 @@ def test_minutes_count_updates_alone_and_a_resumed_run_has_those_that_are_left(c
     assert [point.seconds for point in again.curve] == [0.0, 6.0, 18.0, 30.0, 48.0, 60.0], "close at the beginning"
 
 
-def told(terminal, work):
-    """What is printed while some work is done."""
-    written = io.StringIO()
-    with compiling(Console(file=written, force_terminal=terminal, width=100)):
-        work()
-    return written.getvalue()
-
-
-def fresh_kernels():
-    for _ in range(2):
-        made = {}
-        exec("def add(x):\n    return x + 1", made)  # in no file: it can't be kept
-        kernel(made["add"])(1)
-
-
 @pytest.mark.skipif(JIT_IS_OFF, reason="as plain Python, nothing is compiled")
 @pytest.mark.parametrize("terminal", [False, True])
 def test_a_line_says_once_that_kernels_are_compiled_and_only_then(terminal):
-    assert told(terminal, fresh_kernels).count(COMPILING) == 1
-    engine = Engine(Rules.preset("mini-low"), 2)
+    written, engine = io.StringIO(), Engine(Rules.preset("mini-low"), 2)
     engine.step(engine.sample_actions())
-    assert told(terminal, lambda: engine.step(engine.sample_actions())) == ""
+    with compiling(Console(file=written, force_terminal=terminal, width=100)):
+        engine.step(engine.sample_actions())
+        assert written.getvalue() == ""
+        for _ in range(2):
+            made = {}
+            exec("def add(x):\n    return x + 1", made)  # in no file: it can't be kept
+            kernel(made["add"])(1)
+    assert written.getvalue().count(COMPILING) == 1
 
 
 def test_without_a_terminal_there_are_lines_now_and_then_and_the_last_one(monkeypatch):

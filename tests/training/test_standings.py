@@ -46,18 +46,6 @@ def test_every_match_is_balanced_and_every_two_agents_meet_equally_often(sides, 
 # ---------------------------------------------------------------------- margins and their intervals
 
 
-def simulate(skills, sides, deals, rng):
-    """Games of agents whose margins are the differences of their skills, with luck that the games of a deal share."""
-    luck = rng.normal(0.0, 10.0, (deals, len(skills)))
-    seatings = [
-        np.roll(lineup, turn) for lineup in itertools.combinations(range(len(skills)), sides) for turn in range(sides)
-    ]
-    scores = [(luck - skills)[:, seating] + rng.normal(0.0, 5.0, (deals, sides)) for seating in seatings]
-    return games_of(
-        np.tile(np.arange(deals), len(seatings)), np.repeat(seatings, deals, axis=0), np.concatenate(scores)
-    )
-
-
 def duels(wins, deals=20):
     """Games of two sides with clear margins: `wins` maps pairs of agents to the points by which the first one wins."""
     rng, rows = np.random.default_rng(0), []
@@ -110,18 +98,6 @@ def test_margins_are_those_of_single_games_averaged_by_deal(sides, agents):
     assert [agent.mu for agent in shuffled.agents] == pytest.approx([agent.mu for agent in result.agents])
 
 
-def test_over_the_field_an_interval_is_that_of_the_deals_where_all_tables_play_them():
-    """All games of a deal share its luck, so they are one sample."""
-    games = simulate(np.array([3.0, 0.0, -1.0, -8.0]), 3, 25, np.random.default_rng(1))
-    for standing in standings(games).agents:
-        own = games.agents == games.names.index(standing.agent)
-        playing = own.any(axis=1)
-        scores, own = games.scores[playing], own[playing]
-        leads = (scores * ~own).sum(axis=1) / 2 - (scores * own).sum(axis=1)
-        samples = [leads[games.deal[playing] == deal].mean() for deal in range(25)]
-        assert (standing.margin, standing.low, standing.high) == pytest.approx(interval(samples))
-
-
 def test_an_interval_over_tables_of_unequal_length_done_by_hand():
     """A is 3, 5 and 7 points ahead of B, and 2 and 0 behind C: what each deal adds to the mean of the tables counts."""
     leads = {(0, 1): (3, 5, 7), (0, 2): (-2, 0)}
@@ -147,7 +123,7 @@ def test_alpha_rank_shares_a_cycle_and_takes_undecided_pairs_for_even():
     result = standings(duels(cycle | {(agent, 3): 20 for agent in range(3)}))
     assert result.agents[-1].agent == "D"
     assert [agent.alpha_rank for agent in result.agents] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0], abs=1e-4)
-    level = standings(simulate(np.zeros(2), 2, 8, np.random.default_rng(3)))
+    level = standings(duels({(0, 1): 0}))
     assert [agent.alpha_rank for agent in level.agents] == pytest.approx([0.5, 0.5])
 
 
