@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from krypenv import Rules, agents
+from krypenv import Engine, Rules, agents
 from krypenv.features import width_of
 from krypenv.observation import history_size
 from krypenv.training import ArenaSettings, run_arena
@@ -13,6 +13,15 @@ from krypenv.training.evaluation.arena.arena import Games
 
 RULES = Rules.preset("krypkasino")
 HAND = slice(0, 52)  # of the observation
+
+
+def positions(rules, games=60, plies=37):
+    """Games up to some plies on, with takes pending in some rows."""
+    engine, last = Engine(rules, games, seed=5), np.random.default_rng(5).integers(0, plies + 1, games)
+    for ply in range(plies):
+        rows = np.flatnonzero(ply < last)
+        engine.step(engine.sample_actions(rows), rows)
+    return engine
 
 
 class Lowest:
