@@ -1,7 +1,6 @@
 """The arena: the same deals for all, forfeits, cheaters, folders that more deals extend, its command, refusals."""
 
 import json
-import os
 import shlex
 
 import numpy as np
@@ -77,12 +76,9 @@ def test_at_any_table_each_deal_is_played_in_all_seatings(tmp_path, text, agents
     assert sorted(map(tuple, np.column_stack([games.deal, games.agents]).tolist())) == wanted
 
 
-def test_all_matches_play_the_same_deals(tmp_path):
+def test_all_matches_play_the_same_deals_in_all_seatings(tmp_path):
     games = arena(tmp_path, LOW, ("twin", Lowest), ("third", Lowest), deals=10)
-    first = games.scores[: 2 * 10]
-    assert np.array_equal(games.scores, np.tile(first, (3, 1)))
-    assert np.array_equal(first[::2], first[1::2])  # in both seatings, as everybody plays alike
-    assert not standings(games).payoffs.margin[np.triu_indices(3, 1)].any()
+    assert np.array_equal(games.scores, np.tile(games.scores[:20:2].repeat(2, axis=0), (3, 1)))
 
 
 @pytest.mark.parametrize("text", ["krypkasino", "kasino-sweden", "kasino-finland goal=low"])
@@ -152,8 +148,8 @@ def test_a_faulty_agent_loses_its_games_and_nothing_else_changes(tmp_path, fault
 def test_who_forfeits_has_all_points_where_low_scores_win_and_none_where_high_ones_do(text, points):
     rules = Rules.parse(text)
     assert all_points(rules) == points
-    lost = points * rules.games
-    assert forfeit_scores(rules, 1) == ([0, lost] if rules.goal == "low" else [lost, 0])
+    assert sorted(forfeit_scores(rules, 1)) == [0, points * rules.games]
+    assert forfeit_scores(rules, 1)[1] == (points * rules.games if rules.goal == "low" else 0)
 
 
 def test_g2_h2_a_game_has_a_mulle_of_each_kind_at_its_hand_value():
@@ -197,42 +193,23 @@ def test_more_deals_extend_an_arena_and_fewer_leave_it(tmp_path):
     players[0].name = "mine"
     whole = arena(tmp_path / "whole", *players, deals=30, chunk=8, luck="on")
     for deals in (3, 11, 30, 5, 30):
-        seen = []
-        games = arena(tmp_path / "steps", *players, deals=deals, chunk=8, luck="on",
-                      progress=lambda *at, seen=seen: seen.append(at))  # fmt: skip
-    assert seen == [(60, 60)]
+        games = arena(tmp_path / "steps", *players, deals=deals, chunk=8, luck="on")
     assert same_games(games, whole)
     assert np.array_equal(games.luck, whole.luck)
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"rules": Rules.preset("howto")}, "rules 'krypkasino players=2', not 'howto players=2'; give another --out"),
-        ({"agents": (HIGH, LOW)}, "agents 1 name 'lowest', not 'highest'"),
-        ({"seed": 1}, "seed 0, not 1"),
-        ({"chunk": 7}, "chunk 100, not 7"),
-        ({"luck": "on"}, "luck None, not 'rollouts by"),
-    ],
-)
-def test_a_folder_of_another_arena_is_refused_and_left_as_it_is(tmp_path, options, sentence):
-    arena(tmp_path, LOW, HIGH, deals=2)
-    before = (tmp_path / JOURNAL).read_bytes()
-    with pytest.raises(ValueError, match=f"an arena with {sentence}"):
-        arena(tmp_path, *options.pop("agents", (LOW, HIGH)), deals=9, **options)
-    assert (tmp_path / JOURNAL).read_bytes() == before
-
-
 def test_a_folder_without_games_of_an_arena_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="holds no results of an arena"):
-        load_games(tmp_path)
-    arena(tmp_path, LOW, HIGH, deals=2)
-    (tmp_path / JOURNAL).write_bytes((tmp_path / JOURNAL).read_bytes().split(b"\n")[0] + b"\n")
-    with pytest.raises(ValueError, match="played no games yet"):
-        load_games(tmp_path)
-    (tmp_path / JOURNAL).write_bytes(encode({"kind": "study", "format": 1}) + b'{"key": "a", "result": 1}\n')
-    with pytest.raises(ValueError, match="is of 'study' in format 1, and an arena"):
-        load_games(tmp_path)
+    arena(tmp_path / "other", LOW, HIGH, deals=2)
+    header = (tmp_path / "other" / JOURNAL).read_bytes().split(b"\n")[0] + b"\n"
+    for journal, sentence in (
+        (None, "holds no results of an arena"),
+        (header, "played no games yet"),
+        (encode({"kind": "study", "format": 1}), "is of 'study' in format 1, and an arena"),
+    ):
+        if journal:
+            (tmp_path / JOURNAL).write_bytes(journal)
+        with pytest.raises(ValueError, match=sentence):
+            load_games(tmp_path)
 
 
 # ---------------------------------------------------------------------- the command, and what is refused
@@ -242,36 +219,13 @@ def test_the_command_plays_prints_and_goes_on_and_its_results_say_how_they_were_
     folder, file = tmp_path / "runs" / "arena", tmp_path / "figures.json"
     words = "arena", "tactician(shed=True)", "greedy", "--chunk", 10, "--luck", "on", "--seed", 3, "--out", folder
     done = krypenv(*words, "--deals", 20, "--deals-from", "test", "--json", file)
-    assert done.exit_code == 0, done.output
-    assert "20 deals of test v1, 40 games, 0 of them played before" in done.stdout
+    assert "20 deals of test v1, 40 games, 0 of them played before" in done.stdout, done.output
     figures = json.loads(file.read_text())
-    assert figures["arena"]["about"]["deals"] == 20
-    assert figures["standings"]["games"] == 40
+    assert (figures["arena"]["about"]["deals"], figures["standings"]["games"]) == (20, 40)
     for table in ("payoffs", "adjusted"):
         assert f"{figures['standings'][table]['margin'][0][1]:+.2f}" in done.stdout
     _, identity, about = read_journal(folder, "arena").header
-    assert [agent["name"] for agent in identity["agents"]] == ["tactician(shed=True)", "greedy"]
     assert (identity["rules"], identity["deals_list"], identity["seed"]) == (str(RULES), "test v1", 3)
     assert {"krypenv", "numpy", "numba"} <= set(about["machine"])
     again = krypenv(*shlex.split(about["command"])[1:], "--deals", 30)
-    assert again.exit_code == 0, again.output
-    assert "60 games, 40 of them played before" in again.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("greedy", "an arena needs at least two agents, not 1"),
-        ("greedy random greedy()", "greedy is named twice"),
-        ("greedy random --first 3", "first is a number of the 2 agents, or 0"),
-        ("greedy random --chunk 1 --deals 200001", "at most 200,000 chunks over all its matches, not 200,001"),
-    ],
-)
-def test_what_is_wrong_is_told_in_one_sentence_and_nothing_written(tmp_path, monkeypatch, arguments, sentence):
-    monkeypatch.chdir(tmp_path)
-    done = krypenv("arena", "--out", "arena", *arguments.split())
-    assert done.exit_code == 2
-    assert done.stderr.startswith("krypenv: ")
-    assert sentence in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert os.listdir() == []
+    assert "60 games, 40 of them played before" in again.stdout, again.output

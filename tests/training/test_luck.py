@@ -100,15 +100,13 @@ def test_the_luck_of_all_deals_is_zero_on_average_and_less_is_left_to_chance(tex
 
 
 def test_luck_is_the_same_for_any_number_of_games_at_once(monkeypatch):
-    def measured(deals):
+    found = []
+    for at_once in (meters.AT_ONCE, 5 * 17):  # the second: five games with their redeals
+        monkeypatch.setattr(meters, "AT_ONCE", at_once)
         players, meter = [Lowest(MAIN), Highest(MAIN)], Meter(MAIN, control_of(MAIN))
-        return play_duplicates(players, MAIN, deal_seeds(3, deals), meter).luck
-
-    few, many = measured(3), measured(12)
-    assert few.any()
-    assert (few == many[:3]).all()
-    monkeypatch.setattr(meters, "AT_ONCE", 5 * 17)  # five games with their redeals
-    assert (measured(12) == many).all()
+        found.append(play_duplicates(players, MAIN, deal_seeds(3, 12), meter).luck)
+    assert found[0].any()
+    assert (found[0] == found[1]).all()
 
 
 # ---------------------------------------------------------------------- where it is taken out
@@ -205,12 +203,9 @@ def test_a_game_from_a_position_has_the_luck_of_the_deals_that_follow():
     for move in game.moves[43:]:
         later.push(move)
     whole, part = luck_of_game(game), luck_of_game(later)
-    assert part.deals == whole.deals[5:]
-    assert part.luck.tolist() == whole.luck[5:].tolist()
-    assert part.margins.tolist() == whole.margins[5:].tolist()
-    assert whole.is_whole
-    assert part.is_over
-    assert not part.is_whole
+    for name in ("deals", "luck", "margins"):
+        assert np.array_equal(getattr(part, name), getattr(whole, name)[5:])
+    assert (whole.is_whole, part.is_whole, part.is_over) == (True, False, True)
     assert part.tell(0).startswith("From deal 6 on, you ")
 
 
