@@ -1,4 +1,5 @@
-"""Golden narration: the rules of every preset in full, and a random game as one seat is told it, in each language.
+"""Golden narration: the rules of every preset in full, and a random game as one seat is told it, in each language;
+and what pictures say.
 
 `make golden` writes `tests/narration/` anew; the diff shows what a change altered.
 """
@@ -8,12 +9,14 @@ from __future__ import annotations
 import random
 
 import pytest
-from pytest_regressions.file_regression import FileRegressionFixture
+from support.games import play_out
 from support.places import TESTS
 from support.playthroughs import GAMES
 
 from krypenv import Game, Rules
 from krypenv.game.moves import Move
+from krypenv.pictures.scene import lay_out
+from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import LANGUAGES
 
@@ -22,32 +25,23 @@ SHOWN_DEALS = 2  # at the beginning of a game; its last deal too
 TEXTS = [(language, name) for language in LANGUAGES for name in [*Rules.presets(), "variants"]]
 
 
-def narration(language: str, name: str) -> str:
-    """Return the golden narration of a preset, or the five lines of all variants."""
-    return _variants(language) if name == "variants" else _preset(language, name)
-
-
-def _variants(language: str) -> str:
-    """Return the five lines of each kind of rules that has a playthrough."""
+def narration(language, name):
+    """The rules of a preset in full and a game of it, or the five lines of each kind of rules with a playthrough."""
     lines = []
-    for text in GAMES.values():
-        told = Narrator(Rules.parse(text), language=language).lines()
-        lines += [f"[{text}]", *(f"{heading}: {line}" for heading, line in told), ""]
-    return "\n".join(lines)
-
-
-def _preset(language: str, name: str) -> str:
-    """Return the rules of a preset in full, and a game of it."""
+    if name == "variants":
+        for text in GAMES.values():
+            told = Narrator(Rules.parse(text), language=language).lines()
+            lines += [f"[{text}]", *(f"{heading}: {line}" for heading, line in told), ""]
+        return "\n".join(lines)
     rules = Rules.preset(name)
     narrator = Narrator(rules, ["", "champion"], 0, language)
-    lines = [f"[{rules}]", ""]
     for heading, paragraphs in narrator.in_full():
         lines += [heading, *(f"  {paragraph}" for paragraph in paragraphs), ""]
-    return "\n".join([*lines, *_game(narrator, rules)]) + "\n"
+    return "\n".join([f"[{rules}]", "", *lines, *told_game(narrator, rules)]) + "\n"
 
 
-def _game(narrator: Narrator, rules: Rules) -> list[str]:
-    """Return a random game as seat 0 is told it, and why its cards can't take the first two of the table."""
+def told_game(narrator, rules):
+    """A random game as seat 0 is told it, and why its cards can't take the first two of the table."""
     game, chooser, lines, deal = Game(rules, seed=1), random.Random(2), [], 0
     shown = {*range(1, SHOWN_DEALS + 1), len(rules.deal_sizes())}
     while not game.is_over:
@@ -56,8 +50,7 @@ def _game(narrator: Narrator, rules: Rules) -> list[str]:
             lines += ["", narrator.deal(game)]
             tried = [Move(card, tuple(game.table[:2])) for card in game.hand(game.turn)] if game.turn == 0 else []
             lines += [f"  ({narrator.why(game, move)})" for move in tried]
-        deal = game.deal_number
-        before = game.copy()
+        deal, before = game.deal_number, game.copy()
         game.push(chooser.choice(game.legal_moves()))
         lines += [f"  {narrator.play(before, game)}"] if is_shown else []
         said = narrator.announcement(game) if not game.is_over and game.deal_number == deal else ""
@@ -66,10 +59,28 @@ def _game(narrator: Narrator, rules: Rules) -> list[str]:
 
 
 @pytest.mark.parametrize(("language", "name"), TEXTS)
-def test_narration_is_as_stored(language: str, name: str, file_regression: FileRegressionFixture) -> None:
+def test_narration_is_as_stored(language, name, file_regression):
     told = narration(language, name)
     file_regression.check(told, encoding="utf-8", fullpath=FOLDER / language / f"{name}.txt")
 
 
-def test_no_narration_is_left_over() -> None:
+def test_no_narration_is_left_over():
     assert {(path.parent.name, path.stem) for path in FOLDER.glob("*/*")} == set(TEXTS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", ["krypkasino players=6 teams=3", "mini-low games=2", "mulle-glimne players=4 teams=2"])
+def test_pictures_tell_every_play_and_at_the_end_every_point(text, language):
+    game = play_out(Game(Rules.parse(text), seed=2))
+    narrator, twin = Narrator(game.rules, language=language), game.rewound()
+    for move in game.moves:
+        before = twin.copy()
+        twin.push(move)
+        things = [thing for thing in lay_out(twin, (), said=said_of(twin, narrator, before)) if thing.text]
+        assert narrator.table_title in [thing.text for thing in things if thing.place == "head"]
+        told = " ".join(thing.text for thing in things if thing.place == "last")
+        assert told == narrator.play(before, twin)
+    cells, sheet = [thing.text for thing in things if thing.place == "sheet"], narrator.sheet(game)
+    assert {entry.label for entry in sheet.entries} <= set(cells)
+    at = len(cells) - cells[::-1].index(narrator.say("sheet.score"))
+    assert cells[at : at + game.rules.players] == [str(score) for score in game.scores()]
