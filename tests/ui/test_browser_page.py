@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections import Counter
 
@@ -91,15 +90,12 @@ def test_a_game_is_played_by_keys_alone(browser):
                 page.keyboard.press("Enter")
 
 
-def test_two_people_see_their_own_hands_alone_and_an_agent_plays_until_the_other_one_comes(browser):
-    told = {0: [], 1: []}
+def test_two_people_play_an_agent_until_the_other_one_comes_and_they_end_the_game_together(browser):
     with table_at(lambda: hosted("mini-low", (PERSON, PERSON))) as address, contextlib.ExitStack() as held:
 
         def sits(seat):
             page = held.enter_context(opened(browser, f"{address}#{KEYS.seats[seat]}"))
-            hear = lambda frame: told[seat].append(json.loads(frame))  # noqa: E731
-            page.on("websocket", lambda socket: socket.on("framereceived", hear))
-            page.reload()  # a closed page comes back to its seat, and what it is told is listened to
+            page.reload()  # a closed page comes back to its seat
             page.wait_for_selector(".hand .card")
             return page
 
@@ -127,12 +123,6 @@ def test_two_people_see_their_own_hands_alone_and_an_agent_plays_until_the_other
         two.get_by_role("button", name="Agree to end").click()
         for page in (one, two):
             expect(page.locator(".sheet h2")).to_contain_text("The game was ended by agreement.")
-    deck = Game(hosted("mini-low").game.rules, seed=3)
-    for seat, messages in told.items():
-        hands = [{*message["view"]["hand"]} for message in messages]
-        assert all(message["view"]["seat"] == seat for message in messages)
-        assert hands[0] <= {*deck.hand(seat)}
-        assert {*deck.hand(1 - seat)} not in hands
 
 
 # ---------------------------------------------------------------------- decisions
@@ -285,9 +275,9 @@ def test_a_hint_is_bars_with_numbers_for_which_nobody_waits_and_moves_are_taken_
         expect(log).not_to_contain_text("You played")
 
 
-@pytest.mark.parametrize("way", [{}, {"width": 360, "height": 740, "has_touch": True}])
-def test_a_first_visit_teaches_or_plays_and_later_a_table_for_people_is_set(browser, way):
-    with table_at(lambda: None) as address, opened(browser, address, **way) as page:
+@pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
+def test_a_first_visit_teaches_or_plays_and_later_a_table_for_people_is_set(browser, size):
+    with table_at(lambda: None) as address, opened(browser, address, *size) as page:
         check_page(page)
         expect(page.get_by_role("link", name="Teach me")).to_be_visible()
         page.get_by_role("button", name="Play", exact=True).click()
@@ -335,11 +325,10 @@ def test_an_agent_that_fails_is_told_and_tried_again_and_nothing_moves_where_tha
         expect(page.locator(".log")).to_contain_text("Greedy played")
         page.wait_for_selector(".last.fresh")
         assert page.evaluate("document.getAnimations().length") == 0
-        backgrounds = set()
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            backgrounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-        assert len(backgrounds) == 2
+        ground = lambda: page.evaluate("getComputedStyle(document.body).backgroundColor")  # noqa: E731
+        light = ground()
+        page.emulate_media(color_scheme="dark")
+        assert ground() != light
 
 
 def test_who_watches_sees_no_hand_and_a_link_that_leads_nowhere_says_so(browser):
