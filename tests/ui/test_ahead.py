@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -27,10 +28,6 @@ def marks(tmp_path, monkeypatch):
     return tmp_path
 
 
-def fail(table):
-    raise RuntimeError(table)
-
-
 def done(*arguments):
     """What compiles ahead, once its process has ended."""
     ahead = Ahead(*arguments)
@@ -49,7 +46,7 @@ def test_what_was_compiled_before_takes_no_process(marks):
 
 
 def test_it_is_done_with_what_fails_and_leaves_no_mark_of_it(marks, capfd):
-    done(MINI, ["oracle-deck", "none/such", "no_module:A"], "nobody", fail)
+    done(MINI, ["oracle-deck", "none/such", "no_module:A"], "nobody", int)  # no table is a number
     assert capfd.readouterr() == ("", "")
     assert not list(marks.iterdir())
 
@@ -67,21 +64,12 @@ def test_it_ends_when_it_is_closed_and_nobody_waits_for_one_that_was_killed(monk
 
 
 def test_a_person_is_told_what_they_wait_for(tmp_path):
-    class Slow:
-        def __init__(self):
-            self.waits = []
-
-        def is_done(self, part):
-            return part in self.waits
-
-        def wait(self, part):
-            self.waits.append(part)
-
-    out, ahead, lines = io.StringIO(), Slow(), iter(["1", "hint", "q"])
+    out, waits, lines = io.StringIO(), [], iter(["1", "hint", "q"])
+    ahead = SimpleNamespace(is_done=waits.__contains__, wait=waits.append)
     console = Console(file=out, width=80, force_terminal=True, _environ={"TERM": "xterm"})
     table = Table(Game(MINI, seed=3), 0, ["random"])
     Terminal(table, tmp_path / "game.krk", "greedy", console, read=lambda _: next(lines), ahead=ahead).run()
-    assert ahead.waits == [OTHERS, HINT]
+    assert waits == [OTHERS, HINT]
     assert "Compiling, once" in out.getvalue()
 
 
