@@ -150,12 +150,13 @@ class Page:
     """A page without a browser."""
 
     def __init__(self, socket):
-        self.socket, self.told = socket, {}
+        self.socket, self.told, self.heard = socket, {}, []
 
     def read(self, until=lambda told: True):
-        """Read new messages until one is as it should be, and return it."""
+        """Read new messages until one is as it should be, and return it; `heard` has them all."""
         while True:
             self.told = within(WAIT, self.socket.receive_json)
+            self.heard.append(self.told)
             if self.told["type"] != "wait" and until(self.told):
                 return self.told
 
@@ -199,9 +200,9 @@ class Page:
 
 
 @contextlib.contextmanager
-def page(client, key="", origin=ADDRESS):
-    """A page at its seat, which has got its first view."""
-    with client.websocket_connect(f"{WEB}socket", headers={"origin": origin}) as socket:
+def page(client, key="", origin=ADDRESS, path="socket"):
+    """A page of a table, or of who learns or studies, which has got its first message."""
+    with client.websocket_connect(f"{WEB}{path}", headers={"origin": origin}) as socket:
         one = Page(socket)
         one.send(do="sit", key=key)
         one.read()

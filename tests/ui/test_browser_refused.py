@@ -14,8 +14,8 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from support.browsers import table_at
-from support.studies import ANALYST
-from support.tables import ADDRESS, KEYS, WAIT, WEB, Here, Page, hosted, opens, page, serving, within
+from support.studies import ANALYST, played, studying
+from support.tables import ADDRESS, KEYS, WAIT, WEB, Here, hosted, opens, page, serving, within
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -48,27 +48,14 @@ MALFORMED = {
     '{"do": "undo"}': "edit is missing",
     '{"do": "undo", "edit": true}': "edit should be a valid integer, not True",
     '{"do": "undo", "edit": 1, "move": "8S"}': "move is not known; the keys are do, edit",
-    '{"do": "lesson", "lesson": -1}': "one of play, stand_in",
-    '{"do": "look", "at": -1}': "one of play, stand_in",
-    '{"do": "open", "x": 1}': "one of play, stand_in",
 }
-SOCKETS = ("socket", "learn", "study")
-sockets = pytest.mark.parametrize("path", SOCKETS)
-
-
-@contextlib.contextmanager
-def at(client, path, key="", origin=ADDRESS):
-    """A page of any kind that has sent its key."""
-    with client.websocket_connect(f"{WEB}{path}", headers={"origin": origin}) as socket:
-        one = Page(socket)
-        one.send(do="sit", key=key)
-        yield one
+sockets = pytest.mark.parametrize("path", ["socket", "learn", "study"])
 
 
 @sockets
 def test_malformed_messages_are_told_what_is_wrong_in_one_sentence_and_change_nothing(path):
-    with serving(hosted, studied=ANALYST) as client, at(client, path) as one:
-        before = one.read()
+    with serving(hosted, studied=ANALYST) as client, page(client, path=path) as one:
+        before = one.told
         for message, reason in MALFORMED.items():
             one.socket.send_text(message)
             wrong = reason if path == "socket" else ""
@@ -78,22 +65,22 @@ def test_malformed_messages_are_told_what_is_wrong_in_one_sentence_and_change_no
         assert one.told.get("view") == before.get("view")
 
 
-@sockets
+@pytest.mark.parametrize("path", ["socket", "learn", "study", "study alone"])
 def test_who_has_no_link_gets_no_page_and_other_sites_neither(path):
-    closed = KEYS._replace(is_open=False)
-    with serving(hosted, closed, studied=ANALYST) as client:
-        for key in ("", "guess", "é", KEYS.seats[1]):  # an agent sits at seat 1
-            with at(client, path, key) as one:
-                assert one.read()["type"] == "closed"
-                assert "leads to no seat" in one.told["say"]
+    closed, (path, *alone) = KEYS._replace(is_open=False), path.split()
+    with studying(played, closed) if alone else serving(hosted, closed, studied=ANALYST) as client:
+        for key in ("", "guess", "é", *[KEYS.seats[1]] * (not alone)):  # an agent sits at seat 1
+            with page(client, key, path=path) as one:
+                assert one.told["type"] == "closed"
+                assert re.search("leads to no seat|leads nowhere", one.told["say"])
         for key in (KEYS.seats[0], KEYS.watch):
-            with at(client, path, key) as one:
-                assert one.read()["type"] in ("table", "hello")
+            with page(client, key, path=path) as one:
+                assert one.told["type"] in ("table", "hello")
         with client.websocket_connect(f"{WEB}{path}", headers={"origin": ADDRESS}) as socket:
             socket.send_text('{"do": "undo", "edit": 1}')
             assert within(WAIT, socket.receive_json)["type"] == "closed"
         for origin in ("http://evil.example", "http://127.0.0.1:1", "null", "", "http://["):
-            with pytest.raises(WebSocketDisconnect), at(client, path, origin=origin):
+            with pytest.raises(WebSocketDisconnect), page(client, origin=origin, path=path):
                 pass
 
 
@@ -257,9 +244,5 @@ def test_a_page_without_a_key_gets_the_seat_of_who_plays_alone_and_no_other():
     for keys, people in ((KEYS, [0, 1]), (closed, [1])):
         with pytest.raises(LookupError):
             keys.seat("", people)
-    assert (KEYS.opens(""), KEYS.opens("guess"), closed.opens(""), closed.opens(KEYS.watch)) == (
-        True,
-        False,
-        False,
-        True,
-    )
+    assert [KEYS.opens(key) for key in ("", "guess")] == [True, False]
+    assert [closed.opens(key) for key in ("", KEYS.watch)] == [False, True]
