@@ -46,25 +46,20 @@ def test_a_game_cut_short_at_every_move_stays_closed():
             assert one.refused(game.record()) == CLOSED
 
 
-def test_without_a_table_who_has_no_link_studies_nothing():
-    closed = KEYS._replace(is_open=False)
-    with studying(played().copy, closed) as client:
-        for key in ("", "guess"):
-            with visit(client, key) as one:
-                assert "leads nowhere" in one.read("closed")["say"]
-        with visit(client, KEYS.watch) as one:
-            assert one.open()
-
-
-def test_the_game_at_the_table_is_opened_when_it_is_over_and_not_before():
-    kept = Kept()
-    with serving(lambda: hosted(keep=kept), studied=ANALYST) as client, page(client) as one, visit(client) as two:
+@pytest.mark.parametrize(
+    "game", [Game(Rules.preset("mini-low"), seed=3), Game.from_position(LAST)], ids=["new", "last"]
+)
+def test_the_game_at_the_table_is_opened_when_it_is_over_and_not_before(game):
+    table = Hosted(game.copy(), (PERSON, "greedy"), "greedy", Kept())
+    seen = table.game.position()
+    with serving(lambda: table, studied=ANALYST) as client, page(client) as one, visit(client) as two:
         while not one.my_turn()["view"]["over"]:
-            assert two.refused() == CLOSED
-            assert two.refused(kept.games[-1][-1] if kept.games[-1] else hosted().record().decode()) == CLOSED
+            assert two.refused() == two.refused(table.record().decode()) == CLOSED
+            assert two.refused(seen) == two.refused(table.game.position()) == SAME
             one.play()
-        record = kept.games[-1][-1]
+        record = table.record().decode()
         assert Game.replay(two.open()["record"]).moves == Game.replay(record).moves
+        assert two.open(seen)["line"]
         one.ask("again")
         one.until(lambda told: told["game"] == 2)
         assert two.refused() == CLOSED
@@ -91,20 +86,6 @@ def test_a_position_that_was_seen_at_the_table_stays_closed_whatever_hands_are_g
         assert two.open(LAST)["line"]
 
 
-def test_all_that_was_seen_at_the_table_stays_closed_until_its_game_is_over():
-    game = Game.from_position(LAST)
-    load = lambda: Hosted(game.copy(), (PERSON, "greedy"), "greedy", Kept())  # noqa: E731
-    with serving(load, studied=ANALYST) as client, page(client) as one, visit(client) as two:
-        one.play()
-        one.my_turn()
-        assert two.refused(LAST) == SAME
-        game.push(game.legal_moves()[0])
-        assert two.refused(game.position()) == SAME
-        while not one.my_turn()["view"]["over"]:
-            one.play()
-        assert two.open(LAST)["line"]
-
-
 def test_a_game_that_was_ended_by_agreement_is_studied_and_what_is_tried_in_it_goes_on():
     table = hosted(players=(PERSON, PERSON))
     table.push(str(table.game.legal_moves()[0]))
@@ -114,6 +95,11 @@ def test_a_game_that_was_ended_by_agreement_is_studied_and_what_is_tried_in_it_g
             with page(client, KEYS.seats[seat]) as one:
                 one.ask("end")
                 one.until(lambda told, seat=seat: seat in told["enders"])
+        for seat, key in ((None, KEYS.watch), (1, KEYS.seats[1])):
+            with visit(client, key) as other:
+                told = other.open()
+                assert told["seat"] == seat
+                assert [name == "You" for name in told["names"]] == [False, seat == 1]
         told = study.open()
         assert (told["over"], told["line"], len(told["steps"])) == (True, False, 2)
         assert told["result"].startswith("The game was ended by agreement. ")
@@ -134,17 +120,13 @@ def test_no_record_that_a_page_gets_tells_the_seed_from_which_the_next_deals_fol
         assert Game.replay(record).deck == Game(Rules.parse(rules), seed=3).deck
 
 
-@pytest.mark.parametrize(
-    ("player", "shown"),
-    [
+def test_no_record_that_a_page_gets_tells_of_the_host_s_files():
+    for player, shown in (
         ("process(command='python my_bot.py --key=1')", "my bot"),
         ("models/best", "best"),
         ("guided(model='models/best')", "guided"),
         ("search(worlds=5)", "search(worlds=5)"),
-    ],
-)
-def test_no_record_that_a_page_gets_tells_of_the_host_s_files(player, shown):
-    game = played()
-    game.tags |= {"Seat0": PERSON, "Seat1": Typed(player)}
-    tags = Game.replay(record_for_pages(game)).tags
-    assert (tags["Seat0"], tags["Seat1"]) == (PERSON, shown)
+    ):
+        game = played(players=(PERSON, Typed(player)))
+        tags = Game.replay(record_for_pages(game)).tags
+        assert (tags["Seat0"], tags["Seat1"]) == (PERSON, shown)
