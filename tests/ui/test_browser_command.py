@@ -20,7 +20,7 @@ from support.places import ROOT
 
 from krypenv import Game
 from krypenv.training.cli.table import TableSettings
-from krypenv.ui.seats import players_at
+from krypenv.ui.seats import PERSON, players_at
 
 LONGEST = 180  # seconds that a server may run in a test
 FAST = ["--no-open", "--port", "0", "--hint", "greedy"]
@@ -201,14 +201,8 @@ def test_each_of_two_people_gets_a_link_that_outlives_the_server_and_ends_with_t
     assert "only you may read" in refusal(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("people", "agents", "seated"),
-    [
-        ([1], ["a", "b", "c"], "c person a b"),
-        ([0, 2], ["champion"], "person champion person champion"),
-        ([0, 1, 2, 3], [], "person person person person"),
-        ([], ["a", "b", "c", "d"], "a b c d"),
-    ],
-)
-def test_agents_sit_from_the_first_person_s_left_on(people, agents, seated):
-    assert players_at(4, people, agents) == seated.split()
+def test_agents_sit_from_the_first_person_s_left_on():
+    assert players_at(4, [1], ["a", "b", "c"]) == ["c", PERSON, "a", "b"]
+    assert players_at(4, [0, 2], ["champion"]) == [PERSON, "champion"] * 2
+    assert players_at(4, range(4), []) == [PERSON] * 4
+    assert players_at(4, [], [*"abcd"]) == [*"abcd"]
