@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import krypenv
+from support.decisions import MANY
 from support.games import FIELDS, rules_of
 from support.terminals import sitting, some_lines, typed
 
@@ -21,11 +22,6 @@ from krypenv.ui.seats import PERSON
 from krypenv.ui.table import Table
 
 pytestmark = pytest.mark.usefixtures("own_folder")
-
-TRICKY = (
-    "rules: kasino-sweden; table: AS 2S 3S 4S 5S 2H 3H 4H AH; hand 0: AC 9C TC; hand 1: 5C 6C 7C; captured 1: rest; "
-    "stock: -"
-)
 
 
 def parse_choice(text, choices, game):
@@ -67,7 +63,7 @@ def test_every_legal_move_can_be_chosen_by_number_by_name_and_as_it_is_shown(nam
 
 
 def test_what_means_nothing_changes_nothing():
-    game = Game.from_position(TRICKY)
+    game = Game.from_position(MANY)
     choices, before = choices_of(game), game.position()
     assert choices.cards == ("AC", "9C", "TC")
     for words in ("", "x", "0", "4", "-", "²", "9c;", "take 9c", "\x00", "9C" * 10_000):
@@ -78,34 +74,16 @@ def test_what_means_nothing_changes_nothing():
     assert sizes == sorted(sizes, reverse=True), "what takes most comes first"
 
 
-def test_captures_that_are_too_many_to_list_are_named():
-    table = " ".join(rank + suit for rank in "23456" for suit in "CDHS") + " 7C 7D"
-    game = Game.from_position(f"rules: mulle; table: {table}; hand 0: 9H 9C; hand 1: KS 8C; captured 1: rest; stock: -")
-    choices = choices_of(game)
-    assert dict(zip(choices.cards, choices.counts, strict=True))["KS"] is None
-    assert parse_choice("ks", choices, game) == "KS"
-    assert len(choices_of(game, "KS")) == 0
-    assert str(parse_choice("7c 6d", choices_of(game, "KS"), game)) == "KSx7C6D"
-    sitting(Table(game, 1, ["random"]), ["ks", "6d 7c", "q"])[0].run()
-    assert str(game.moves[0]) == "KSx7C6D"
-
-
 # ---------------------------------------------------------------------- a terminal
 
 
 @pytest.mark.parametrize("text", ["krypkasino players=4 teams=2", "mini-low games=3",
     "mini-low players=3 first_deal=((2,0),) later_deal=((1,1),)", "mini-kasino games=0 threshold=8",
     "mulle-glimne players=4 teams=2"])  # fmt: skip
-def test_whole_games_are_on_the_disk_at_every_question(text):
+def test_whole_games_are_played_and_saved(text):
     rules = Rules.parse(text)
     table = Table(Game(rules, seed=3), rules.players - 1, ["random"], seed=1)
-
-    def lines():
-        for line in some_lines(table, 1):
-            assert Path("game.krk").read_bytes() == table.record()
-            yield line
-
-    terminal, out = sitting(table, lines())
+    terminal, out = sitting(table, some_lines(table, 1))
     terminal.run()
     game = Game.replay(Path("game.krk").read_text(encoding="utf-8"))
     assert game.session_over
@@ -119,12 +97,13 @@ def test_whole_games_are_on_the_disk_at_every_question(text):
 
 
 def test_the_end_tells_what_the_cards_brought_unless_they_were_set_up():
-    words = ("--against", "random", "--seed", 3)
-    done = krypenv("play", "--rules", "mini-low", *words, columns=80, typed="1\n" * 60)
-    assert re.search(r"wins?\b.*\nYou (won|lost|tied) ", done.stdout), done.output
-    Path("a.krk").write_text(Game.from_position(TRICKY).record(), encoding="utf-8")
-    done = krypenv("play", "--load", "a.krk", *words[:2], columns=80, typed="1\n" * 20)
-    assert re.search(r"(wins?|share the win) with .*\n\nThe game is saved", done.stdout), done.output
+    Path("a.krk").write_text(Game.from_position(MANY).record(), encoding="utf-8")
+    for words, end in (
+        ("--rules mini-low --seed 3", "\nYou (won|lost|tied) "),
+        ("--load a.krk", "\n\nThe game is saved"),
+    ):
+        done = krypenv("play", *words.split(), "--against", "random", columns=80, typed="1\n" * 60)
+        assert re.search(rf"(wins?|share the win)\b.*{end}", done.stdout), done.output
 
 
 def test_agents_of_one_name_have_letters_of_their_seats():
