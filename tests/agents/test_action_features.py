@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from itertools import combinations
+from collections.abc import Iterator
 from math import comb
 from typing import Any
 
 import numpy as np
 import pytest
 from support.builds import positions as building_positions
-from support.games import RULES, full_deck, small_first, stacked
+from support.games import RULES, full_deck, small_first
 from support.reference import STOP, TAKE, Move, Reference
 from support.reference_captures import rank
 from support.reference_scores import LILLAN, STORAN
@@ -18,14 +19,14 @@ from support.relatives import BUILDING, GLIMNE, MIXTURES, OPTIONAL, RELATIVES
 
 from krypenv import Engine, Game, Move as GameMove, Rules
 from krypenv.agents.neural.action_features import features_of, gather_action_features
-from krypenv.cards import card_name, parse_card
+from krypenv.cards import card_name
 from krypenv.features import columns_of as block_columns_of, shape_of
 from krypenv.worlds.determinize import determinize
 
 GAMES = {**RULES, **RELATIVES, **GLIMNE}
 RANKS = range(1, 14)
 LARGE = 9  # cards on a table that is not looked at
-ROUNDED = {"chance", "taker_chance", "risk_chance", "gain", "reply", "keep", "worth", "takes"}
+ROUNDED = {"taker_chance", "risk_chance", "gain", "reply", "keep", "worth", "takes"}
 FINLAND = "kasino-finland players=2 most_cards_points=0 most_spades_points=0"  # worths are points alone
 
 
@@ -65,10 +66,6 @@ class After:
         now, was = (getattr(each, count) for each in (self.twin, self.before))
         return int(now(self.seat) - was(self.seat) if callable(now) else now[self.seat] - was[self.seat])
 
-    def points(self) -> int:
-        """The points of the cards that it wins, and of what is left at the end."""
-        return self.gained("points")
-
     def chance(self, hits: int) -> float:
         """The chance in percent that the next seat holds one of so many unseen cards."""
         pool = self.unseen.total()
@@ -79,7 +76,7 @@ class After:
 
 
 def shown_of_ranks(after: After) -> dict[str, Any]:
-    """What a move of Krypkasino leaves and sets up, rank by rank."""
+    """What a move of Krypkasino takes, leaves and sets up, rank by rank, beside what the features block has of it."""
     twin = after.twin
     barred = set() if after.is_last else after.before.cannot_hold(after.next)
     for kind in [kind for kind in after.unseen if kind in barred]:
@@ -88,19 +85,14 @@ def shown_of_ranks(after: After) -> dict[str, Any]:
     for counts, by_rank in ((after.unseen, unseen), (after.own, own)):
         for kind, count in counts.items():
             by_rank[rank(kind)] += count
-    taking = [r for r in RANKS if twin.captures(r - 1)]
-    sweeping = [r for r in RANKS if twin.table and twin.can_sweep(r - 1)]
-    risk = dict.fromkeys(RANKS, 0)
+    taking, risk = [r for r in RANKS if twin.captures(r - 1)], dict.fromkeys(RANKS, 0)
     for r in set(RANKS) - set(taking) if not after.is_last else ():
         crept = twin.copy()
         crept.table = sorted([*twin.table, r - 1])
         risk[r] = sum(own[other] for other in own if crept.can_sweep(other - 1)) if unseen[r] else 0
-    shown = {
-        "creeps": int(not after.move[1]),
-        "points": after.points(),
+    return {
+        "points": after.gained("points"),
         "sweeps": after.move[2],
-        "chance": after.chance(sum(unseen[r] for r in sweeping)),
-        "sweepers": [unseen[r] * (r in sweeping) for r in RANKS],
         "left": [sum(rank(kind) == r for kind in twin.table) for r in RANKS],
         "takers": [unseen[r] * (r in taking) for r in RANKS],
         "own_takers": [own[r] * (r in taking) for r in RANKS],
@@ -108,55 +100,6 @@ def shown_of_ranks(after: After) -> dict[str, Any]:
         "taker_chance": after.chance(sum(unseen[r] for r in taking)),
         "risk_chance": after.chance(sum(unseen[r] for r in RANKS if risk[r])),
     }
-    return shown
-
-
-def count_of(rules: Rules, shown: dict[str, Any]) -> float:
-    """Points, and those of sweeps, an own one or one that the next seat may have to make."""
-    return float(shown["points"] + rules.sweep_points * (shown["sweeps"] - shown["chance"] / 100))
-
-
-def moves_after(reference: Reference, action: int) -> list[Move]:
-    """The moves that an action may lead to. Optional captures are taken in ascending order."""
-    if reference.pending is None:
-        return [move for move in reference.legal_moves() if move[0] == action]
-    taken = (*reference.taken, *([] if action == STOP else [action - TAKE]))
-    if reference.rules.capture == "maximal":
-        return [move for move in reference.legal_moves() if not Counter(taken) - Counter(move[1])]
-    if action == STOP:
-        return [move for move in reference.legal_moves() if move[1] == taken]
-    return [move for move in reference.legal_moves() if move[1][: len(taken)] == taken]
-
-
-def by_ranks(afters: list[After]) -> list[list[After]]:
-    """Those moves together that take the same ranks."""
-    groups: dict[tuple[int, ...], list[After]] = {}
-    for after in afters:
-        groups.setdefault(tuple(sorted(map(rank, after.move[1]))), []).append(after)
-    return list(groups.values())
-
-
-@pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
-def test_where_captures_are_maximal_features_are_those_of_the_cheapest_move(rules: Rules) -> None:
-    """Of moves that take the same ranks, the one of fewest points; of several such, one of the least count."""
-    rng = np.random.default_rng(len(str(rules)))
-    for deck in (rng.permutation(full_deck(rules)).tolist(), small_first(rules, rng)):
-        engine, reference = stacked(rules, np.array([deck])), Reference(rules, deck)
-        while not reference.over:
-            if rng.random() < 0.7:
-                for action, row in told_of(rules, engine.observation[0], engine.action_mask[0]).items():
-                    groups = by_ranks([After(reference, move) for move in moves_after(reference, action)])
-                    shown = [shown_of_ranks(min(afters, key=After.points)) for afters in groups]
-                    least = min(count_of(rules, each) for each in shown) + 1e-9
-                    kind, seat = action % 52, reference.turn
-                    held = {"held": reference.hands[seat].count(kind), "seen": reference.seen_by(seat)[kind]}
-                    held["least_points"] = min(each["points"] for each in shown)
-                    best = [each | held for each in shown if count_of(rules, each) <= least]
-                    assert any(is_told(row, each) for each in best), (action, row, best)
-            action = int(rng.choice(reference.legal_actions()))
-            reference.act(action)
-            if not reference.over:
-                engine.step([action])
 
 
 # ---------------------------------------------------------------------- where captures are optional
@@ -191,7 +134,7 @@ def shown_of_piles(after: After) -> dict[str, Any]:
         **by_class,
     }
     if not twin.over:  # then the last capturer gets what is left
-        shown |= {"points": after.points(), "sweeps": after.gained("sweeps")}
+        shown |= {"points": after.gained("points"), "sweeps": after.gained("sweeps")}
         for name, count in (("cards", twin.cards_won), ("spades", twin.spades_won)):
             was = {"cards": after.before.cards_won, "spades": after.before.spades_won}[name]()
             shown[name] = count()[after.seat] - was[after.seat]
@@ -221,7 +164,7 @@ def shown_worth(after: After) -> dict[str, Any]:
         if not twin.over
     }
     pool = sorted(after.unseen.elements())
-    hands = combinations([best.get(kind, 0) for kind in pool], min(after.drawn, len(pool)))
+    hands = itertools.combinations([best.get(kind, 0) for kind in pool], min(after.drawn, len(pool)))
     reply = float(np.mean([max(hand, default=0) for hand in hands]))
     keep = 0.0 if after.is_last else 0.3 * max((best[kind] for kind in after.own.elements()), default=0)
     return {"gain": 10 * gain, "reply": 10 * reply, "keep": 10 * keep, "worth": 10 * (gain - reply + keep)}
@@ -234,55 +177,78 @@ def win_of(reference: Reference, kind: int, takes: tuple[int, ...]) -> int:
     return points + reference.rules.sweep_points * is_sweep
 
 
-def optional_positions(rules: Rules, count: int) -> list[tuple[Reference, np.ndarray, np.ndarray]]:
-    """References in the middle of random play, with what the seat to act sees, and the mask."""
-    rng, found, seed = np.random.default_rng(4), [], 0
-    while len(found) < count:
-        seed += 1
-        game = Game(rules, seed=seed)
-        reference = Reference(rules, [parse_card(name) for name in game.deck])
-        while not reference.over:
-            if len(reference.table) > LARGE:
-                break
-            if reference.deal_number > 1 and rng.random() < 0.2:
-                found.append((reference.copy(), game.observation(), game.action_mask()))
+# ---------------------------------------------------------------------- in whole games
+
+
+def positions(rules: Rules, count: int) -> Iterator[tuple[Reference, np.ndarray, np.ndarray]]:
+    """References in the middle of random play, with what the seat to act sees, and the mask.
+
+    Where captures are maximal, small cards may come first; where not, a game ends when its table grows large.
+    """
+    rng, is_maximal = np.random.default_rng(4), rules.capture == "maximal"
+    for seed in itertools.count():
+        deck = rng.permutation(full_deck(rules)).tolist() if seed % 2 or not is_maximal else small_first(rules, rng)
+        game, reference = Game(rules, deck=map(card_name, deck)), Reference(rules, deck)
+        while not reference.over and (is_maximal or len(reference.table) <= LARGE):
+            if (is_maximal or reference.deal_number > 1) and rng.random() < 0.2:
+                yield reference, game.observation(), game.action_mask()
+                count -= 1
+                if count == 0:
+                    return
             action = int(rng.choice(reference.legal_actions()))
             game.act(action)
             reference.act(action)
-    return found[:count]
+
+
+def moves_after(reference: Reference, action: int) -> list[Move]:
+    """The moves that an action may lead to. Optional captures are taken in ascending order."""
+    moves, size = reference.legal_moves(), None if action == STOP else len(reference.taken) + 1
+    if reference.pending is None:
+        return [move for move in moves if move[0] == action]
+    taken = (*reference.taken, *([] if action == STOP else [action - TAKE]))
+    if reference.rules.capture == "maximal":
+        return [move for move in moves if not Counter(taken) - Counter(move[1])]
+    return [move for move in moves if move[1][:size] == taken]
 
 
 @pytest.mark.parametrize(
     "rules",
     [
+        *RULES.values(),
         *(rules for text, rules in OPTIONAL.items() if "players=4" not in text or "teams" in text),
         *map(Rules.parse, ("kasino-sweden players=2 goal=low", FINLAND, f"{FINLAND} sweep_limit=3")),
     ],
     ids=str,
 )
-def test_where_captures_are_optional_features_are_those_of_a_move(rules: Rules) -> None:
-    total, unlisted, is_plain = 0, 0, rules.most_cards_points == rules.most_spades_points == 0
-    for reference, seen, mask in optional_positions(rules, 30):
-        seat = reference.turn
-        rows, highest = told_of(rules, seen, mask), 0
+def test_features_are_those_of_a_move_that_the_action_may_lead_to(rules: Rules) -> None:
+    total, unlisted, is_main = 0, 0, features_of(rules).version == 1
+    has_worth = not is_main and rules.goal == "high" and rules.most_cards_points == rules.most_spades_points == 0
+    for reference, seen, mask in positions(rules, 40):
+        rows = told_of(rules, seen, mask)
         for action, row in rows.items():
             kind = reference.pending if action == STOP else action % 52
-            shown = {"held": reference.hands[seat].count(kind), "seen": reference.seen_by(seat)[kind]}
-            assert is_told(row, shown)
+            held = {
+                "held": reference.hands[reference.turn].count(kind),
+                "seen": reference.seen_by(reference.turn)[kind],
+            }
+            assert is_told(row, held)
             total += 1
-            if not row["listed"][0]:  # moves alike begin with another action
+            if not is_main and not row["listed"][0]:  # moves alike begin with another action
                 unlisted += 1
                 continue
             afters = [After(reference, move) for move in moves_after(reference, action)]
-            fitting = [after for after in afters if is_told(row, shown_of_piles(after))]
-            assert fitting, (action, row, [shown_of_piles(after) for after in afters])
-            if is_plain and rules.goal == "high":
-                assert any(is_told(row, shown_worth(after)) for after in fitting), (
-                    action, row, [shown_worth(after) for after in fitting])  # fmt: skip
-        listed = [row for row in rows.values() if row["listed"][0]]
-        highest = max(row["worth"][0] for row in listed)
-        assert all(abs(highest - row["worth"][0] - row["behind"][0]) <= 1 for row in listed)
+            shown = [(shown_of_ranks if is_main else shown_of_piles)(after) for after in afters]
+            fitting = [after for after, each in zip(afters, shown, strict=True) if is_told(row, each)]
+            assert fitting, (action, row, shown)
+            assert not has_worth or any(is_told(row, shown_worth(after)) for after in fitting), (action, row)
+        if not is_main:
+            listed = [row for row in rows.values() if row["listed"][0]]
+            highest = max(row["worth"][0] for row in listed)
+            assert all(abs(highest - row["worth"][0] - row["behind"][0]) <= 1 for row in listed)
     assert unlisted < 0.2 * total > 10
+
+
+# ---------------------------------------------------------------------- builds
 
 
 def shown_of_builds(game: Game, move: GameMove) -> dict[str, Any]:
