@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from krypenv import Engine, Rules
+from krypenv import Engine, Game, Rules
 from krypenv.agents import Agent
-from krypenv.cards import TAKE
+from krypenv.cards import TAKE, card_name
 from support.games import small_first, stacked
+
+
+def walk(rules: Rules, seed: int, cards: int = 99) -> Iterator[Game]:
+    """A game at each decision of random play with at most so many cards in all hands, small cards dealt first or last.
+
+    Where captures are optional much is left on the table, and a position is left out while that is large.
+    """
+    rng = np.random.default_rng(seed)
+    game = Game(rules, deck=map(card_name, small_first(rules, rng)[:: -1 if seed % 2 else 1]))
+    while not game.is_over:
+        held = sum(len(game.hand(seat)) for seat in range(rules.players))
+        if held <= cards and (len(game.table) < 8 or rules.capture == "maximal"):
+            yield game
+        actions = game.legal_actions()
+        game.act(actions[-1] if rules.capture == "optional" and rng.random() < 0.6 else int(rng.choice(actions)))
 
 
 def played(rules: Rules, games: int = 24, steps: int = 12, features: bool = False) -> Engine:
