@@ -20,7 +20,7 @@ from krypenv.features import SIZE as FEATURES
 from krypenv.observation import SIZE, extra_blocks
 
 MAIN, SMALL = RULES["krypkasino players=2"], RULES["mini-low players=2"]
-TWO = str(MODELS / "two")
+TWO, URL = str(MODELS / "two"), "url='http://127.0.0.1:9/v1'"
 SCRIPTED = ["random", "greedy", "tactician", "tactician(shed=True)"]
 SAMPLERS = ["search(worlds=12)", "rollout(worlds=6)", "ismcts(worlds=30)"]
 ORACLES = ["oracle-cards", "oracle-hand", "oracle-deck"]
@@ -92,10 +92,20 @@ def test_names_are_those_that_need_no_model_and_options_have_defaults():
         ("learned()", "name its folder"),
         ("guided(model='nowhere')", "nowhere is no model"),
         (f"guided(model={TWO!r}, worlds=1000000, proposals=1000)", "need too much memory"),
+        ("process(command='nothing_such --x')", "'nothing_such --x' can't be started: 'nothing_such': No such file"),
+        ("process(command='/')", "can't be started: '/': Permission denied"),
+        ('process(command="it\'s")', "can't be split into words: no closing quotation"),
+        ("process(command=' ')", r"process needs a command, as in process\(command='python my_bot.py'\)"),
+        ("process(comand='x')", r"process has no option 'comand' \(did you mean 'command'\?\)"),
+        ("llm()", "llm needs the name of a model"),
+        ("llm(model='m', key='NO_SUCH_KEY')", "in the environment variable 'NO_SUCH_KEY', or a url"),
+        (f"llm(model='m', {URL}, illegal='stop')", "illegal is 'random' or 'forfeit', not 'stop'"),
+        (f"llm(model='m', {URL}, prompt='no-such-file')", "no-such-file"),
+        (f"llm(model='m', {URL}, colour=1)", "llm has no option 'colour'"),
     ],
 )
 def test_a_bad_string_gets_one_sentence(spec, complaint):
-    with pytest.raises(ValueError, match=complaint) as caught:
+    with pytest.raises((ValueError, OSError), match=complaint) as caught:
         agents.make(spec, SMALL if spec == "champion(worlds=0)" else MAIN)
     assert "\n" not in str(caught.value)
 

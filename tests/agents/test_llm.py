@@ -85,25 +85,6 @@ def test_an_endpoint_that_refuses_or_is_not_there_ends_the_match_in_one_sentence
         agents.make(named("http://127.0.0.1:9/v1"), RULES).move(Game(RULES, seed=3))
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"model": ""}, "llm needs the name of a model"),
-        ({"url": ""}, "in the environment variable 'NO_SUCH_KEY', or a url"),
-        ({"illegal": "stop"}, "illegal is 'random' or 'forfeit', not 'stop'"),
-        ({"tries": 0}, "tries, the replies to a decision, is from 1 to 100, not 0"),
-        ({"prompt": "no-such-file"}, "no-such-file"),
-        ({"colour": 1}, "llm has no option 'colour'"),
-    ],
-    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
-)
-def test_a_wrong_option_is_refused_in_a_sentence_that_names_it(options, sentence):
-    with pytest.raises((ValueError, OSError), match=re.escape(sentence)):
-        agents.make(named(
-            **{"url": "http://127.0.0.1:9/v1", "key": "NO_SUCH_KEY"} | options
-        ), RULES)  # fmt: skip
-
-
 def test_a_prompt_of_ones_own_replaces_the_packages(tmp_path):
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("Be brief.\n---\nSo: {view}\nOver to you.")

@@ -189,23 +189,6 @@ def test_who_does_not_answer_as_it_should_is_ended_and_who_names_an_illegal_move
         agent.act(*DECISION)
 
 
-@pytest.mark.parametrize(
-    ("spec", "sentence"),
-    [
-        ("process(command='nothing_such --x')", "'nothing_such --x' can't be started: 'nothing_such': No such file"),
-        ("process(command='/')", "can't be started: '/': Permission denied"),
-        ('process(command="it\'s")', "can't be split into words: no closing quotation"),
-        ("process(command=' ')", r"process needs a command, as in process\(command='python my_bot.py'\)"),
-        ("process(comand='x')", r"process has no option 'comand' \(did you mean 'command'\?\)"),
-        ("process(command='cat', seconds=0)", "seconds, the time limit for a decision in seconds, is from 0.001"),
-    ],
-)
-def test_a_string_that_names_no_program_is_one_sentence(spec, sentence):
-    with pytest.raises(ValueError, match=sentence) as found:
-        agents.make(spec, RULES)
-    check_sentence(found.value, spec)
-
-
 def test_no_shell_reads_the_command(tmp_path):
     with pytest.raises(ProgramFailed, match=r"hello; touch|not JSON"):
         agents.make(f"process(command='echo hello; touch {tmp_path}/made')", RULES)
