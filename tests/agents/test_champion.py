@@ -13,7 +13,7 @@ from support.networks import some_network
 from support.positions import play_whole_games
 from support.small_files import tiny_protocol
 
-from krypenv import Engine, Game, Rules, agents
+from krypenv import Game, Rules, agents
 from krypenv.agents import champion as champion_module
 from krypenv.agents.champion import MODELS, SHIPPED, shipped_model
 from krypenv.agents.neural.guided import Guided
@@ -75,17 +75,6 @@ def test_the_model_of_a_relative_is_taken_where_it_is(
     assert isinstance(champion, Guided)
     assert isinstance(agents.make("champion(worlds=0)", rules), LearnedAgent)
     play_whole_games(champion.rules, [champion], games=1)
-
-
-def test_without_worlds_it_is_the_network_alone() -> None:
-    rules = Rules.preset(players=2)
-    champion, network = agents.make("champion(worlds=0)", rules), agents.make(str(MODELS / "two"), rules)
-    assert isinstance(champion, LearnedAgent)
-    engine = Engine(rules, 64, seed=3)
-    for _ in range(30):
-        actions = champion.act(engine.observation, engine.action_mask)
-        assert (actions == network.act(engine.observation, engine.action_mask)).all()
-        engine.step(actions)
 
 
 def test_an_arena_notes_the_weights_that_it_plays_with(tmp_path: Path) -> None:

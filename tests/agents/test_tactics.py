@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from support.builds import at
 from support.positions import played
-from support.relatives import OPTIONAL
 
 from krypenv import Engine, Game, Move, Rules, agents
-from krypenv.agents.neural.action_features import features_of, gather_action_features
 from krypenv.cards import NUM_KINDS, card_name, parse_card
 from krypenv.features import COLUMNS, WIDTH
 from krypenv.observation import SIZE
@@ -61,21 +59,6 @@ def test_tactician_sheds_the_highest_card_where_all_creep_alike() -> None:
 
 
 # ---------------------------------------------------------------------- Kasino and Mulle
-
-
-@pytest.mark.parametrize("rules", OPTIONAL.values(), ids=str)
-def test_the_tactician_plays_an_action_of_the_best_worth(rules: Rules) -> None:
-    engine, tactician = Engine(rules, 32, seed=7), agents.make("tactician", rules)
-    listed, worth = (features_of(rules).columns[name].start for name in ("listed", "worth"))
-    for _ in range(20):
-        found = gather_action_features(rules, engine.observation, engine.action_mask)
-        played = tactician.act(engine.observation, engine.action_mask)
-        rows = np.repeat(np.arange(32), found.counts)
-        for row in range(32):
-            its = found.features[rows == row]
-            values = np.where(its[:, listed] == 1, its[:, worth], -128)
-            assert values[found.actions[rows == row] == played[row]] == values.max()
-        engine.step(played)
 
 
 def position(name: str, deal: int, own: str, table: str, captured: str = "", seed: int = 0) -> Game:
