@@ -35,7 +35,7 @@ _BLOCKS: tuple[tuple[str, int, str], ...] = (
     ("last_capturer", MAX_PLAYERS, "1 for the place that made the last capture"),
     ("dealer", MAX_PLAYERS, "1 for the dealer"),
     ("turn", MAX_PLAYERS, "1 for the place to act"),
-    ("session_total", MAX_PLAYERS, "score in the session's earlier games minus the mean of all, rounded, within +-127"),
+    ("session_total", MAX_PLAYERS, "score in the session's earlier games minus the mean of all, rounded, within ±127"),
     (
         "cannot_hold",
         (MAX_PLAYERS - 1) * NUM_RANKS,
@@ -52,7 +52,7 @@ _EXTRA: tuple[tuple[str, int, str], ...] = (
     ("spades_won", MAX_PLAYERS, "spades in the pile of each place"),
     ("counted_sweeps", MAX_PLAYERS, "sweeps of each place that count, before those of all sides cancel"),
     ("mulles", MAX_PLAYERS, "mulles made"),
-    ("totals", MAX_PLAYERS, "score in the session's earlier games, within +-127; session_total is then 0"),
+    ("totals", MAX_PLAYERS, "score in the session's earlier games, within ±127; session_total is then 0"),
     (
         "cannot_hold_special",
         2 * (MAX_PLAYERS - 1),

@@ -39,13 +39,11 @@ BUILD_ACTIONS = (
 BUILDING = (
     "\nIn {builders}, and in other rules with `building=True`, cards can be laid together as [builds](rulings.md). "
     "`105 + v` follows right after the card is played; then its cards are taken like those of a capture. A build is "
-    "taken after the loose cards and ends the play. A build may be begun only if it can be completed and its promise "
-    "kept. `stop` is illegal where it would break a promise.\n"
+    "taken after the loose cards and ends the play. What would break an owner's promise is illegal.\n"
 )
 BUILD_FEATURES = (
-    "Where cards are built, the best capture includes the build of the card's value. A card that can only trail or "
-    "build has the row of a card that stays on the table. While a build is being made, rows describe what the "
-    "remaining cards leave to the next seat. The actions from 105 on have no row.\n\n"
+    "A card that can only trail or build has the row of a card that stays on the table. While a build is being made, "
+    "rows describe what the remaining cards leave to the next seat. The actions from 105 on have no row.\n\n"
 )
 
 
@@ -68,8 +66,7 @@ GAMES = {
         KASINO,
         "Kasino",
         "`kasino_v0` is Kasino, the Nordic capturing game: you take table cards whose values sum to that of the card "
-        "you play, and you want as many points as possible. Its misère sisters are Krypkasino and the variant "
-        "`laistokasino`.",
+        "you play, and the most points win. In the variant `laistokasino` the fewest do.",
         "Three play Kasino in Finland",
         {
             "sweden": "Kasino in Sweden: an ace is 1 or 14, in the hand and on the table",
@@ -92,7 +89,7 @@ GAMES = {
         "Mulle",
         "`mulle_v0` is Mulle, the Swedish capturing game with two packs: as in Kasino you take table cards whose "
         "values sum to that of the card you play, and taking just the identical copy of your card, a *mulle*, brings "
-        "five points. You want as many points as possible.",
+        "five points. The most points win.",
         "Two play Mulle",
         {
             "sassersson": "Mulle after Sassersson, without building: an ace is 1 or 14, in the hand and on the table",
@@ -159,13 +156,19 @@ def by_blocks(
     main: Mapping[str, slice],
     descriptions: Mapping[str, str],
 ) -> str:
-    """Return a table of the blocks that Krypkasino's layout lacks, with their places in each variant."""
-    spans = grouped(family, lambda rules: tuple(spans_of(further(layout_of(rules), main)).items()))
-    columns = {label: dict(each) for label, each in spans.items()}
-    names = sorted({name for column in columns.values() for name in column}, key=list(descriptions).index)
-    rows = [[f"`{name}`", *(each.get(name, "–") for each in columns.values()), descriptions[name]] for name in names]
-    head = f"| Name | {' | '.join(columns)} | Description |\n{'|---' * (2 + len(columns))}|\n"
-    return head + "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    """Return a table of the blocks that Krypkasino's layout lacks, with the variants that have them."""
+    owners = {name: list[str]() for name in descriptions}  # of each block, without a threshold
+    timed = set[str]()  # blocks that any variant has, perhaps with a threshold alone
+    for variant, (plain, session) in setups(family).items():
+        for name in further(layout_of(plain), main):
+            owners[name].append(f"`{variant}`")
+        timed |= further(layout_of(session), main).keys()
+
+    def told(variants: list[str]) -> str:
+        return "all" if len(variants) == len(setups(family)) else ", ".join(variants) or "with a threshold"
+
+    rows = [f"| `{name}` | {told(owners[name])} | {text} |" for name, text in descriptions.items() if name in timed]
+    return "| Name | Variants | Description |\n|---|---|---|\n" + "\n".join(rows)
 
 
 def listed_or(words: list[str]) -> str:
