@@ -16,7 +16,8 @@ from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
 from pydantic import Field
 
-from krypenv.envs.text_game import DEFAULT, UNSEEN, Measures, Terms, TextGame, listed_names, rules_in_words
+from krypenv.envs.opponents import LEVELS, as_pool
+from krypenv.envs.text_game import DEFAULT, UNSEEN, Terms, TextGame, rules_in_words
 from krypenv.inputs.words import check_keywords, check_name, shown
 from krypenv.rules import Rules
 
@@ -49,29 +50,16 @@ class SeatObservation(Observation):
     move: str = Field("", description="the move that the last reply made")
 
 
-class SeatState(State):
-    """The state of a session: nothing that the seat may not know."""
-
-    rules: str = ""
-    legal_moves: int = 0  #: replies that made a move
-    illegal_replies: int = 0
-
-
-class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, SeatState]):
-    """One seat of a game; agents play the others.
-
-    Args:
-        terms: the defaults of a reset.
-        measures: what the rewards "regret" and "adjusted" need; `krypenv serve` hands them in.
-    """
+class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, State]):
+    """One seat of a game; agents play the others. `terms` are the defaults of a reset."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, terms: Terms = DEFAULT, measures: Measures | None = None) -> None:
+    def __init__(self, terms: Terms = DEFAULT) -> None:
         super().__init__()
-        self._terms, self._measures, self._view = terms, measures, VIEWS[0]
+        self._terms, self._view = terms, VIEWS[0]
         self._game: TextGame | None = None
-        self._state = SeatState()
+        self._state = State()
 
     def reset(self, seed: int | None = None, episode_id: str | None = None, **options: Any) -> SeatObservation:
         """Begin an episode.
@@ -80,7 +68,7 @@ class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, SeatState])
             seed: of deals, opponents and unseen rules: the same seed and replies give the same episode.
             episode_id: a name of one's own.
             options: fields of `Terms`, `players` for rules that leave them open, and `view`: "text", "json" or "both".
-                Opponents that a client names are agents of the package that need no file.
+                Agents that a client names are of the package and need no file.
 
         Raises ValueError in one sentence for what can't be played.
         """
@@ -88,14 +76,13 @@ class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, SeatState])
         view = options.pop("view", self._view)
         check_name("view", view, VIEWS)
         players = options.pop("players", None)
-        for name in listed_names("opponents", options.get("opponents", ())):
-            _check_opponent(name)
+        for name in [name for key in ("opponents", "judge") if key in options for name, _ in as_pool(options[key])]:
+            _check_agent(name)
         rules = options.get("rules", self._terms.rules)
         if players is not None and rules != UNSEEN:
             options["rules"] = Rules.parse(f"{rules or 'krypkasino'} players={players}")
-        game = TextGame(self._terms._replace(**options), seed, self._measures)
-        self._game, self._view = game, view
-        self._state = SeatState(episode_id=episode_id, rules=str(game.rules))
+        game = TextGame(self._terms._replace(**options), seed)
+        self._game, self._view, self._state = game, view, State(episode_id=episode_id)
         return self._observe(instructions=rules_in_words(game.rules))
 
     def step(self, action: MoveAction, timeout_s: float | None = None, **_: Any) -> SeatObservation:
@@ -105,8 +92,6 @@ class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, SeatState])
             raise ValueError(f"{begun}: reset the environment")
         answer = self._game.answer(action.move)
         self._state.step_count += 1
-        self._state.legal_moves += bool(answer.move)
-        self._state.illegal_replies += not answer.move
         return self._observe(reward=answer.reward, fault=answer.fault, move=answer.move)
 
     def _observe(self, **more: Any) -> SeatObservation:
@@ -123,41 +108,36 @@ class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, SeatState])
         )  # fmt: skip
 
     @property
-    def state(self) -> SeatState:
-        """The counts of the session."""
+    def state(self) -> State:
+        """The name of the episode and the number of replies: nothing that the seat may not know."""
         return self._state
 
     def get_metadata(self) -> EnvironmentMetadata:
         """Describe the environment to clients."""
-        return EnvironmentMetadata(
-            name="krypkasino",
-            description="Krypkasino and its relatives: card games with hidden hands against agents of known strength",
-            version=metadata.version("krypenv"),
-        )
+        about = "Krypkasino and its relatives: card games with hidden hands against agents of known strength"
+        return EnvironmentMetadata(name="krypkasino", description=about, version=metadata.version("krypenv"))
 
 
-def _check_opponent(name: str) -> None:
-    """Raise ValueError for an opponent that a client, who may be anybody, may not name."""
+def _check_agent(name: Any) -> None:
+    """Raise ValueError for an agent that a client, who may be anybody, may not name."""
     try:
-        import_module("krypenv.agents").check_recorded(name)  # here, as agents import environments
+        import_module("krypenv.agents").check_recorded(LEVELS.get(name, name))  # here, as agents import environments
     except ValueError:
         raise ValueError(
-            f"{shown(name)} is no opponent that a client may name: that is an agent of the package that needs no file, "
-            "with 500 worlds at most; `krypenv serve --against` takes any"
+            f"{shown(name)} is no agent that a client may name: that is a level ({', '.join(LEVELS)}), or an agent of "
+            "the package that needs no file, with 500 worlds at most; `krypenv serve` takes any"
         ) from None
 
 
-def make_app(
-    terms: Terms = DEFAULT, measures: Measures | None = None, sessions: int = SESSIONS, idle: float = IDLE
-) -> FastAPI:
+def make_app(terms: Terms = DEFAULT, sessions: int = SESSIONS, idle: float = IDLE) -> FastAPI:
     """Make the web application that serves the environment, each session with an episode of its own.
 
     A session ends when its connection is cut, or when nobody has used it for `idle` seconds.
     """
-    with contextlib.closing(KrypkasinoEnvironment(terms, measures)) as trial:
+    with contextlib.closing(KrypkasinoEnvironment(terms)) as trial:
         trial.reset(seed=0)  # compiles kernels, and raises for terms that can't be played
     return create_app(
-        partial(KrypkasinoEnvironment, terms, measures),
+        partial(KrypkasinoEnvironment, terms),
         MoveAction,
         SeatObservation,
         env_name="krypkasino",

@@ -9,16 +9,14 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import verifiers.v1 as vf
 
-from krypenv.envs.text_game import DEFAULT, Measures, Terms, TextGame, listed_names, rules_in_words, rules_of
-from krypenv.game.moves import Move
+from krypenv.envs.text_game import DEFAULT, REGRET, Terms, TextGame, rules_in_words, rules_of
 
-__all__ = ["GameEnv", "GameEnvConfig", "GameTaskset"]
+__all__ = ["GameEnv", "GameTaskset"]
 
 TASKSET = "krypkasino"  # the name by which verifiers finds this module
 HOW = "Think as long as you need. Then end with your move on a line of its own, as in MOVE: 8Sx2H6D"
@@ -30,11 +28,11 @@ class GameConfig(vf.TasksetConfig):
     id: str = TASKSET
     rules: str = "krypkasino players=2"
     seat: int | str = 0
-    opponents: tuple[str, ...] = ("greedy",)
-    levels: tuple[str, ...] = ()
+    opponents: str | tuple[str, ...] = "greedy"
     listed: bool = True
     tries: int = 3
     reward: str = "centred"
+    judge: str = DEFAULT.judge
     first_seed: int = 0
 
 
@@ -57,7 +55,7 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
     def load(self) -> Iterator[GameTask]:
         """Make the task of each seed, with the rules as its system prompt."""
         config = self.config
-        terms = {name: getattr(config, name) for name in Terms._fields if hasattr(config, name)}
+        terms = {name: getattr(config, name) for name in Terms._fields}
         for seed in itertools.count(config.first_seed):
             rules = rules_of(Terms(**terms), np.random.default_rng(seed))
             data = GameData(
@@ -72,69 +70,42 @@ class GameEnvConfig(vf.EnvConfig):
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime={"type": "subprocess"})
 
 
-@dataclass
-class _Seat:
-    """A seat of the learner in an episode."""
-
-    interaction: Any
-    fault: str = ""  # of its last reply
-    paid: float = 0.0
-    replies: int = 0
-    moves: int = 0
-    regret: float = 0.0  # of its moves
-
-
 class GameEnv(vf.Env[GameEnvConfig]):
     """Plays an episode: each seat of the learner has a stream of messages of its own.
 
     The trace of a seat has as reward its return, or the sum of its moves' rewards with `reward="regret"`; as metrics
     `margin`, the points by which it led the mean of all sides, `legal`, the share of replies with a legal move,
-    `moves`, and `regret`, the points that a move gave away on average, if the environment was made with `measures`.
+    `moves`, and with `reward="regret"` `regret`, the points that a move gave away on average.
     """
-
-    measures: Measures | None = None  # what a configuration can't hold
 
     async def run(self, task: Any, agents: Any) -> None:
         """Play the episode of a task."""
-        measures = self.measures
-        game = TextGame(Terms(**task.data.terms), task.data.seed, measures)
-        seats: dict[int, _Seat] = {}
+        game, fault, streams = TextGame(Terms(**task.data.terms), task.data.seed), "", dict[int, Any]()
         async with contextlib.AsyncExitStack() as stack:
             while not game.over:
-                before = game.game.copy()
-                if game.seat not in seats:
-                    seats[game.seat] = _Seat(await stack.enter_async_context(agents.player.interaction(task)))
-                seat = seats[game.seat]
-                turn = await seat.interaction.turn(f"{seat.fault}\n\n{game.view}" if seat.fault else game.view)
+                if game.seat not in streams:
+                    streams[game.seat] = await stack.enter_async_context(agents.player.interaction(task))
+                turn = await streams[game.seat].turn(f"{fault}\n\n{game.view}".lstrip())
                 if turn.terminated:
                     return
-                answer = game.answer(turn.last_reply)
-                seat.fault, seat.paid, seat.replies = answer.fault, seat.paid + answer.reward, seat.replies + 1
-                seat.moves += bool(answer.move)
-                if measures and answer.move:
-                    seat.regret += measures.regret(before, Move.parse(answer.move))
-            for number, each in seats.items():
-                trace = each.interaction.trace
-                trace.record_reward("game", each.paid + (0 if each is seat else game.returns[number]), 1.0)
-                trace.record_metric("margin", game.margin(number))
-                trace.record_metric("legal", each.moves / each.replies)
-                trace.record_metric("moves", float(each.moves))
-                if measures:
-                    trace.record_metric("regret", each.regret / max(each.moves, 1))
+                fault = game.answer(turn.last_reply).fault
+            for seat, stream in streams.items():
+                tally = game.tallies[seat]
+                stream.trace.record_reward("game", tally.paid, 1.0)
+                metrics = {"margin": game.margin(seat), "legal": tally.moves / tally.replies, "moves": tally.moves}
+                if game.terms.reward == REGRET:
+                    metrics["regret"] = tally.regret / max(tally.moves, 1)
+                for name, value in metrics.items():
+                    stream.trace.record_metric(name, float(value))
 
 
-def load_environment(terms: Terms = DEFAULT, measures: Measures | None = None, first_seed: int = 0) -> GameEnv:
+def load_environment(terms: Terms = DEFAULT, first_seed: int = 0) -> GameEnv:
     """Make the environment.
 
     Args:
-        terms: the game; with `seat="all"` the model plays every seat, each with a stream of messages of its own.
-        measures: what the rewards "regret" and "adjusted" need (`krypenv.training.measures_by`).
+        terms: the game, its opponents by name; with `seat="all"` the model plays every seat.
         first_seed: of the first task; task i has this seed + i.
     """
     sys.modules.setdefault(TASKSET, sys.modules[__name__])
-    fields = terms._asdict()
-    fields["rules"] = str(fields["rules"] or "krypkasino players=2")
-    fields |= {name: tuple(listed_names(name, fields[name])) for name in ("opponents", "levels")}
-    environment = GameEnv(GameEnvConfig(taskset={"id": TASKSET, "first_seed": first_seed, **fields}))
-    environment.measures = measures
-    return environment
+    fields = terms._asdict() | {"rules": str(terms.rules or GameConfig().rules)}
+    return GameEnv(GameEnvConfig(taskset={"id": TASKSET, "first_seed": first_seed, **fields}))

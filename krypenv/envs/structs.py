@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from krypenv.rules import Rules
 MOST_MOVES = 200  # that are listed where captures are optional
 
 
-class Struct:
+class Struct(SimpleNamespace):
     """Plain values by name, as attributes and as JSON, like the structs of OpenSpiel.
 
     Args:
@@ -30,15 +31,7 @@ class Struct:
         values = parse_json(values) if isinstance(values, str) else values
         if not isinstance(values, Mapping):
             raise ValueError(f"a struct is made of a JSON object, not of {shown(values)}")
-        self.__dict__.update(values)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Struct) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Struct({self.to_json()})"
+        super().__init__(**values)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values by name."""

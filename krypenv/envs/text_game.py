@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from krypenv.arguments import check_seed, check_switch, check_whole
-from krypenv.envs.opponents import LEVELS, Player, ask_opponent, make_named
+from krypenv.envs.opponents import LEVELS, Opponents, Player, as_pool, ask_opponent, make_named
 from krypenv.envs.structs import seen_values
 from krypenv.game.base_agent import sight_of
 from krypenv.game.game import Game
 from krypenv.game.moves import MOVE_PATTERN, NO_MOVE, Move
-from krypenv.inputs.words import check_name, shown
+from krypenv.inputs.words import check_name, check_text, shown
 from krypenv.rewards import KINDS, illegal_reward, returns_of
 from krypenv.rules import Rules, RulesLike, as_rules
 
@@ -80,7 +81,7 @@ MOST_TRIES = 100
 
 
 class Measures(NamedTuple):
-    """What rewards need that stands above environments, handed in from training."""
+    """What rewards need that stands above environments: `krypenv.training.measures_by` makes them."""
 
     regret: Callable[[Game, Move], float]  # of a move before it is made, in points
     luck: Callable[[Game], np.ndarray]  # in the margins of a game that is over, (S,) points by side
@@ -89,17 +90,17 @@ class Measures(NamedTuple):
 class Terms(NamedTuple):
     """How a learner is seated, shown the game and paid."""
 
-    rules: RulesLike | None = (
-        None  #: rules or their text; "random" draws others for each episode, which nobody has read
-    )
+    #: rules or their text; "random" draws others for each episode, which nobody has read
+    rules: RulesLike | None = None
     seat: int | str = 0  #: the learner's seat, or "all"
-    opponents: str | Sequence[str] = "greedy"  #: an agent's name, or names from which one is drawn for each other seat
-    levels: str | Sequence[str] = ()  #: in place of opponents: "first_steps", "even", "hard", "champion"
+    #: as in `krypenv.envs.learner.LearnerGames`, or one of the levels "first_steps", "even", "hard" and "champion"
+    opponents: Opponents = "greedy"
     listed: bool = True  #: list the legal moves
     tries: int = 3  #: replies without a legal move that end the episode
     #: "centred", "points" or "win" at the end; "adjusted", the first with luck taken out; "regret", minus the points
     #: that each move gives away
     reward: str = "centred"
+    judge: str = "search(worlds=30)"  #: the agent that values moves for "regret"
 
 
 DEFAULT = Terms()
@@ -113,6 +114,16 @@ class Answer(NamedTuple):
     reward: float  # of the seat that replied
 
 
+@dataclass
+class Tally:
+    """What came of a seat's replies so far."""
+
+    replies: int = 0
+    moves: int = 0  #: replies that named a legal move
+    regret: float = 0.0  #: points that they gave away, where the reward is "regret"
+    paid: float = 0.0
+
+
 class TextGame:
     """An episode in words: a session of games with one learner, or with a learner on each seat.
 
@@ -121,7 +132,6 @@ class TextGame:
     Args:
         terms: see `Terms`.
         seed: of the deals, of opponents and their random choices, and of unseen rules; None draws one.
-        measures: what the rewards "regret" and "adjusted" need.
 
     Attributes:
         rules: the rules of the episode.
@@ -129,6 +139,7 @@ class TextGame:
         seat: the learner's seat to act.
         over: whether the episode is over.
         tries_left: replies that may still go wrong in this decision.
+        tallies: what came of the replies of each seat.
 
     Raises ValueError in one sentence for wrong terms.
 
@@ -137,27 +148,31 @@ class TextGame:
     'KS is not in your hand. You hold 5C 6C 3D 5H.'
     """
 
-    def __init__(self, terms: Terms = DEFAULT, seed: int | None = None, measures: Measures | None = None) -> None:
+    def __init__(self, terms: Terms = DEFAULT, seed: int | None = None) -> None:
         check_name("reward", terms.reward, (*KINDS, ADJUSTED, REGRET))
-        if terms.reward in (ADJUSTED, REGRET) and measures is None:
-            raise ValueError(f"reward={terms.reward!r} is measured by training: `krypenv serve` has it")
         check_switch("listed", terms.listed)
         check_whole("tries", terms.tries, 1, MOST_TRIES)
-        self.terms, self._measures = terms, measures
+        check_text(terms.judge, "judge")
+        self.terms = terms
+        self._measures: Measures | None = None
+        if terms.reward in (ADJUSTED, REGRET):  # by name, as training stands above environments
+            self._measures = import_module("krypenv.training").measures_by(terms.judge)
         seed = None if seed is None else check_seed(seed)
         rng = np.random.default_rng(seed)
         self.rules = rules_of(terms, rng)
         learns = range(self.rules.players)
         if terms.seat != ALL:
             learns = range(first := check_whole("seat", terms.seat, 0, self.rules.players - 1), first + 1)
-        names = _pool(terms)
-        self._opponents: dict[int, Player] = {
-            seat: make_named(str(rng.choice(names)), self.rules, int(rng.integers(1 << 63)))
-            for seat in range(self.rules.players)
-            if seat not in learns
-        }
+        pool, weights = zip(*as_pool(terms.opponents), strict=True)
+        chances = np.array(weights) / sum(weights)
+        self._opponents: dict[int, Player] = {}
+        for seat in set(range(self.rules.players)) - set(learns):
+            opponent, own = pool[rng.choice(len(pool), p=chances)], int(rng.integers(1 << 63))
+            is_name = isinstance(opponent, str)
+            self._opponents[seat] = make_named(LEVELS.get(opponent, opponent), self.rules, own) if is_name else opponent
         self.game = Game(self.rules, seed=seed)
-        self.over, self._luck, self._forfeit = False, np.zeros(self.rules.num_teams), -1
+        self.over, self._luck = False, np.zeros(self.rules.num_teams)
+        self.tallies = [Tally() for _ in range(self.rules.players)]
         self._go_on()
 
     @property
@@ -177,35 +192,27 @@ class TextGame:
 
         When no try is left, the episode ends, and the seat is paid less than any legal episode can return.
         """
-        seat = self.seat
+        tally, made, fault = self.tallies[self.seat], "", ""
+        before, pays_regret = tally.paid, self.terms.reward == REGRET
+        tally.replies += 1
         try:
             move = read_reply(self.game, reply)
         except ValueError as error:
+            fault = str(error)
             self.tries_left -= 1
             if not self.tries_left:
-                self.over, self._forfeit = True, seat
-            return Answer("", str(error), self.returns[seat] if self.over else 0.0)
-        paid = -self._measures.regret(self.game, move) if self._measures and self.terms.reward == REGRET else 0.0
-        self.game.push(move)
-        made = str(self.game.last_move)
-        self._go_on()
-        return Answer(made, "", paid + (self.returns[seat] if self.over else 0.0))
-
-    @property
-    def returns(self) -> list[float]:
-        """What the end of the episode pays each seat."""
-        reward, rules = self.terms.reward, self.rules
-        if self._forfeit >= 0:
-            below = illegal_reward(rules, reward if reward in KINDS else "centred", reward == REGRET)
-            return [below if seat == self._forfeit else 0.0 for seat in range(rules.players)]
-        if reward == REGRET:
-            return [0.0] * rules.players
-        kind = "centred" if reward == ADJUSTED else reward
-        returns = returns_of(rules, self.game.totals, kind, self.game.tie_breaks())
-        if reward == ADJUSTED:  # a return is the lead over the mean of all sides, luck over that of the others
-            luck = self._luck * (rules.num_teams - 1) / rules.num_teams
-            returns = returns - luck[[rules.team_of(seat) for seat in range(rules.players)]]
-        return [float(each) for each in returns]
+                self.over = True
+                kind = self.terms.reward if self.terms.reward in KINDS else "centred"
+                tally.paid += illegal_reward(self.rules, kind, pays_regret)
+        else:
+            tally.moves += 1
+            if self._measures and pays_regret:
+                regret = self._measures.regret(self.game, move)
+                tally.regret, tally.paid = tally.regret + regret, tally.paid - regret
+            self.game.push(move)
+            made = str(self.game.last_move)
+            self._go_on()
+        return Answer(made, fault, tally.paid - before)
 
     def margin(self, seat: int) -> float:
         """Compute the points by which a seat's side leads the mean of all sides so far."""
@@ -221,30 +228,24 @@ class TextGame:
             if self._measures and self.terms.reward == ADJUSTED:
                 self._luck += self._measures.luck(self.game)
             if self.game.session_over:
-                self.over = True
+                self._end()
                 return
             self.game = self.game.next_game()
         self.seat, self.tries_left = self.game.turn, self.terms.tries
+
+    def _end(self) -> None:
+        """End the episode, and pay what its end pays."""
+        self.over, reward, rules = True, self.terms.reward, self.rules
+        if reward == REGRET:
+            return
+        kind = "centred" if reward == ADJUSTED else reward
+        returns = returns_of(rules, self.game.totals, kind, self.game.tie_breaks())
+        # a return is the lead over the mean of all sides, luck over that of the others
+        luck = self._luck * (rules.num_teams - 1) / rules.num_teams
+        for seat, tally in enumerate(self.tallies):
+            tally.paid += float(returns[seat] - luck[rules.team_of(seat)])
 
 
 def rules_of(terms: Terms, rng: np.random.Generator) -> Rules:
     """Make the rules of an episode, the first draw of its generator where they are unseen; ValueError for no rules."""
     return Rules.random(rng) if terms.rules == UNSEEN else as_rules(terms.rules)
-
-
-def _pool(terms: Terms) -> list[str]:
-    """List the names of agents to draw opponents from; raise ValueError for an unknown level, or none."""
-    levels, opponents = listed_names("levels", terms.levels), listed_names("opponents", terms.opponents)
-    for level in levels:
-        check_name("level", level, LEVELS)
-    if not levels and not opponents:
-        raise ValueError("opponents are at least one, not an empty list")
-    return [LEVELS[level] for level in levels] or opponents
-
-
-def listed_names(what: str, names: object) -> list[str]:
-    """List names that are one or several; raise ValueError for anything else."""
-    several = [names] if isinstance(names, str) else names
-    if not isinstance(several, (list, tuple)) or not all(isinstance(name, str) for name in several):
-        raise ValueError(f"{what} are a name, or a list of names, not {shown(names)}")
-    return list(several)

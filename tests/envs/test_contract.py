@@ -196,6 +196,10 @@ REFUSED: dict[tuple[str, ...], list[tuple[dict[str, Any], str]]] = {  # by which
         ({"opponents": [("random", 0)]}, "no opponent has a weight"),
     ],
     LEARNERS[:-2]: [({"seat": "all"}, "one learner plays one seat, ")],
+    ("LearnerVectorEnv",): [
+        ({"render_mode": "human"}, "'rgb_array', 'ansi' or None"),
+        *(({"autoreset_mode": mode}, "is 'SameStep' or 'NextStep', not ") for mode in ("Disabled", None, 3)),
+    ],
 }
 
 

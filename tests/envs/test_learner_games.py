@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from support.games import FIELDS, Recorder, pick, rules_of
+from support.games import FIELDS, Recorder, rules_of
 
 from krypenv import Rules
-from krypenv.agents.champion import MODELS
 from krypenv.envs.learner import LEARNER, LearnerGames
 from krypenv.observation import LAYOUT
 from krypenv.rewards import KINDS, illegal_reward, returns_of
@@ -118,17 +117,6 @@ def test_opponents_see_their_own_seat_and_those_without_weight_never_play():
         assert (observations[:, LAYOUT["hand"]][plays] > 0).all()
 
 
-def test_opponents_are_named_or_objects_and_follow_from_the_seed():
-    mine, model = Recorder(), str(MODELS / "two")
-    pool = [("search(worlds=2)", 2), (mine, 1), (model, 1)]
-    one, other = (LearnerGames(Rules.preset(), 3, "random", pool, seed=5) for _ in range(2))
-    assert [(getattr(agent, "name", agent), weight) for agent, weight in one.pool] == pool
-    for _ in range(15):
-        np.testing.assert_array_equal(one.observation, other.observation)
-        for batch in (one, other):
-            batch.step(pick(batch.action_mask))
-
-
 def test_another_pool_takes_over():
     first, second = Recorder(), Recorder()
     batch = LearnerGames(Rules.preset("mini-low"), 4, "random", first)
@@ -145,19 +133,3 @@ def test_another_pool_takes_over():
 def test_every_row_needs_an_action():
     with pytest.raises(ValueError, match=r"3 games need one action each, not an array of shape \(2,\)"):
         LearnerGames(Rules.preset(), 3).step([0, 0])
-
-
-def test_a_row_depends_on_its_seed_alone():
-    rules, seeds = Rules.preset("mini-double", players=3), np.array([5, 1, 9, 1])
-    pool = [("random", 1), (Recorder(), 1)]
-    batch = LearnerGames(rules, 4, "random", pool, seed=seeds)
-    single = [LearnerGames(rules, 1, "random", pool, seed=[seed]) for seed in seeds]
-    for _ in range(60):
-        actions = pick(batch.action_mask)
-        batch.step(actions)
-        for row, alone in enumerate(single):
-            alone.step(actions[row : row + 1])
-            np.testing.assert_array_equal(alone.observation[0], batch.observation[row])
-            np.testing.assert_array_equal(alone.rewards[0], batch.rewards[row])
-            np.testing.assert_array_equal(alone.players[0], batch.players[row])
-    np.testing.assert_array_equal(batch.observation[1], batch.observation[3])

@@ -14,6 +14,7 @@ from krypenv import Game, mulle_v0
 from krypenv.game.display import format_game, seats_shown
 from krypenv.pictures import draw_game
 from krypenv.pictures.rendering import Renderer
+from krypenv.rewards import illegal_reward
 
 
 def play(env, seed=1):
@@ -45,12 +46,19 @@ def test_the_end_that_is_shown_is_that_of_the_game():
     assert np.array_equal(env.render(), draw_game(final, "all"))
 
 
-def test_an_illegal_action_leaves_the_picture_as_it_was():
-    env = gymnasium.make("Krypkasino-v0", render_mode="rgb_array", disable_env_checker=True)
-    _, info = env.reset(seed=1)
-    before = env.render()
-    assert env.step(int(info["action_mask"].argmin()))[2]
-    assert np.array_equal(env.render(), before)
+def test_an_illegal_action_ends_the_episode_and_leaves_the_picture_as_it_was():
+    env = gymnasium.make("Krypkasino-v0", render_mode="rgb_array", disable_env_checker=True, players=3)
+    before, info = env.reset(seed=1)
+    picture = env.render()
+    after, *ending, ended = env.step(int(info["action_mask"].argmin()))
+    assert ending == [env.unwrapped.illegal_reward, True, False]
+    assert env.unwrapped.illegal_reward == illegal_reward(env.unwrapped.batch.rules, "centred", False)
+    np.testing.assert_array_equal(after, before)
+    assert not ended["action_mask"].any()
+    assert np.array_equal(env.render(), picture)
+    fresh, info = env.reset()
+    assert (fresh != before).any()
+    assert info["action_mask"].any()
 
 
 @pytest.mark.parametrize("render_seat", ["turn", 2, "all", None])
@@ -64,11 +72,6 @@ def test_each_of_many_games_shows_the_hands_that_it_should(render_seat):
     for text, state, seat in zip(envs.render(), batch.engine.state, batch.seats.tolist(), strict=True):
         game = Game.at_row(batch.rules, state)
         assert text == format_game(game, seats_shown(game, seat if render_seat == "turn" else render_seat))
-
-
-def test_many_games_are_shown_in_no_window():
-    with pytest.raises(ValueError, match="'rgb_array', 'ansi' or None"):
-        gymnasium.make_vec("Kasino-v0", num_envs=3, render_mode="human")
 
 
 # ---------------------------------------------------------------------- windows

@@ -10,7 +10,7 @@ from krypenv import Game, Rules, determinize
 from krypenv.envs.structs import seen_values
 from krypenv.envs.text_game import DEFAULT, Terms, TextGame, read_reply, rules_in_words
 from krypenv.rewards import returns_of
-from krypenv.training import analyze, measures_by
+from krypenv.training import analyze
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
 
 EIGHT = "rules: krypkasino; hand 0: 8S 9D; hand 1: 4C KD; table: 2H 6D; captured 1: rest"
@@ -52,11 +52,8 @@ def test_an_episode_is_the_game_of_its_seed_and_pays_the_return_at_its_end(rules
     """The same seed and replies give the same episode, and all moves of the learner come by their names."""
     played = []
     for _ in range(2):
-        text, chance, rewards = (
-            TextGame(Terms(rules, seat=1, opponents=("greedy", "random")), seed=7),
-            random.Random(1),
-            [],
-        )
+        text, chance = TextGame(Terms(rules, seat=1, opponents=("even", "random")), seed=7), random.Random(1)
+        rewards = []
         assert text.game.deck == Game(rules, seed=7).deck
         while not text.over:
             assert text.seat == text.game.turn == 1
@@ -66,7 +63,7 @@ def test_an_episode_is_the_game_of_its_seed_and_pays_the_return_at_its_end(rules
             rewards.append(answer.reward)
         assert not any(rewards[:-1])
         expected = returns_of(text.rules, text.game.totals, "centred")
-        np.testing.assert_allclose(text.returns, expected)
+        np.testing.assert_allclose([tally.paid for tally in text.tallies], expected)
         assert rewards[-1] == expected[1]
         played.append((text.game.record(), rewards))
     assert played[0] == played[1]
@@ -96,26 +93,26 @@ def test_legal_moves_are_left_out_if_they_are_not_listed():
 
 @pytest.mark.parametrize("reward", ["centred", "points", "win", "regret", "adjusted"])
 def test_replies_without_a_legal_move_end_an_episode_below_any_legal_return(reward):
-    terms = Terms("mini-low", opponents="random", reward=reward, tries=2)
-    text = TextGame(terms, 7, measures_by("search(worlds=2)"))
+    terms = Terms("mini-low", opponents="random", reward=reward, tries=2, judge="search(worlds=2)")
+    text = TextGame(terms, 7)
     assert text.answer("pass") == ("", text.answer("pass").fault, 0.0)
     assert text.over
-    worst = text.returns[0]
+    assert text.tallies[1].paid == 0
     for seed in range(20):
-        other, paid = TextGame(terms, seed, measures_by("search(worlds=2)")), 0.0
+        other = TextGame(terms, seed)
         while not other.over:
-            paid += other.answer(str(other.game.legal_moves()[-1])).reward
-        assert paid > worst
+            other.answer(str(other.game.legal_moves()[-1]))
+        assert other.tallies[0].paid > text.tallies[0].paid
 
 
 def test_regret_pays_what_each_move_gives_away_and_adjusted_takes_luck_out():
-    measures = measures_by("search(worlds=10)", redeals=40)
-    text, rewards = TextGame(Terms("mini-low", opponents="random", reward="regret"), 7, measures), []
+    terms = Terms("mini-low", opponents="random", reward="regret", judge="search(worlds=10)")
+    text, rewards = TextGame(terms, 7), []
     while not text.over:
         rewards.append(text.answer(str(text.game.legal_moves()[-1])).reward)
     plays = analyze(text.game, "search(worlds=10)", seat=0).plays
     np.testing.assert_allclose(rewards, [-play.regret for play in plays])
-    text = TextGame(Terms("mini-low", opponents="random", reward="adjusted"), 7, measures)
+    text = TextGame(terms._replace(reward="adjusted"), 7)
     while not text.over:
         reward = text.answer(str(text.game.legal_moves()[-1])).reward
     luck = luck_of_game(text.game, 40).luck.sum(axis=0)
@@ -129,7 +126,7 @@ def test_one_learner_may_play_every_seat():
         assert text.view.startswith(f"You are seat {text.seat}.")
         text.answer(str(text.game.legal_moves()[0]))
     assert seats == {0, 1, 2}
-    assert np.isclose(sum(text.returns), 0)
+    assert np.isclose(sum(tally.paid for tally in text.tallies), 0)
 
 
 def test_unseen_rules_differ_by_seed_and_are_told():
@@ -146,12 +143,13 @@ def test_unseen_rules_differ_by_seed_and_are_told():
         ({"rules": "nope"}, "unknown preset 'nope'"),
         ({"seat": 2}, "seat is a whole number from 0 to 1, not 2"),
         ({"opponents": ()}, "opponents are at least one, not an empty list"),
-        ({"opponents": 3}, "opponents are a name, or a list of names, not 3"),
+        ({"opponents": 3}, "3 can't be an opponent: it is the name of an agent"),
         ({"opponents": "oracle-deck"}, "oracle-deck sees what is hidden"),
-        ({"levels": "expert"}, "unknown level 'expert'"),
+        ({"opponents": "expert"}, "unknown agent 'expert'"),
         ({"tries": 0}, "tries is a whole number from 1 to 100, not 0"),
         ({"reward": "score"}, "unknown reward 'score'"),
-        ({"reward": "regret"}, "reward='regret' is measured by training"),
+        ({"reward": "regret", "judge": "random"}, "random"),
+        ({"judge": ["search"]}, "judge"),
         ({"listed": "yes"}, "listed is True or False, not 'yes'"),
     ],
 )

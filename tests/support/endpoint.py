@@ -1,19 +1,28 @@
-"""An endpoint on loopback that speaks OpenAI's protocol of chat completions, with a script in place of a model."""
+"""Servers on loopback: an endpoint of OpenAI's protocol with a script in place of a model, and `krypenv serve`."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import re
+import socket
+import subprocess
+import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HANG = object()  # in place of a reply
 
 
+def first_listed(text):
+    """Find the first legal move that a text lists last."""
+    return re.findall(r"Your moves: ([^,.\n]+)", text)[-1]
+
+
 def first_move(messages):
     """Name the first legal move that the last message lists."""
-    return "MOVE: " + re.findall(r"Your moves: ([^,.\n]+)", messages[-1]["content"])[-1]
+    return f"MOVE: {first_listed(messages[-1]['content'])}"
 
 
 def greedy(messages):
@@ -66,3 +75,20 @@ def endpoint(script=first_move, status=200):
         released.set()
         server.shutdown()
         server.server_close()
+
+
+@contextlib.contextmanager
+def served(*options):
+    """Run `krypenv serve`, and give its address."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    line = [sys.executable, "-m", "krypenv", "serve", "--port", str(port), *options]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as server, contextlib.ExitStack() as stack:
+        stack.callback(server.terminate)
+        address = re.search(r"http://\S+", server.stdout.readline())[0]
+        for _ in range(600):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.1)
+        yield address

@@ -35,12 +35,11 @@ def serve_command(settings: ServeSettings) -> None:
 
     from krypenv.adapters.openenv import make_app
     from krypenv.envs.text_game import UNSEEN, Terms
-    from krypenv.training.evaluation.analysis.analysis import measures_by
 
     terms = Terms(
         UNSEEN if settings.unseen else settings.game_rules(),
-        settings.seat, settings.against, (), settings.listed, settings.tries, settings.reward,
+        settings.seat, settings.against, settings.listed, settings.tries, settings.reward, settings.judge,
     )  # fmt: skip
-    app = make_app(terms, measures_by(settings.judge), settings.sessions)
+    app = make_app(terms, settings.sessions)
     typer.echo(f"OpenEnv's clients connect to http://{settings.host}:{settings.port} (Ctrl-C ends it).")
     uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning")

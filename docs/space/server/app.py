@@ -4,9 +4,8 @@ import uvicorn
 
 from krypenv.adapters.openenv import make_app
 from krypenv.envs.text_game import Terms
-from krypenv.training import measures_by
 
-app = make_app(Terms(opponents=("greedy", "tactician")), measures_by())
+app = make_app(Terms(opponents=("greedy", "tactician")))
 
 
 def main() -> None:

@@ -315,6 +315,7 @@ def _sum_up(seat: int, plays: Sequence[RecordedMove]) -> SeatSummary:
     )
 
 
+@lru_cache(maxsize=16)  # which all episodes share
 def measures_by(judge: str = JUDGE, redeals: int = REDEALS) -> Measures:
     """Make the measures of `krypenv.envs.text_game.TextGame`: the regret of each move, and the luck of a game.
 
@@ -323,7 +324,7 @@ def measures_by(judge: str = JUDGE, redeals: int = REDEALS) -> Measures:
         redeals: deals with which the luck of each deal is measured.
 
     >>> from krypenv.envs.text_game import Terms, TextGame
-    >>> text = TextGame(Terms("mini-low", opponents="random", reward="regret"), 7, measures_by("search(worlds=4)"))
+    >>> text = TextGame(Terms("mini-low", opponents="random", reward="regret", judge="search(worlds=4)"), 7)
     >>> text.answer(str(text.game.legal_moves()[0])).reward <= 0
     True
     """
