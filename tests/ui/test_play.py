@@ -74,6 +74,18 @@ def test_what_means_nothing_changes_nothing():
     assert sizes == sorted(sizes, reverse=True), "what takes most comes first"
 
 
+def test_captures_that_are_too_many_to_list_are_named():
+    table = " ".join(rank + suit for rank in "23456" for suit in "CDHS") + " 7C 7D"
+    game = Game.from_position(f"rules: mulle; table: {table}; hand 0: 9H 9C; hand 1: KS 8C; captured 1: rest; stock: -")
+    choices = choices_of(game)
+    assert dict(zip(choices.cards, choices.counts, strict=True))["KS"] is None
+    assert parse_choice("ks", choices, game) == "KS"
+    assert len(choices_of(game, "KS")) == 0
+    assert str(parse_choice("7c 6d", choices_of(game, "KS"), game)) == "KSx7C6D"
+    sitting(Table(game, 1, ["random"]), ["ks", "6d 7c", "q"])[0].run()
+    assert str(game.moves[0]) == "KSx7C6D"
+
+
 # ---------------------------------------------------------------------- a terminal
 
 
