@@ -77,16 +77,13 @@ class Mine:
     def __init__(self, rules, seed=0):
         self.rules = rules
     def act(self, observations, action_masks):
-        return pick(action_masks)
+        return pick(observations, action_masks)
 
-def pick(action_masks):
+def pick(observations, action_masks):
     return action_masks.argmax(axis=1)
 
-def pick_low(observations, action_masks):
-    return pick(action_masks)
-
 RULES = Rules.preset("mini-low")
-AGENTS = (Mine(RULES), pick_low, "random")
+AGENTS = (Mine(RULES), pick, "random")
 run_arena(ArenaSettings(agents=AGENTS, rules=RULES, out="out", deals=4, chunk=2, workers=2))
 """
 
@@ -96,9 +93,7 @@ def test_a_script_without_a_guard_or_a_notebook_runs_once_and_its_agents_play_in
     file: str, tmp_path: Path
 ) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
-    done = subprocess.run(
-        [sys.executable, file], input=SCRIPT, cwd=tmp_path, capture_output=True, text=True, check=False
-    )  # fmt: skip
+    done = subprocess.run([sys.executable, file], input=SCRIPT, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("from the top") == 1
 
