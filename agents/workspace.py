@@ -73,7 +73,7 @@ LINES = np.dtype(
 
 TALLY = np.dtype(  # by move of the root
     [
-        ("values", np.float64, (MOST_MOVES,)),  # margins in one world
+        ("values", np.float64, (MOST_MOVES,)),  # in one world: margins, the prior included
         ("totals", np.float64, (MOST_MOVES,)),  # their sums over the worlds; minus infinity for pruned moves
         ("logit_gap", np.float64, (MOST_MOVES,)),  # the network's logit, less that of the best action
     ],

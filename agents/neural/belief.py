@@ -33,14 +33,14 @@ from krypenv.worlds.hidden import give
 # mixed with random play. Fitted to the plays of tactician, search, network and champion between two players.
 SHARP, DULL = 0.3, 3.0  # divide the logits
 MIX = 0.05  # probability of a uniformly random legal card
-MOST_PLAYS = 40  # of the other seats in a deal, that count: the last ones
+MOST_PLAYS = 40  # of the other seats in a deal that are weighed at most: their last ones
 
 BELIEF = np.dtype(
     [
         ("count", np.int64),  # plays of the other seats that are known
         ("first", np.int64),  # number of the first world that is weighted by them
         ("start", GAME),  # the start of the deal, with the cards that are known
-        ("ahead", GAME),  # the replayed deal, with sums that have what the plays add twice
+        ("ahead", GAME),  # the replayed deal; its sums count these plays twice, as `start` has them too
         ("games", GAME, (MOST_PLAYS,)),  # the position before each play; each hypothesis writes its hand into it
         ("cards", np.int64, (MOST_PLAYS,)),  # the card played there
         ("held", np.int64, (NUM_KINDS,)),  # a seat's hand at a play, as copies of each kind

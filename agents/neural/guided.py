@@ -43,7 +43,7 @@ from krypenv.worlds.hidden import give
 # An action is not tried if its logit is further than this behind the best one: at 1/500 of its probability.
 LEAST_LOGIT = -6.2
 PRIOR, OTHER_PRIOR = 1.0, 0.2  # points for each unit of a logit, in games like Krypkasino and in others
-PLAYOUT_RACE = 2.0  # margins at the end of a playout spread more than searched ones, so fewer actions are pruned
+OTHER_RACE = 2.0  # times the search's race in other games, whose playouts spread more: less is pruned
 
 
 class GuidedPlan(NamedTuple):
@@ -119,7 +119,7 @@ def does_repeat(compiled: np.record, game: np.record) -> bool:
 
 @kernel
 def play_out_moves(job: Job, plan: GuidedPlan, end: int, workspace: np.record) -> None:
-    """Write the values of the open moves in a world: the margin of a playout, and the prior of the network.
+    """Write the values of the unpruned moves in a world: the margin of a playout, and the prior of the network.
 
     The prior is `plan.prior` points for each unit by which the logit of the move is behind the best one. Values are
     cached by hidden hand within a decision. Where nothing is hidden, they are solved; so is the last deal of two after
@@ -286,7 +286,7 @@ class Guided(Examiner):
         super().__init__(rules, seed, worlds, ms, threads)
         logs = np.zeros((self._threads, at_once * proposals if self.believes else 0))
         solver = plan_of(rules, "max_n", 0)
-        usual_prior, race = (PRIOR, RACE) if is_main(rules) else (OTHER_PRIOR, PLAYOUT_RACE * solver.race)
+        usual_prior, race = (PRIOR, RACE) if is_main(rules) else (OTHER_PRIOR, OTHER_RACE * solver.race)
         self._plan = GuidedPlan(
             usual_prior if prior is None else float(prior), proposals, solver, race, tactical_style(rules), weights,
             make_playout_scratch(self._threads), logs, np.zeros(logs.shape, np.int64), np.empty((0, 0, 0), np.int8),

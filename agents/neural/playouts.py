@@ -1,8 +1,8 @@
 """Playouts with the network at every seat, as kernels, and the two caches of a decision.
 
-By hidden hand: with few hidden cards many worlds differ only in the order of the stock, so each hand is weighted and
-played out once (`HAND`). By sequence of actions since the decision, a path: it determines the own seat's observation,
-whatever the others hold, so the network is evaluated once for each path (`CHOICE`).
+By hidden hand: with few hidden cards many worlds differ only in the order of the stock, so each hand is weighed once,
+and played out once where the values repeat (`HAND`). By sequence of actions since the decision, a path: it determines
+the own seat's observation, whatever the others hold, so the network is evaluated once for each path (`CHOICE`).
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Game(Present):
 
     Attributes:
         rules, seed: as given.
-        actions: the staged actions since the deal, or since the position that the game began from.
+        actions: the staged actions since the start of the game, or since the position that the game began from.
         tags: additional tags of the game's record, as in ``{"Event": "Friday"}``.
         comments: comments of the record, by the number of moves made before them.
         origin: the position that the game began from, as text; None if it was dealt.

@@ -177,7 +177,7 @@ def _walk(game: Game, place: int, actions: list[int] | None = None) -> Iterator[
 def actions_of(game: Game, play: Play) -> list[int]:
     """List the staged actions that make a play, or complete one that was begun; none if it is illegal.
 
-    A sweep of 0 matches any. Overwrites the states above the present one.
+    A sweep of 0 matches any. Writes the states of these actions above the present one, where `push` keeps them.
     """
     card, takes, sweep, build, builds = play
     left = staged_actions(card, takes, build, builds)

@@ -2,7 +2,7 @@
 
 From the command line to a model:
 
-1. `training/cli/commands.py` calls `train` with the options, which are the fields of `TrainSettings` (`settings`).
+1. `train_command` (`training/cli/measuring.py`) calls `train` with the options, the fields of `TrainSettings`.
 2. `open_training` opens the folder as a `TrainingRun`, new or from its `Checkpoint`, which holds all that decides how
    the run continues. Before the first update a small run compiles the kernels (`compile_kernels`).
 3. In each update the learner (`ppo`) plays `LearnerGames` (`krypenv/envs/learner.py`) and learns from them. Between
