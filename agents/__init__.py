@@ -76,6 +76,11 @@ _OWN: dict[str, Callable[..., BaseAgent]] = {  # only for trusted strings
     "llm": Llm,
     "sb3": load_sb3,
 }
+# Options that searches had, at their only value now: protocol 1 of the score names its agents with them.
+_FORMER = (
+    *((name, "value", "sweep") for name in ("search", "rollout", "ismcts")),
+    ("ismcts", "guided", True),
+)
 
 
 def names() -> list[str]:
@@ -127,6 +132,7 @@ def make_known(spec: str, rules: RulesLike | None = None, seed: int = 0) -> Base
             "and a path to a model's folder, module:Class, process(command='...'), llm(model='...') and "
             "sb3(path='...') are agents too"
         )
+    options = {key: value for key, value in options.items() if (name, key, value) not in _FORMER}
     check_options(name, makers[name], options)
     return makers[name](rules, seed, **options)
 

@@ -109,7 +109,7 @@ async def test_no_message_to_a_page_depends_on_what_its_seat_can_not_see(rules):
 def test_no_message_to_a_program_depends_on_what_its_seat_can_not_see(rules, monkeypatch):
     class Noted(Peer):
         def __init__(self, command, farewell):
-            self.lines = []
+            self.words, self.lines = [command], []
 
         def ask(self, message, seconds, check):
             self.lines.append(json.dumps(message))
