@@ -18,11 +18,13 @@ from habits import HABITS
 from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from memory import CHANGES, NO_NEXT_REVEALS, NOTHING, WHOLE
+from scipy.stats import bootstrap
 
 from krypenv import Rules
 from krypenv.cards import NO_CARD
 from krypenv.training import lab
 
+Array = npt.NDArray[np.float64]
 FREE, LEADER = "as it likes", "leads"
 
 
@@ -161,7 +163,7 @@ def count(rules: str, agent: str, first: int, deals: int, seed: int) -> list[dic
     return found
 
 
-def differences(player: str, own: lab.Setup, results: dict[str, Any]) -> dict[str, npt.NDArray[np.float64]]:
+def differences(player: str, own: lab.Setup, results: dict[str, Any]) -> dict[str, Array]:
     """Return by statement how much better its first way to play is, by deal; only those that can be measured.
 
     Two ways that are one, such as to solve the last deal or not where four play, measure nothing.
@@ -178,6 +180,12 @@ def differences(player: str, own: lab.Setup, results: dict[str, Any]) -> dict[st
     return {words: better for words, better in found.items() if better.any()}
 
 
+def ratio(hits: Array, times: Array, axis: int = -1) -> Array:
+    """Return the ratio of two sums in percent, nan where the second one is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(100 * hits.sum(axis=axis) / times.sum(axis=axis))
+
+
 def counted(games: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """Return what `COUNTED` names, as figures with intervals over deals."""
     tables = np.array([game["tables"] for game in games], float)  # (deals, kinds, 2): left, swept
@@ -185,8 +193,8 @@ def counted(games: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     for what, key in COUNTED.items():
         if key in KINDS:
             left, swept = tables[:, KINDS.index(key)].T
-            share, low, high = lab.share_interval(swept, left)
-            found[what] = 100 * share, 100 * low, 100 * high
+            around = bootstrap((swept, left), ratio, paired=True, n_resamples=999, method="basic", rng=0)
+            found[what] = ratio(swept, left), *around.confidence_interval
         else:
             found[what] = lab.interval([game[key] for game in games if key in game])
     return lab.figures_of(found)

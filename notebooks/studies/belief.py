@@ -80,7 +80,7 @@ def play(rules: str, agent: str, first: int, deals: int, seed: int, other: str) 
     In deal n the agent has seat n mod P. Its belief is measured whenever it begins a play and hands are hidden.
     """
     game = Rules.parse(rules)
-    players = [agents.make_known(name, game, lab.stream(seed, first, at)) for at, name in enumerate((agent, other))]
+    players = [agents.make_known(name, game, lab.seed_of(seed, first, at)) for at, name in enumerate((agent, other))]
     if not getattr(players[0], "believes", False):
         raise ValueError(f"{agent} weights no hidden hands, so there is no belief to measure")
     engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:], history=want_history(players))

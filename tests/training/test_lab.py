@@ -23,7 +23,6 @@ from krypenv.cards import NUM_KINDS, card_name
 from krypenv.training import deal_seeds, lab
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
 from krypenv.training.evaluation.matches.margins import holm
-from krypenv.training.lab.effects import share_interval
 from krypenv.training.lab.study import FIGURE, RESULT
 from krypenv.training.runs.journal import JOURNAL
 
@@ -173,18 +172,6 @@ def test_samples_are_tested_together() -> None:
     together = alone | {"sleep": 3 * 0.002833}
     assert {name: each["p"] for name, each in found.items()} == pytest.approx(together, abs=3e-6)
     assert found["sleep"]["mean"] == pytest.approx(1.58)
-
-
-def test_the_interval_of_a_ratio() -> None:
-    random = np.random.default_rng(0)
-    inside = 0
-    for _ in range(400):
-        times = random.integers(1, 30, 300).astype(float)
-        ratio, low, high = share_interval(random.binomial(times.astype(int), 0.3).astype(float), times)
-        assert low <= ratio <= high
-        inside += low <= 0.3 <= high
-    assert 360 <= inside <= 396
-    assert np.isnan(share_interval(np.zeros(3), np.zeros(3))[0])
 
 
 def test_effects_that_both_seeds_tell_apart_with_one_sign_are_tested_together() -> None:

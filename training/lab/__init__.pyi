@@ -3,7 +3,6 @@ from .effects import (
     figures_of as figures_of,
     interval as interval,
     replicated as replicated,
-    share_interval as share_interval,
 )
 from .habits import (
     Habit as Habit,
@@ -22,7 +21,7 @@ from .matches import (
     match_tasks as match_tasks,
     play_chunk as play_chunk,
     play_match as play_match,
-    stream as stream,
+    seed_of as seed_of,
     watch as watch,
 )
 from .study import (

@@ -8,29 +8,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 from matplotlib.axes import Axes
-from scipy.special import ndtri
 from scipy.stats import combine_pvalues, ttest_1samp
 
-from krypenv.advice.estimates import UP_TO
-from krypenv.training.evaluation.matches.margins import NONE, FloatArray, Interval, holm, interval as interval
+from krypenv.training.evaluation.matches.margins import FloatArray, Interval, holm, interval as interval
 
 LEVEL = 0.05  # significance level for all tests of an answer together
 P, ALONE = "p", "p alone"  # p values of a figure: adjusted for all tests of its answer, and unadjusted
 Key = TypeVar("Key")
 Figure = Mapping[str, float]  # mean, low and high; also P and ALONE if it is tested
-
-
-def share_interval(hits: FloatArray, times: FloatArray) -> Interval:
-    """Compute a share, the ratio of two sums over deals, and its normal interval by the delta method, within 0 and 1.
-
-    `hits` and `times` are (deals,). All three figures are nan if `times` sums to 0.
-    """
-    total = times.sum()
-    if not total:
-        return NONE
-    ratio = float(hits.sum() / total)
-    half = float(ndtri(UP_TO) * np.sqrt(((hits - ratio * times) ** 2).sum()) / total)
-    return ratio, max(ratio - half, 0.0), min(ratio + half, 1.0)
 
 
 def effects_of(samples: Mapping[Key, FloatArray]) -> dict[Key, dict[str, float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,15 @@ import numpy.typing as npt
 from krypenv import agents
 from krypenv.agents import Agent
 from krypenv.engine import Engine
-from krypenv.features import observation_for, want_history
-from krypenv.inputs.words import describe_error
+from krypenv.features import want_history
 from krypenv.rules import Rules
 from krypenv.state import State
 from krypenv.training.evaluation.luck.meter import Meter, control_for, is_quick
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray
+from krypenv.training.evaluation.matches.mixed_table import ask
+from krypenv.training.evaluation.matches.players import seed_of as seed_of
 from krypenv.training.lab.effects import effects_of
 from krypenv.training.lab.study import Answer, Setup, Study
 from krypenv.training.runs import Task
@@ -63,8 +63,8 @@ def play_match(
     Luck is taken out if it is measured. `repetition` seeds the agents' random choices anew on the same deals.
     """
     game = Rules.parse(rules)
-    makers: list[Callable[[Rules, int], Agent]] = [partial(change, agent), partial(agents.make_known, agent)]
-    players = [make(game, stream(seed, repetition, first // CHUNK, at)) for at, make in enumerate(makers)]
+    own, other = (seed_of(seed, repetition, first // CHUNK, at) for at in range(2))
+    players = [change(agent, game, own), agents.make_known(agent, game, other)]
     choice = "off" if luck == "auto" and is_quick(players[1]) else luck  # changed agents don't tell
     control = control_for(choice, players, game)
     meter = Meter(game, control) if control else None
@@ -76,8 +76,7 @@ def play_chunk(
     rules: str, agent: str, first: int, deals: int, seed: int, change: Change, luck: str = "off"
 ) -> list[float]:
     """Play a changed agent against the unchanged one on all other sides; return its margins by deal."""
-    margins: list[float] = play_match(rules, agent, first, deals, seed, change, luck).mean(axis=1).round(9).tolist()
-    return margins
+    return list(map(float, play_match(rules, agent, first, deals, seed, change, luck).mean(axis=1).round(9)))
 
 
 def instead(other: str) -> Change:
@@ -112,24 +111,16 @@ def watch(
 
     After each round, yield the engine; the rows of the games in play, (M,), with their states before the round, (M,);
     and the rows of the games that ended in it, (K,), with their states before it, (K,), as the engine no longer has
-    their last deal. Raises ValueError for an agent that fails.
+    their last deal. Raises `Fault` for an agent that fails.
     """
     game = Rules.parse(rules)
-    player = agents.make_known(agent, game, stream(seed, first))
+    player = agents.make_known(agent, game, seed_of(seed, first))
     engine = Engine(game, deals, deal_seeds(seed, first + deals)[first:], history=want_history((player,)))
     rows = np.arange(deals)
     while len(rows):
         before, masks = engine.state[rows], engine.action_mask[rows]
-        try:
-            engine.step(player.act(observation_for(player, game, engine.observation[rows], masks), masks), rows)
-        except Exception as error:
-            raise ValueError(f"{player.name} {describe_error(error)}") from None
+        engine.step(ask(player, engine.observation[rows], masks, forfeits=False)[0], rows)
         over = engine.finished[rows]
         in_play, ended = (before[mask].view(np.recarray) for mask in (~over, over))
         yield engine, rows[~over], in_play, rows[over], ended
         rows = rows[~over]
-
-
-def stream(*numbers: int) -> int:
-    """Derive the seed of an agent's random choices in one task."""
-    return int(np.random.SeedSequence(numbers).generate_state(1)[0])

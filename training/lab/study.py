@@ -24,19 +24,9 @@ from krypenv.training.lab.effects import draw_bars, table_of
 from krypenv.training.runs import HERE, Executor, Header, Progress, Task as Task, open_run
 from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import print_table, save_figure, write_json
+from krypenv.training.settings import groups
 from krypenv.training.settings.base import AgentName, File, check_number, option, output
 from krypenv.training.settings.bridge import app_of
-from krypenv.training.settings.groups import (
-    AGENTS,
-    LARGEST_SEED,
-    LENGTH,
-    MOST_DEALS,
-    RULES,
-    GameSettings,
-    Luck,
-    Place,
-    seed_option,
-)
 
 RESULT, FIGURE = "result.json", "figure.png"
 
@@ -57,8 +47,8 @@ class Setup:
     sets: tuple[str, ...] = ()  # rule sets that the study compares, if any
 
     def __post_init__(self) -> None:
-        check_number("deals", self.deals, 2, MOST_DEALS)  # a single one has no interval
-        check_number("seed", self.seed, 0, LARGEST_SEED)
+        check_number("deals", self.deals, 2, groups.MOST_DEALS)  # a single one has no interval
+        check_number("seed", self.seed, 0, groups.LARGEST_SEED)
         control_for(self.luck, [agents.make_known(self.agent, self.rules)], self.rules)
 
     def to_json(self) -> dict[str, Any]:
@@ -152,28 +142,25 @@ def main(study: Study, words: Sequence[str] | None = None) -> None:
         print(f"wrote {settings.out / RESULT} and {settings.out / FIGURE}")
 
     run.__doc__ = study.question
-    try:
-        app_of(_settings_of(study), run)(arguments, prog_name=Path(sys.argv[0]).name)
-    except SystemExit as end:
-        if end.code:
-            raise
+    if code := app_of(_settings_of(study), run)(arguments, prog_name=Path(sys.argv[0]).name, standalone_mode=False):
+        sys.exit(code)
 
 
-def _settings_of(study: Study) -> type[Place]:
+def _settings_of(study: Study) -> type[groups.Place]:
     """Make the settings of a study's command line, of one game or of several rule sets."""
     fields: dict[str, Any] = {
-        "agent": (AgentName | None, option(study.agent or None, "who plays [default: a strong agent]", AGENTS)),
-        "deals": (int, option(study.deals, "number of deals", LENGTH, ge=2, le=MOST_DEALS)),
-        "seed": (int, seed_option("seed of deals and agents")),
-        "luck": (Luck, option("off", "take luck out of the margins of matches", LENGTH)),
+        "agent": (AgentName | None, option(study.agent or None, "who plays [default: a strong agent]", groups.AGENTS)),
+        "deals": (int, option(study.deals, "number of deals", groups.LENGTH, ge=2, le=groups.MOST_DEALS)),
+        "seed": (int, groups.seed_option("seed of deals and agents")),
+        "luck": (groups.Luck, option("off", "take luck out of the margins of matches", groups.LENGTH)),
         "out": (File, output(Path("runs") / study.name, "folder of the answer", "DIR")),
     }
-    bases: Any = Place if study.sets else (GameSettings, Place)
+    bases: Any = groups.Place if study.sets else (groups.GameSettings, groups.Place)
     if study.sets:
         fields["sets"] = tuple[str, ...], option(study.sets, "rule sets", metavar="RULES", is_argument=True)
     else:
-        fields["rules"] = str | None, option(study.rules, "preset of the rules", RULES, decides=False)
-    settings: type[Place] = create_model("StudySettings", __base__=bases, **fields)
+        fields["rules"] = str | None, option(study.rules, "preset of the rules", groups.RULES, decides=False)
+    settings: type[groups.Place] = create_model("StudySettings", __base__=bases, **fields)
     return settings
 
 
