@@ -99,9 +99,9 @@ class TrainingRun:
         if not self.curve:
             self.save()  # so that a run that is stopped while it compiles can be resumed
         compile_kernels(self.settings, console)
-        self.play(console)
+        self.run_updates(console)
 
-    def play(self, console: Console) -> None:
+    def run_updates(self, console: Console) -> None:
         """Train to the end of the run, with everything compiled."""
         settings, first = self.settings, self.model.num_timesteps + 1 if self.curve else 0
         self.model.set_logger(Logger(None, [_TensorBoard(str(self.folder / "tensorboard"), first)]))
@@ -246,7 +246,7 @@ def compile_kernels(settings: TrainSettings, console: Console) -> None:
     """Compile all kernels of a run by a small throwaway run; print a notice if any is not cached."""
     small = settings.changed(**SMALL)
     with compiling(console), tempfile.TemporaryDirectory() as folder:
-        TrainingRun(small.changed(frames=2 * small.decisions), Path(folder)).play(Console(quiet=True))
+        TrainingRun(small.changed(frames=2 * small.decisions), Path(folder)).run_updates(Console(quiet=True))
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
