@@ -35,7 +35,7 @@ KEYS = Keys(
 class Here(Thinker):
     """Agents that think in this process, at once."""
 
-    async def _call(self, function, *arguments):
+    async def work(self, function, *arguments):
         return function(*arguments)
 
 

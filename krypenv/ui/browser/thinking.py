@@ -62,32 +62,20 @@ class Thinker:
 
         Each is made for one of its seats.
         """
-        error = await self._call(_prepare, rules, dict(seats), self._seed)
-        if error:
-            raise ValueError(error)
+        await self.work(_prepare, rules, dict(seats), self._seed)
 
     async def decide(self, spec: Spec, seat: int, game: Game) -> str:
         """Return an agent's move, as records write it; raises AgentFailed with the reason if it has none."""
-        is_done, said = await self._call(_decide, spec, self._seed, seat, game)
-        if not is_done:
-            raise AgentFailed(said)
-        return str(said)
+        return str(await self.work(_decide, spec, self._seed, seat, game))
 
     async def prepare_advice(self, spec: Spec, seat: int, rules: Rules) -> None:
         """Have an agent value moves once, which compiles; what goes wrong is told to who asks for a hint."""
-        await self._call(_prepare_advice, spec, rules, self._seed, seat)
+        await self.work(_prepare_advice, spec, rules, self._seed, seat)
 
     async def advise(self, spec: Spec, game: Game) -> Advice:
         """Return what an agent advises the seat to act; raises AgentFailed with the reason if it can't."""
-        is_done, said = await self._call(_advise, spec, game)
-        if not is_done:
-            raise AgentFailed(said)
-        assert isinstance(said, Advice)
-        return said
-
-    async def work(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what a function of a module returns; raises what it raises, and AgentFailed if the process ended."""
-        return await self._call(function, *arguments)
+        advice: Advice = await self.work(_advise, spec, game)
+        return advice
 
     def close(self) -> None:
         """End the process, whatever it does."""
@@ -97,7 +85,8 @@ class Thinker:
                 process.kill()
             pool.shutdown(cancel_futures=True)  # waits for its thread: the interpreter may end right after
 
-    async def _call(self, function: Any, *arguments: Any) -> Any:
+    async def work(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function of a module returns; raises what it raises, and AgentFailed if the process ended."""
         if self._pool is None:
             self._pool = ProcessPoolExecutor(1, WORKERS, initializer=_belong_to_the_server)
         pool = self._pool
@@ -127,20 +116,16 @@ def _end_with_the_server() -> None:
         os._exit(0)
 
 
-def _prepare(rules: Rules, seats: dict[Spec, int], seed: int) -> str:
-    """Return what is wrong with the agents, in a sentence; nothing if they can play."""
+def _prepare(rules: Rules, seats: dict[Spec, int], seed: int) -> None:
+    """Have agents decide once; raises ValueError, with a sentence, for one that can't play."""
     from krypenv.ui.ahead import warm
 
     for spec, seat in seats.items():
-        try:
-            agent = _agent(spec, rules, seed, seat)
-        except ValueError as error:
-            return str(error)
+        agent = _agent(spec, rules, seed, seat)
         try:
             warm(agent, rules)
         except Exception as error:
-            return f"{spec} {describe_error(error)}"
-    return ""
+            raise ValueError(f"{spec} {describe_error(error)}") from None
 
 
 def _prepare_advice(spec: Spec, rules: Rules, seed: int, seat: int) -> None:
@@ -151,19 +136,19 @@ def _prepare_advice(spec: Spec, rules: Rules, seed: int, seat: int) -> None:
         warm(_agent(spec, rules, seed, seat), rules, helps=True)
 
 
-def _decide(spec: Spec, seed: int, seat: int, game: Game) -> tuple[bool, str]:
-    """Return an agent's move, or why it has none."""
+def _decide(spec: Spec, seed: int, seat: int, game: Game) -> str:
+    """Return an agent's move; raises AgentFailed with the reason if it has none."""
     from krypenv.game.base_agent import move_of
 
     try:
-        return True, str(move_of(_agent(spec, game.rules, seed, seat), game))
+        return str(move_of(_agent(spec, game.rules, seed, seat), game))
     except Exception as error:
         _agent.cache_clear()  # a program that has ended is started again, if it is asked again
-        return False, describe_error(error)
+        raise AgentFailed(describe_error(error)) from None
 
 
-def _advise(spec: Spec, game: Game) -> tuple[bool, Advice | str]:
-    """Return what an agent advises in a game, or why it can't."""
+def _advise(spec: Spec, game: Game) -> Advice:
+    """Return what an agent advises in a game; raises AgentFailed with the reason if it can't."""
     from krypenv.advice.values import MOST_ADVISED
     from krypenv.game.moves import Move
     from krypenv.ui.table import hint_of
@@ -171,13 +156,13 @@ def _advise(spec: Spec, game: Game) -> tuple[bool, Advice | str]:
     try:
         hint = hint_of(game, spec)
         if isinstance(hint, Move):
-            return True, Advice((Advised(str(hint)),))
+            return Advice((Advised(str(hint)),))
         best = list(hint.values)
         best.insert(0, best.pop(hint.preferred))
         moves = (Advised(each.move, each.margin.mean, each.margin.half, each.sets_up) for each in best[:MOST_ADVISED])
-        return True, Advice(tuple(moves), hint.preferred > 0)
+        return Advice(tuple(moves), hint.preferred > 0)
     except Exception as error:
-        return False, describe_error(error)
+        raise AgentFailed(describe_error(error)) from None
 
 
 @lru_cache(maxsize=64, typed=True)  # what a person typed is not what a record says

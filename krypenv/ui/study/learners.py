@@ -132,7 +132,7 @@ class Learner(Pages):
             self._advising = self._start(self._advise(exercise))
 
     async def _advise(self, exercise: Exercise) -> None:
-        from krypenv.ui.study.guided import GUIDE
+        from krypenv.ui.study.exercises import GUIDE
 
         edit, game = exercise.edit, exercise.game.copy()
         with contextlib.suppress(AgentFailed, ValueError):  # the guide is silent then
@@ -149,7 +149,7 @@ class _Lent(Thinker):
         super().__init__()
         self._owner = thinker
 
-    async def _call(self, function: Any, *arguments: Any) -> Any:
+    async def work(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await self._owner.work(function, *arguments)
 
     def close(self) -> None:
