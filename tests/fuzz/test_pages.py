@@ -13,11 +13,10 @@ from support.tables import KEYS, Here
 
 from krypenv import Game, Rules
 from krypenv.ui.browser.hosted import Hosted
-from krypenv.ui.browser.requests import OF_PACE, REQUESTS, parse_key, parse_request
+from krypenv.ui.browser.requests import OF_PACE, REQUESTS, Request, parse_key, parse_message
 from krypenv.ui.browser.sockets import Refused
 from krypenv.ui.seats import PERSON
-from krypenv.ui.study.studies import Studies
-from krypenv.ui.study.visits import VISITS, parse_visit
+from krypenv.ui.study.studies import VISITS, Studies, parse_visit
 
 RULES = ("mini-low", "mini-double players=4 teams=2", "mini-mulle", "mini-kasino games=2")
 
@@ -50,9 +49,10 @@ def test_a_message_to_a_table_is_carried_out_or_changes_nothing(rng: random.Rand
     for _ in range(20):
         text = damaged(some_request(hosted, rng), rng)
         attempt(partial(parse_key, text), text)
-        request = attempt(partial(parse_request, text), text)
-        if request is REFUSED or request.do in OF_PACE:
+        found = attempt(partial(parse_message, text, REQUESTS), text)
+        if found is REFUSED or found["do"] in OF_PACE:
             continue
+        request = Request(**found)
         before = hosted.record()
         said = hosted.do(rng.choice((0, 0, 0, 0, 1, None)), request)
         if said:

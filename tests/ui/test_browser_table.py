@@ -10,7 +10,7 @@ from krypenv import Game
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.requests import REQUESTS, Request
 from krypenv.ui.browser.thinking import Advice, Advised
-from krypenv.ui.narrator.texts import say
+from krypenv.ui.narrator.texts import CATALOGUES, say
 from krypenv.ui.seats import PERSON
 
 ALONE, TWO, AGENTS = (PERSON, "greedy"), (PERSON, PERSON), ("greedy", "random")
@@ -59,7 +59,7 @@ def test_what_a_seat_may_not_ask_for_is_refused_and_changes_nothing(players, mov
     play_on(table, moves)
     before = table.record(), table.edit, table.view(0), {*table.stand_ins}, {*table.enders}
     said = ask(table, seat, **asked)
-    assert said.startswith(say("en", reason) if reason in table.texts else reason)
+    assert said.startswith(say("en", reason) if reason in CATALOGUES["en"] else reason)
     assert (table.record(), table.edit, table.view(0), {*table.stand_ins}, {*table.enders}) == before
 
 

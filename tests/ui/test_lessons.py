@@ -13,8 +13,8 @@ from support.tables import ADDRESS, WEB, Here, Page, hosted, page, serving
 from krypenv import Game
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import LANGUAGES
-from krypenv.ui.study import guided
-from krypenv.ui.study.guided import GUIDE, guided_game, possible, told_advice
+from krypenv.ui.study import exercises
+from krypenv.ui.study.exercises import GUIDE, guided_game, possible, told_advice
 from krypenv.ui.study.lessons import FOLDER, lessons_in
 
 NAMES = [path.stem.partition("-")[2] for path in sorted(FOLDER.glob("*.json"))]
@@ -160,11 +160,11 @@ def test_a_lesson_says_why_a_move_is_illegal_and_is_no_table():
 
 
 def test_the_guided_deal_has_a_sentence_before_each_decision(monkeypatch):
-    monkeypatch.setattr(guided, "GUIDE", "search(worlds=2)")
+    monkeypatch.setattr(exercises, "GUIDE", "search(worlds=2)")
     with serving(hosted) as client, learning(client) as one:
         one.send(do="lesson", lesson=99)
         one.read(lambda told: told["lesson"]["number"] == 12)
-        hand = guided.guided_game().hand(0)
+        hand = guided_game().hand(0)
         assert sorted(one.told["view"]["hand"]) == sorted(hand)
         for _ in hand:
             one.my_turn()

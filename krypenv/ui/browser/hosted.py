@@ -78,11 +78,6 @@ class Hosted:
         return say(self.language, key, count, **parts)
 
     @property
-    def texts(self) -> dict[str, str]:
-        """The texts of the page, by their names."""
-        return CATALOGUES[self.language]
-
-    @property
     def first_seat(self) -> int:
         """The first person's seat; 0 where nobody plays."""
         return self.people[0] if self.people else 0

@@ -10,6 +10,7 @@ from krypenv.inputs.files import parse_json
 from krypenv.inputs.words import shown
 
 MOST_CHARACTERS = 2000  # of a message, unless it holds a game
+LARGEST = 1 << 16  # characters of a record, or of a position
 OF_PACE = ("pace", "pause", "step")  # what does not concern the game
 PACES = {"slow": 2.5, "normal": 1.0, "fast": 0.25}  # how fast agents play: what their pause is multiplied by
 
@@ -58,11 +59,6 @@ class Request(NamedTuple):
     seat: int = -1  # of a person for whom an agent is to play
     pace: str = ""  # one of PACES
     on: bool = False  # whether agents are to pause
-
-
-def parse_request(text: str) -> Request:
-    """Return what a page of a table asks for; raises ValueError, with a sentence, for anything else."""
-    return Request(**parse_message(text, REQUESTS))
 
 
 def parse_key(text: str) -> str:

@@ -11,12 +11,12 @@ from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.notation import is_record
+from krypenv.ui.browser.requests import LARGEST
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import short_name
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.seats import PERSON, players_in, tags_of
-from krypenv.ui.study.visits import LARGEST
-from krypenv.ui.view import END, is_over
+from krypenv.ui.view import END, builds_in, is_over
 
 
 class StillPlayed(ValueError):
@@ -165,10 +165,7 @@ def _step(game: Game, words: Narrator) -> dict[str, Any]:
         "turn": None if game.is_over else game.turn,
         "hands": [game.hand(seat) for seat in seats],
         "table": by_rank(game.table),
-        "builds": [
-            {"value": value, "cards": cards, "owner": owner, "multiple": is_multiple}
-            for value, cards, owner, is_multiple in game.builds
-        ],
+        "builds": builds_in(game),
         "aside": game.set_aside,
         "stock": game.stock_size,
         "scores": game.scores(),
@@ -217,8 +214,7 @@ def _value(game: Game, words: Narrator, value: dict[str, Any], is_played: bool) 
         "margin": margin["mean"],
         "half": None if margin["high"] is None else margin["high"] - margin["mean"],
         "behind": value["behind"]["mean"],
-        "sets_up": value["sets_up"],
-        "risks": value["risks"],
+        "sweeps": value["sets_up"],
     }
 
 

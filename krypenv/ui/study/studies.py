@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from krypenv.inputs import schema
 from krypenv.inputs.words import one_line
 from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
+from krypenv.ui.browser.requests import LARGEST, a_message, parse_message
 from krypenv.ui.browser.sockets import NOT_READ, Gone, received, welcome
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.narrator.texts import CATALOGUES, called, say
 from krypenv.ui.seats import names_of, people_of, players_in
-from krypenv.ui.study.visits import parse_visit
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game  # it loads the engine, for which no page is to wait
@@ -28,6 +29,22 @@ LONGEST_NAME = 40  # characters of what a record calls a player
 MOST_VISITS = 8  # pages that study at once, each with a process of 200 MB
 MOST_KEPT = 8  # games whose analyses are kept
 MOST_LISTED = 20  # games of a table that are listed
+LONGEST = 2 * LARGEST + 20_000  # characters of a message: a game in JSON, where a line break takes two, and its moves
+MOST_MOVES = 1000  # of a line
+_A_PLACE = schema.whole(0, 100_000)
+VISITS = {  # what a page may ask for
+    "open": a_message(
+        {}, {"record": str, "moves": schema.a_list(schema.Line, 0, MOST_MOVES), "game": schema.whole(1, 100_000)}
+    ),
+    "look": a_message({"at": _A_PLACE}),
+    "move": a_message({"at": _A_PLACE, "move": schema.Line}),
+    **dict.fromkeys(("return", "challenge"), a_message({})),
+}
+
+
+def parse_visit(text: str) -> dict[str, Any]:
+    """Return what a message asks for; raises ValueError, with a sentence, for anything else."""
+    return parse_message(text, VISITS, LONGEST)
 
 
 class Analyst(NamedTuple):
@@ -230,8 +247,7 @@ class _Visit:
         while True:
             text = await received(self._socket)
             try:
-                request = parse_visit(text)
-                await self._do(**request)
+                await self._do(**parse_visit(text))
             except ValueError as error:
                 await self._tell(type="say", say=NOT_READ.format(error))
             except Refused as reason:
