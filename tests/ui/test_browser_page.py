@@ -260,7 +260,7 @@ def test_a_hint_is_bars_with_numbers_for_which_nobody_waits_and_moves_are_taken_
         for row in dialog.locator("tbody tr").all():
             _, margin, sweeps = row.locator("td").all_inner_texts()
             assert re.fullmatch(r"[+−]?\d+\.\d ± \d+\.\d", margin)
-            assert re.fullmatch(r"\d+ %", sweeps)
+            assert re.fullmatch(r"\d+%", sweeps)
             margins.append(float(margin.split()[0].replace("−", "-")))
             assert row.locator("meter").count() == 1
         assert margins == sorted(margins, reverse=True)

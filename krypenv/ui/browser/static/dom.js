@@ -82,14 +82,27 @@ export function menu(focus, label, options, value, take) {
 }
 
 /**
- * Return a bar that compares a value with others: full for the best of them.
- * @param {number} value
- * @param {number[]} values
+ * Return a table of what moves are worth, with bars that compare their margins: full for the best of them.
+ * @param {string} kind
+ * @param {string} caption which is only heard
+ * @param {string[]} heads
+ * @param {{ button: Leaf | Leaf[], margin: number | null, half: number | null, sweeps: number | null, played?: boolean }[]} moves
  */
-export function meter(value, values) {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const share = high > low ? (value - low) / (high - low) : 1;
-  return h("meter", { min: 0, max: 1, value: (0.08 + 0.92 * share).toFixed(3), "aria-hidden": "true" });
+export function worths(kind, caption, heads, moves) {
+  const margins = moves.map((each) => each.margin ?? 0);
+  const [low, high] = [Math.min(...margins), Math.max(...margins)];
+  const lines = moves.map(({ button, margin, half, sweeps, played }) => {
+    const share = high > low ? ((margin ?? 0) - low) / (high - low) : 1;
+    return h(
+      "tr",
+      { class: played ? "played" : "" },
+      h("th", { scope: "row" }, button),
+      h("td", { class: "meter" }, h("meter", { value: (0.08 + 0.92 * share).toFixed(3), "aria-hidden": "true" })),
+      h("td", signed(margin ?? 0, 1), half !== null && ` ± ${half.toFixed(1)}`),
+      h("td", `${Math.round(100 * (sweeps ?? 0))}%`),
+    );
+  });
+  return grid(kind, caption, heads, lines);
 }
 
 /**
@@ -186,6 +199,12 @@ function assign(element, attributes) {
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
 }
+
+/**
+ * Return a text whose negative numbers have a minus that is as wide as a plus.
+ * @param {string} text
+ */
+export const withMinus = (text) => text.replace(/-(?= ?\d)/g, "−");
 
 /**
  * Return a number with a minus that is as wide as a plus; zero has none.

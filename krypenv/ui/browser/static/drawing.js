@@ -1,14 +1,12 @@
 // The page as it stands: everything is drawn anew from what the server told and what the person has chosen.
 
-import { button, h, menu, points, refocus, t } from "./dom.js";
+import { button, grid, h, menu, points, refocus, signed, t, withMinus } from "./dom.js";
 import { lastPlay, middle } from "./felt.js";
 import { fly, whereTheyLie } from "./flying.js";
 import { bar, hand, status } from "./place.js";
-import { plaque } from "./plaques.js";
-import { sheet } from "./sheet.js";
 import { soundButton } from "./sound.js";
 
-/** @import { Pace, Table, Told, View } from "./shapes.js" */
+/** @import { Pace, Player, Table, Told, View } from "./shapes.js" */
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
@@ -187,5 +185,90 @@ function felt(table, before) {
     view.over ? sheet(table) : middle(table, before),
     lastPlay(table.told, before !== null),
     isPlaying ? h("div", { class: "own" }, hand(table, before), plaque(table, own, before), bar(table)) : bar(table),
+  );
+}
+
+/**
+ * Return the plaque of a seat: its name, its score and what is counted for it.
+ * @param {Table} table
+ * @param {Player} player
+ * @param {View | null} before the view before the last play, if that is new
+ */
+function plaque({ told, acts }, player, before) {
+  const { view } = told;
+  const isTurn = view.turn === player.seat;
+  const isStoodIn = told.stand_ins.includes(player.seat);
+  const isAway = told.people.includes(player.seat) && !told.here.includes(player.seat);
+  const numbers = [withMinus(player.account), view.session.of === 1 ? "" : t("total", { count: player.total })];
+  const gain = before ? (view.last?.gains[player.seat] ?? 0) : 0;
+  return h(
+    "div",
+    {
+      class: `plaque${isTurn ? " turn" : ""}${player.team === null ? "" : ` team${player.team}`}`,
+      "data-seat": player.seat,
+    },
+    h(
+      "h2",
+      h("span", { class: "mark", "aria-hidden": "true" }, isTurn && "▶"),
+      h("span", player.name),
+      player.dealer && h("small", { class: "badge" }, t("dealer")),
+      isAway && h("small", { class: "badge left" }, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
+    ),
+    h("p", { class: "score" }, h("b", points(player.score)), h("span", ` ${t("sheet.score")}`)),
+    h(
+      "p",
+      { class: "numbers" },
+      button(`pile ${player.seat}`, t("pile", { count: player.pile }), () =>
+        acts.pile(player, player.seat === view.seat),
+      ),
+      ` · ${numbers.filter(Boolean).join(" · ")}`,
+    ),
+    player.seat !== view.seat &&
+      h(
+        "span",
+        { class: "backs", role: "img", "aria-label": t("in_hand", { count: player.cards }) },
+        Array.from({ length: player.cards }, () => h("i")),
+      ),
+    gain !== 0 && h("span", { class: gain > 0 ? "gain plus" : "gain minus", "aria-hidden": "true" }, signed(gain)),
+  );
+}
+
+/**
+ * Return the sheet, with who won above it.
+ * @param {Table} table
+ */
+function sheet({ told, acts }) {
+  const { view } = told;
+  if (!view.sheet) return null;
+  const { names, entries, scores, sides, totals } = view.sheet;
+  const lines = entries.map((entry) => [
+    withMinus(entry.label),
+    ...entry.points.map((each) => (each ? points(each) : "")),
+  ]);
+  const sums = /** @type {[string, number[]][]} */ ([
+    ["sheet.score", scores],
+    ["side", sides],
+    ["totals", totals],
+  ])
+    .filter(([, each]) => each.length > 0)
+    .map(([key, each]) => [t(key), ...each.map((score) => points(score))]);
+  return h(
+    "div",
+    { class: "sheet" },
+    h("h2", view.result),
+    told.compared && h("p", told.compared),
+    told.leads &&
+      h(
+        "div",
+        { class: "actions" },
+        view.session_over && told.host && button("end new", t("new"), acts.start, "main"),
+        button("end again", t("again"), () => acts.ask("again")),
+        h("a", { class: "button", "data-focus": "end study", href: `study.html${location.hash}` }, t("study")),
+      ),
+    h(
+      "div",
+      { class: "wide", tabindex: 0, role: "region", "aria-label": t("sheet") },
+      grid("", t("sheet"), ["", ...names], lines, sums),
+    ),
   );
 }

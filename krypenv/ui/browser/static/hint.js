@@ -1,7 +1,7 @@
 // What an agent advises: a sentence in the prompt, and in a dialog what the best moves are worth, in numbers and as bars.
 
 import { open } from "./dialogs.js";
-import { grid, h, meter, signed, t } from "./dom.js";
+import { h, t, worths } from "./dom.js";
 
 /** @import { Hint, Table } from "./shapes.js" */
 
@@ -24,16 +24,12 @@ export function advice({ hint, isThinkingOfHint, acts }) {
  * @param {(move: string) => void} choose
  */
 export function showValues({ rows, head, columns, remark, legend }, choose) {
-  const margins = rows.map((row) => row.margin ?? 0);
   const lines = rows.map((row, at) => {
     const named = { "data-focus": `hint ${at}`, onclick: () => choose(row.move) };
-    const half = row.half === null ? "" : ` ± ${row.half.toFixed(1)}`;
-    const margin = signed(row.margin ?? 0, 1) + half;
-    const text = h("button", named, at === 0 && "★ ", row.text);
-    return [text, meter(row.margin ?? 0, margins), margin, `${Math.round((row.sweeps ?? 0) * 100)} %`];
+    return { ...row, button: h("button", named, at === 0 && "★ ", row.text) };
   });
   open(t("hint_more"), [
-    grid("values", t("hint_more"), [head, "", ...columns], lines),
+    worths("values", t("hint_more"), [head, "", ...columns], lines),
     remark && h("p", remark),
     h("p", legend),
   ]);

@@ -90,8 +90,9 @@ export function bar(table) {
   const { view } = told;
   const alarm = table.isLost ? t("lost") : table.say || told.fault;
   const enders = told.enders.filter((seat) => seat !== view.seat).map((seat) => view.players[seat]?.name ?? "");
-  const ending = enders.length > 0 ? `${t("ends", { who: enders.join(", ") })} ` : "";
-  const said = alarm || (view.over ? "" : ending + status(table)); // the sheet has the result
+  const isEnder = view.seat !== null && told.enders.includes(view.seat);
+  const ending = isEnder ? `${t("ends_own")} ` : enders.length > 0 ? `${t("ends", { who: enders.join(", ") })} ` : "";
+  const said = alarm || (view.over ? t("why.over") : ending + status(table)); // the sheet has the result
   const mayAct = view.seat !== null || told.leads;
   const isAdvised = isOwnTurn(view) && !alarm && !table.chosen.card;
   return h(

@@ -173,13 +173,6 @@ function form() {
       },
       h(
         "fieldset",
-        { class: "games" },
-        h("legend", t("start_game")),
-        big?.map(gameChoice),
-        h("details", { open: game.small }, h("summary", t("start_small")), small?.map(gameChoice)),
-      ),
-      h(
-        "fieldset",
         { class: "seats" },
         h("legend", t("start_who")),
         menu("size", t("start_players"), game.sizes.map(sizeText), choice.size, (size) => change({ size })),
@@ -187,6 +180,13 @@ function form() {
         people() > 1 && h("p", { class: "note" }, t("start_links")),
         h("label", check("hints"), ` ${t("start_hints")}`),
         more(),
+      ),
+      h(
+        "fieldset",
+        { class: "games" },
+        h("legend", t("start_game")),
+        big?.map(gameChoice),
+        h("details", { open: game.small }, h("summary", t("start_small")), small?.map(gameChoice)),
       ),
       h(
         "div",

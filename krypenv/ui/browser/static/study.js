@@ -6,7 +6,7 @@ import { whenReleased } from "./pressed.js";
 import { drawStudy, readAloud } from "./study_drawing.js";
 import { mistakes, verdictOfTry } from "./study_summary.js";
 
-/** @typedef {import("./study_types.js").State} State */
+/** @import { State } from "./shapes.js" */
 
 const LARGEST = 65536; // characters of a record or a position
 

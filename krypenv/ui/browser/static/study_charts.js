@@ -2,8 +2,7 @@
 
 import { button, h, points, s, signed, t } from "./dom.js";
 
-/** @typedef {import("./study_types.js").State} State */
-/** @typedef {import("./study_types.js").Study} Study */
+/** @import { State, Study } from "./shapes.js" */
 
 const WIDTH = 600;
 const HEIGHT = 260;

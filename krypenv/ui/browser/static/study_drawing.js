@@ -2,16 +2,12 @@
 
 import { byRank, lying } from "./cards.js";
 import { showRules } from "./dialogs.js";
-import { button, grid, h, meter, points, refocus, signed, t } from "./dom.js";
+import { button, h, points, refocus, t, worths } from "./dom.js";
 import { lies, news, pileOf } from "./felt.js";
 import { challengePart, curve, luckPart } from "./study_charts.js";
 import { games, isHidden, mistakes, moveList, puzzle, summary, verdictOfTry } from "./study_summary.js";
 
-/** @typedef {import("./study_types.js").Decision} Decision */
-/** @typedef {import("./study_types.js").State} State */
-/** @typedef {import("./study_types.js").Step} Step */
-/** @typedef {import("./study_types.js").Study} Study */
-/** @typedef {import("./study_types.js").Value} Value */
+/** @import { Decision, State, Step, Study, Value } from "./shapes.js" */
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
@@ -256,11 +252,11 @@ function values(state, study, step) {
           button("find next", t("study_next"), () => state.jump(1), "main pill"),
       ),
     made,
-    grid(
+    worths(
       "",
       t("study_values"),
-      [t("study_move"), t("hint.margin"), "", t("hint.sweeps")],
-      decision.moves.map((value) => valueRow(state, value, decision)),
+      [t("study_move"), "", t("hint.margin"), t("hint.sweeps")],
+      decision.moves.map((value) => ({ ...value, button: playing(state, value) })),
     ),
     h(
       "p",
@@ -281,30 +277,9 @@ function verdict(decision) {
   return name ? [h("strong", { class: "verdict" }, `${t(name)} ${decision.mark}`), " ", said] : said;
 }
 
-/** @param {State} state @param {Value} value @param {Decision} decision */
-function valueRow(state, value, decision) {
-  const margins = decision.moves.map((each) => each.margin);
-  const half = value.half === null ? "" : ` ± ${value.half.toFixed(1)}`;
-  return h(
-    "tr",
-    { class: value.played ? "played" : "" },
-    h(
-      "th",
-      { scope: "row" },
-      h(
-        "button",
-        {
-          class: "link",
-          "data-focus": `move ${value.move}`,
-          title: t("study_play_on"),
-          onclick: () => (value.played ? state.go(state.at + 1) : state.play(value.move)),
-        },
-        value.text,
-      ),
-      value.played && h("em", ` ${t("study_played")}`),
-    ),
-    h("td", `${signed(value.margin, 1)}${half}`),
-    h("td", { class: "meter" }, meter(value.margin, margins)),
-    h("td", `${Math.round(100 * value.sets_up)}%`),
-  );
+/** Return a move whose click plays on from here. @param {State} state @param {Value} value */
+function playing(state, { move, played, text }) {
+  const onclick = () => (played ? state.go(state.at + 1) : state.play(move));
+  const named = { class: "link", "data-focus": `move ${move}`, title: t("study_play_on"), onclick };
+  return [h("button", named, text), played && h("em", ` ${t("study_played")}`)];
 }

@@ -2,9 +2,7 @@
 
 import { button, h, t } from "./dom.js";
 
-/** @typedef {import("./study_types.js").Decision} Decision */
-/** @typedef {import("./study_types.js").State} State */
-/** @typedef {import("./study_types.js").Study} Study */
+/** @import { Decision, State, Study } from "./shapes.js" */
 
 const BEST = 0.05; // points behind the best move up to which a move is as good
 const GOOD = 1; // points from which a move is marked
@@ -51,10 +49,11 @@ export function summary(state, study) {
     study.names.map((name, seat) => {
       const made = all.filter((each) => each.seat === seat);
       const chosen = made.filter(hasChoice);
-      const best = chosen.filter((each) => each.regret < BEST).length / Math.max(1, chosen.length);
+      const best = chosen.filter((each) => each.regret < BEST).length / chosen.length; // not a number without a choice
       const rating = !progress && RATINGS.find(([least]) => best >= least)?.[1];
       const count = (/** @type {string} */ mark) => made.filter((each) => each.mark === mark).length;
-      const figures = { blunders: count("??"), mistakes: count("?"), best: Math.round(100 * best) };
+      const share = chosen.length ? Math.round(100 * best) : "–";
+      const figures = { blunders: count("??"), mistakes: count("?"), best: share };
       return h("p", h("b", rating ? `${name}: ${t(rating)}` : name), " · ", t("study_figures", figures));
     }),
     progress || h("p", { class: "small" }, t("study_rating_note")),

@@ -11,7 +11,7 @@ import { keep, kept } from "./kept.js";
 import { whenReleased } from "./pressed.js";
 import { drawWait, start } from "./start.js";
 
-/** @import { Acts, Pace, Table, Told } from "./shapes.js" */
+/** @import { Pace, Table, Told } from "./shapes.js" */
 
 const PACE = "krypenv pace"; // under which this browser keeps how fast agents are to play
 
@@ -126,47 +126,52 @@ const doing =
     draw(table, table.told);
   };
 
-/** @type {Acts} */
 const acts = {
   card: doing(chooseCard),
   pick: doing(toggle),
-  choose: doing((table, move) => {
+  choose: doing((table, /** @type {string} */ move) => {
     table.chosen = chosenBy(table.told.view, move);
   }),
   clear: doing((table) => {
     table.chosen = nothing();
   }),
-  play: (move) => {
+  /** @param {string} move */
+  play(move) {
     hurry();
     ask({ do: "play", move });
   },
+  /** Play what is picked. */
   written: () => table && ask({ do: "play", move: written(table.told.view, table.chosen) }),
   rules: () => table && void showRules(table.told.of),
   links: () => table && showLinks(table.told.links),
-  again: () => ask({ do: "again" }),
   start: () => send({ do: "start" }),
   hint: doing((table) => {
     table.isThinkingOfHint = true;
     ask({ do: "hint" });
   }),
-  values: () => {
+  values() {
     if (!table?.hint) return;
     showValues(table.hint, (move) => {
       closeDialog();
       acts.choose(move);
     });
   },
-  ask: doing((_, what) => ask({ do: what })),
+  ask: doing((_, /** @type {"undo" | "next" | "again" | "go" | "step" | "end"} */ what) => ask({ do: what })),
+  /** Have an agent play for a person who is gone. @param {number} seat */
   standIn: (seat) => ask({ do: "stand_in", seat }),
-  pace: (pace) => {
+  /** @param {Pace} pace */
+  pace(pace) {
     keep(PACE, pace);
     ask({ do: "pace", pace });
   },
+  /** @param {boolean} on */
   pause: (on) => ask({ do: "pause", on }),
   pile: showPile,
+  /** Choose a card to be dragged; return whether it may be played. @param {number} place @returns {boolean} */
   lift: (place) => (table ? lift(table, place) : false),
   drop: doing(drop),
 };
+/** @typedef {typeof acts} Acts what a person may do */
 
 /**
  * Raise a card of the hand, or lower it; a double click plays it where it has one move only.
