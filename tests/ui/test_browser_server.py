@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +17,6 @@ from support.tables import KEYS, Failing, Kept, Waiting, hosted, page, serving
 from krypenv import Game, Rules
 from krypenv.agents import typed
 from krypenv.ui.browser import pace as pace_room
-from krypenv.ui.browser.app import STATIC
 from krypenv.ui.browser.pace import Pace
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
 from krypenv.ui.narrator.narrator import Narrator
@@ -25,6 +25,7 @@ from krypenv.ui.table import hint_of
 from krypenv.ui.view import view
 
 TWO = (PERSON, PERSON)
+SHAPES = Path(__file__).parents[1] / "javascript/shapes.d.ts"
 
 
 # ---------------------------------------------------------------------- games
@@ -32,7 +33,7 @@ TWO = (PERSON, PERSON)
 
 @pytest.mark.parametrize("rules", ["mini-low", "mini-mulle", "mini-double players=4 teams=2 games=2"])
 def test_a_whole_game_is_saved_move_by_move_and_messages_have_the_shapes_that_the_page_is_checked_with(rules):
-    """What is told from the first move to the last has just the keys of `shapes.js`, by which tsc checks the page."""
+    """What is told from the first move to the last has just the keys of `shapes.d.ts`, by which tsc checks the page."""
     kept, players = Kept(), (PERSON, *["random"] * (Rules.parse(rules).players - 1))
     with serving(lambda: hosted(rules, players, kept)) as client, page(client) as one:
         check_shapes(one.my_turn())
@@ -61,12 +62,11 @@ def check_shapes(told):
 
 
 def check_shape(given, name):
-    """Assert that an object has the properties of a shape; those in brackets may be missing."""
-    text = (STATIC / "shapes.js").read_text(encoding="utf-8")
-    shape = next(each for each in text.split("/**") if re.search(rf"@typedef {{object}} {name}\b", each))
-    properties = re.findall(r"@property \{.*\} (\[?\w+\]?)", shape)
-    needed = {each for each in properties if each[0] != "["}
-    assert needed <= set(given) <= {each.strip("[]") for each in properties}
+    """Assert that an object has the properties of a shape; those with a question mark may be missing."""
+    shape = re.search(rf"interface {name} {{(.*?)\n}}", SHAPES.read_text(encoding="utf-8"), re.DOTALL)[1]
+    properties = re.findall(r"^  (\w+)(\??):", shape, re.MULTILINE)
+    needed = {each for each, is_left_out in properties if not is_left_out}
+    assert needed <= set(given) <= {each for each, _ in properties}
 
 
 def test_agents_play_while_somebody_watches_in_steps_and_on():

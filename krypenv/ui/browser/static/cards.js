@@ -2,8 +2,6 @@
 
 import { h, s, t } from "./dom.js";
 
-/** @import { Card } from "./shapes.js" */
-
 /** @type {Record<string, string>} */
 const SUITS = {
   H: "M50 90C20 64 8 47 8 30 8 14 19 8 29 8c10 0 18 7 21 16C53 15 61 8 71 8c10 0 21 6 21 22 0 17-12 34-42 60z",

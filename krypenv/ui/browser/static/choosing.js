@@ -1,7 +1,5 @@
 // What a person has chosen so far: a card of the hand, then what goes with it on the table. No drawing here.
 
-/** @import { Chosen, Move, View } from "./shapes.js" */
-
 /** @returns {Chosen} */
 export const nothing = () => ({ card: null, place: null, picked: new Set() });
 

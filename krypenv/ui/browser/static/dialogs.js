@@ -3,8 +3,6 @@
 import { byRank, lying } from "./cards.js";
 import { button, h, t } from "./dom.js";
 
-/** @import { Player } from "./shapes.js" */
-
 const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog"));
 const MOST_BACKS = 30;
 
@@ -17,8 +15,8 @@ export const closeDialog = () => dialog.close();
  * @param {boolean} canLearn whether a link leads to the lessons
  */
 export async function showRules(of, canLearn = true) {
-  const learn = h("a", { class: "button", "data-focus": "learn", href: `learn.html${location.hash}` }, t("learn"));
-  const told = h("div", { class: "rulebook", tabindex: 0, role: "region", "aria-label": t("rules") }, "…");
+  const learn = h("a.button", { "data-focus": "learn", href: `learn.html${location.hash}` }, t("learn"));
+  const told = h("div.rulebook", { tabindex: 0, role: "region", "aria-label": t("rules") }, "…");
   open(t("rules"), [told], canLearn && document.documentElement.dataset.socket !== "learn" && learn);
   const query = new URLSearchParams({ of, language: document.documentElement.lang });
   try {
@@ -46,17 +44,16 @@ export function showPile({ name, pile, swept, taken }, isOwn = false) {
   const lies = (/** @type {string} */ card) => lying(card, "small");
   open(isOwn ? t("your_pile") : t("pile_of", { who: name }), [
     h("p", pile === 0 ? t("nothing_taken") : taken ? t("pile", { count: pile }) : t("face_down", { count: pile })),
-    taken ? h("p", { class: "laid" }, cards.map(lies)) : h("p", { class: "laid", "aria-hidden": "true" }, backs(pile)),
+    taken ? h("p.laid", cards.map(lies)) : h("p.laid", { "aria-hidden": "true" }, backs(pile)),
     swept.length > 0 && h("h3", t("face_up")),
-    swept.length > 0 && h("p", { class: "laid" }, swept.map(lies)),
+    swept.length > 0 && h("p.laid", swept.map(lies)),
   ]);
 }
 
 /** @param {number} count */
 const backs = (count) =>
   h(
-    "span",
-    { class: "backs" },
+    "span.backs",
     Array.from({ length: Math.min(count, MOST_BACKS) }, () => h("i")),
   );
 
@@ -68,7 +65,7 @@ export function showLinks(links) {
   const first = new URL(links[0]?.[1] ?? "", location.href);
   const isHere = /^(localhost|127\.|\[::1\])/.test(first.hostname);
   open(t("links"), [
-    h("ul", { class: "links" }, links.map(linkOf)),
+    h("ul.links", links.map(linkOf)),
     h("p", t("links_secret")),
     h("p", isHere ? t("links_here") : first.protocol === "http:" ? t("links_plain") : ""),
   ]);
@@ -93,9 +90,8 @@ function linkOf([who, link]) {
  */
 export function open(title, inner, more = false) {
   const ending = h(
-    "div",
-    { class: "actions" },
-    h("button", { class: "main", "data-focus": "close", autofocus: true, onclick: closeDialog }, t("close")),
+    "div.actions",
+    h("button.main", { "data-focus": "close", autofocus: true, onclick: closeDialog }, t("close")),
     more,
   );
   dialog.replaceChildren(

@@ -28,13 +28,21 @@ export function t(key, parts = {}) {
 }
 
 /**
+ * @template {string} Name
+ * @typedef {HTMLElementTagNameMap[(Name extends `${infer Tag}.${string}` ? Tag : Name) & keyof HTMLElementTagNameMap]} Named
+ */
+
+/**
  * Return an element; what is null, false or "" among its children is left out.
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
+ * @template {string} Name
+ * @param {Name} name its tag, and perhaps its classes, as in "p.small"
  * @param {...(Attributes | Child)} parts its children, and before them perhaps its attributes
  */
-export function h(tag, ...parts) {
-  return filled(document.createElement(tag), parts);
+export function h(name, ...parts) {
+  const [tag = "", ...classes] = name.split(".");
+  const element = document.createElement(tag);
+  element.classList.add(...classes);
+  return /** @type {Named<Name>} */ (filled(element, parts));
 }
 
 /**
@@ -70,8 +78,7 @@ export function menu(focus, label, options, value, take) {
     if (target instanceof HTMLSelectElement) take(target.value);
   };
   return h(
-    "label",
-    { class: "pace" },
+    "label.pace",
     h("span", `${label} `),
     h(
       "select",
@@ -97,7 +104,7 @@ export function worths(kind, caption, heads, moves) {
       "tr",
       { class: played ? "played" : "" },
       h("th", { scope: "row" }, button),
-      h("td", { class: "meter" }, h("meter", { value: (0.08 + 0.92 * share).toFixed(3), "aria-hidden": "true" })),
+      h("td.meter", h("meter", { value: (0.08 + 0.92 * share).toFixed(3), "aria-hidden": "true" })),
       h("td", signed(margin ?? 0, 1), half !== null && ` ± ${half.toFixed(1)}`),
       h("td", `${Math.round(100 * (sweeps ?? 0))}%`),
     );
@@ -112,7 +119,7 @@ export function worths(kind, caption, heads, moves) {
 export function drawEnd(reason) {
   const page = document.getElementById("page");
   page?.removeAttribute("aria-busy");
-  page?.replaceChildren(h("main", { class: "ended" }, h("p", { role: "alert" }, reason)));
+  page?.replaceChildren(h("main.ended", h("p", { role: "alert" }, reason)));
 }
 
 /**
@@ -136,7 +143,7 @@ export function grid(kind, caption, heads, lines, feet = []) {
   return h(
     "table",
     { class: kind },
-    h("caption", { class: "unseen" }, caption),
+    h("caption.unseen", caption),
     h("thead", h("tr", ...heads.map((name) => (name ? h("th", { scope: "col" }, name) : h("td"))))),
     h("tbody", lines.map(row)),
     h("tfoot", feet.map(row)),

@@ -6,8 +6,6 @@ import { fly, whereTheyLie } from "./flying.js";
 import { bar, hand, status } from "./place.js";
 import { soundButton } from "./sound.js";
 
-/** @import { Pace, Player, Table, Told, View } from "./shapes.js" */
-
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
 const SMALLEST = 28; // pixels of a card's width
@@ -145,8 +143,8 @@ function paces({ told, acts }) {
 /** @param {Table} table */
 function history({ told: { view } }) {
   return h(
-    "aside",
-    { class: "log", "aria-label": t("log") },
+    "aside.log",
+    { "aria-label": t("log") },
     h("h2", t("log")),
     h(
       "ol",
@@ -172,19 +170,17 @@ function felt(table, before) {
     "section",
     { class: `felt${isPlaying ? "" : " watching"}${view.over ? " over" : ""}` },
     h(
-      "div",
-      { class: "others" },
+      "div.others",
       (isPlaying ? others : around).map((player) => plaque(table, player, before)),
     ),
     view.teams.length > 0 &&
       h(
-        "p",
-        { class: "teams" },
+        "p.teams",
         view.teams.map((team) => h("span", `${team.name} `, h("b", points(team.score)))),
       ),
     view.over ? sheet(table) : middle(table, before),
     lastPlay(table.told, before !== null),
-    isPlaying ? h("div", { class: "own" }, hand(table, before), plaque(table, own, before), bar(table)) : bar(table),
+    isPlaying ? h("div.own", hand(table, before), plaque(table, own, before), bar(table)) : bar(table),
   );
 }
 
@@ -209,15 +205,14 @@ function plaque({ told, acts }, player, before) {
     },
     h(
       "h2",
-      h("span", { class: "mark", "aria-hidden": "true" }, isTurn && "▶"),
+      h("span.mark", { "aria-hidden": "true" }, isTurn && "▶"),
       h("span", player.name),
-      player.dealer && h("small", { class: "badge" }, t("dealer")),
-      isAway && h("small", { class: "badge left" }, isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
+      player.dealer && h("small.badge", t("dealer")),
+      isAway && h("small.badge.left", isStoodIn ? t("stood_in", { agent: told.adviser }) : t("away")),
     ),
-    h("p", { class: "score" }, h("b", points(player.score)), h("span", ` ${t("sheet.score")}`)),
+    h("p.score", h("b", points(player.score)), h("span", ` ${t("sheet.score")}`)),
     h(
-      "p",
-      { class: "numbers" },
+      "p.numbers",
       button(`pile ${player.seat}`, t("pile", { count: player.pile }), () =>
         acts.pile(player, player.seat === view.seat),
       ),
@@ -225,8 +220,8 @@ function plaque({ told, acts }, player, before) {
     ),
     player.seat !== view.seat &&
       h(
-        "span",
-        { class: "backs", role: "img", "aria-label": t("in_hand", { count: player.cards }) },
+        "span.backs",
+        { role: "img", "aria-label": t("in_hand", { count: player.cards }) },
         Array.from({ length: player.cards }, () => h("i")),
       ),
     gain !== 0 && h("span", { class: gain > 0 ? "gain plus" : "gain minus", "aria-hidden": "true" }, signed(gain)),
@@ -253,21 +248,19 @@ function sheet({ told, acts }) {
     .filter(([, each]) => each.length > 0)
     .map(([key, each]) => [t(key), ...each.map((score) => points(score))]);
   return h(
-    "div",
-    { class: "sheet" },
+    "div.sheet",
     h("h2", view.result),
     told.compared && h("p", told.compared),
     told.leads &&
       h(
-        "div",
-        { class: "actions" },
+        "div.actions",
         view.session_over && told.host && button("end new", t("new"), acts.start, "main"),
         button("end again", t("again"), () => acts.ask("again")),
-        h("a", { class: "button", "data-focus": "end study", href: `study.html${location.hash}` }, t("study")),
+        h("a.button", { "data-focus": "end study", href: `study.html${location.hash}` }, t("study")),
       ),
     h(
-      "div",
-      { class: "wide", tabindex: 0, role: "region", "aria-label": t("sheet") },
+      "div.wide",
+      { tabindex: 0, role: "region", "aria-label": t("sheet") },
       grid("", t("sheet"), ["", ...names], lines, sums),
     ),
   );

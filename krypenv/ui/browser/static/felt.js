@@ -4,8 +4,6 @@ import { byRank, face, short, spoken } from "./cards.js";
 import { fitting, settled, takable } from "./choosing.js";
 import { h, t } from "./dom.js";
 
-/** @import { Build, Card, Table, Told, View } from "./shapes.js" */
-
 /**
  * Return the cards on the table; what the chosen card can take glows.
  * @param {Table} table
@@ -38,13 +36,13 @@ export const lies = (builds, cards, aside, kind = "") =>
     "div",
     { class: `middle${kind}` },
     h(
-      "div",
-      { class: "table", role: "group", "aria-label": t("screen.table") },
+      "div.table",
+      { role: "group", "aria-label": t("screen.table") },
       builds,
       cards,
-      !cards.length && !builds.length && h("p", { class: "empty" }, t("empty")),
+      !cards.length && !builds.length && h("p.empty", t("empty")),
     ),
-    aside.length > 0 && h("p", { class: "aside" }, `${t("screen.aside")}: `, aside.map(short).join(" ")),
+    aside.length > 0 && h("p.aside", `${t("screen.aside")}: `, aside.map(short).join(" ")),
   );
 
 /**
@@ -105,9 +103,8 @@ function buildPile(table, { cards, owner, value }, isGlowing) {
  */
 export const pileOf = (cards, label) => [
   h(
-    "span",
-    { class: "pile" },
-    cards.map((card) => h("span", { class: "card" }, face(card))),
+    "span.pile",
+    cards.map((card) => h("span.card", face(card))),
   ),
   h("em", label),
 ];

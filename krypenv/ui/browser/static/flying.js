@@ -4,8 +4,6 @@ import { face } from "./cards.js";
 import { h } from "./dom.js";
 import { tap } from "./sound.js";
 
-/** @import { Pace, Table, View } from "./shapes.js" */
-
 /** @typedef {{ face: Element, box: DOMRect }} Lying a card that lay somewhere before a play */
 
 const STEP = 380; // milliseconds of a flight
@@ -13,7 +11,7 @@ const STEP = 380; // milliseconds of a flight
 const SLOWNESS = { slow: 1.6, normal: 1, fast: 0.4 };
 const READ = 2400; // milliseconds in which a sentence is read
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
-const flights = h("div", { class: "flights", "aria-hidden": "true" });
+const flights = h("div.flights", { "aria-hidden": "true" });
 document.body.append(flights);
 
 let until = 0; // when the last play has been shown
@@ -105,7 +103,7 @@ function capture(cards, pile, step) {
   const height = width * 1.4;
   const meeting = new DOMRect(mean(spots.map(({ x }) => x)), mean(spots.map(({ y }) => y)) + height / 3, width, height);
   for (const [at, { face, box }] of cards.entries()) {
-    const ghost = h("span", { class: "card flying" }, face.cloneNode(true));
+    const ghost = h("span.card.flying", face.cloneNode(true));
     Object.assign(ghost.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${face.clientWidth || width}px` });
     flights.append(ghost);
     const met = at < cards.length - 1 ? "none" : between(box, meeting);

@@ -3,19 +3,16 @@
 import { open } from "./dialogs.js";
 import { h, t, worths } from "./dom.js";
 
-/** @import { Hint, Table } from "./shapes.js" */
-
 /**
  * Return what an agent advises, or a sign that it thinks of it; it does not stop anybody from playing.
  * @param {Table} table
  */
 export function advice({ hint, isThinkingOfHint, acts }) {
   const said = t("thinking_of_hint");
-  if (isThinkingOfHint)
-    return h("span", { class: "hint", role: "status" }, h("progress", { "aria-label": said }), ` ${said}`);
+  if (isThinkingOfHint) return h("span.hint", { role: "status" }, h("progress", { "aria-label": said }), ` ${said}`);
   const [best] = hint?.rows ?? [];
   const choose = () => best && acts.choose(best.move);
-  return best && h("button", { class: "hint", "data-focus": "hint best", onclick: choose }, `★ ${hint?.said}`);
+  return best && h("button.hint", { "data-focus": "hint best", onclick: choose }, `★ ${hint?.said}`);
 }
 
 /**

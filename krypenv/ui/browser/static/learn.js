@@ -41,12 +41,12 @@ function draw(lesson, isNews) {
   document.title = `${t("learn")} · ${titles[number] ?? ""}`;
   place.replaceChildren(
     h(
-      "nav",
-      { class: "lessons", "aria-label": t("lesson_all") },
+      "nav.lessons",
+      { "aria-label": t("lesson_all") },
       titles.map((title, at) => stop(title, at, at === number, at === last)),
     ),
     h("h2", number === last ? "" : `${number + 1}. `, titles[number] ?? ""),
-    h("p", { class: "task" }, lesson.task),
+    h("p.task", lesson.task),
     h(
       "p",
       { class: `said ${lesson.solved ? "right" : lesson.wrong ? "wrong" : ""}`, role: "status" },
@@ -54,8 +54,7 @@ function draw(lesson, isNews) {
       lesson.said,
     ),
     h(
-      "p",
-      { class: "actions" },
+      "p.actions",
       number < last &&
         h(
           "button",
@@ -64,7 +63,7 @@ function draw(lesson, isNews) {
         ),
       (lesson.solved || number === last) &&
         h("button", { "data-focus": "lesson again", onclick: () => go(number) }, t("lesson_again")),
-      h("a", { class: "button", href: `./${location.hash}` }, t("lesson_leave")),
+      h("a.button", { href: `./${location.hash}` }, t("lesson_leave")),
     ),
   );
   if (isNews) focusOn("lesson next");

@@ -7,8 +7,6 @@ import { dragging, targetAt } from "./dragging.js";
 import { news } from "./felt.js";
 import { advice } from "./hint.js";
 
-/** @import { Card, Move, Table, Told, View } from "./shapes.js" */
-
 /** @type {Move["kind"][]} */
 const KINDS = ["take", "build", "leave"];
 
@@ -21,11 +19,10 @@ export function hand(table, before) {
   const { view } = table.told;
   const isNew = news(view.hand, before?.hand);
   return h(
-    "div",
-    { class: "held" },
+    "div.held",
     h(
-      "div",
-      { class: "hand", role: "group", "aria-label": t("hand"), "aria-description": t("keys"), onkeydown: walk },
+      "div.hand",
+      { role: "group", "aria-label": t("hand"), "aria-description": t("keys"), onkeydown: walk },
       view.hand.map((card, place) => handCard(table, card, place, isNew(card))),
     ),
     table.chosen.card && view.turn === view.seat && choices(table, table.chosen.card),
@@ -96,12 +93,10 @@ export function bar(table) {
   const mayAct = view.seat !== null || told.leads;
   const isAdvised = isOwnTurn(view) && !alarm && !table.chosen.card;
   return h(
-    "div",
-    { class: "bar prompt" },
+    "div.bar.prompt",
     h("p", { tabindex: 0, class: alarm ? "status alarm" : "status" }, (isAdvised && advice(table)) || said),
     h(
-      "div",
-      { class: "actions" },
+      "div.actions",
       mayAct && told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
       !view.over && (view.seat === null ? told.leads && stepping(table) : helping(table)),
       told.undo &&
@@ -200,16 +195,15 @@ function choices(table, card) {
       short(card),
       ...names(view, table.chosen).map((each) => (each.startsWith("[") ? each : short(each))),
     ].join(" ");
-    return h("div", { class: "choices" }, button("move", `${t("play")} ${picked}`, table.acts.written, "move main"));
+    return h("div.choices", button("move", `${t("play")} ${picked}`, table.acts.written, "move main"));
   }
   const only = settled(view, table.chosen, moves);
   return h(
-    "div",
-    { class: "choices" },
+    "div.choices",
     KINDS.filter((kind) => moves.some((move) => move.kind === kind)).map((kind) =>
       h(
-        "div",
-        { class: "group", role: "group", "aria-label": t(`group.${kind}`) },
+        "div.group",
+        { role: "group", "aria-label": t(`group.${kind}`) },
         h("h3", t(`group.${kind}`)),
         moves.filter((move) => move.kind === kind).map((move) => choice(table, move, move === only)),
       ),

@@ -5,38 +5,6 @@ import { showRules } from "./dialogs.js";
 import { button, h, menu, refocus, setTexts, t } from "./dom.js";
 import { keep, kept } from "./kept.js";
 
-/**
- * @typedef {object} Game that can be played
- * @property {string} name
- * @property {string} title
- * @property {string} line
- * @property {boolean} small
- * @property {[number, number][]} sizes players and teams, 0 for none
- */
-
-/**
- * @typedef {object} Choice what is to be played
- * @property {string} game
- * @property {string} size players and teams, as in "4/2"
- * @property {string[]} players by seat: an agent, or PERSON
- * @property {string[]} names of people, by seat
- * @property {string} changes of the rules, as text
- * @property {string} seed
- * @property {boolean} hints
- */
-
-/**
- * @typedef {object} Offer what the server offers
- * @property {Game[]} games
- * @property {{ agent: string, text: string }[]} levels
- * @property {[string, string][]} languages
- * @property {{ file: string, text: string }[]} saved
- * @property {string} key
- * @property {Partial<Choice> | null} now what is played
- * @property {boolean} begun whether a game lies on the table
- * @property {string} [say]
- */
-
 const PERSON = "person";
 const KEPT = "krypenv choice"; // under which this browser keeps the last choice
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
@@ -82,11 +50,10 @@ export function start({ type: _, texts, language, ...told }, ask) {
 export function drawWait(why) {
   page.replaceChildren(
     h(
-      "main",
-      { class: "start waiting" },
-      h("p", { class: "shuffling", "aria-hidden": "true" }, "♣ ♦ ♥ ♠"),
+      "main.start.waiting",
+      h("p.shuffling", { "aria-hidden": "true" }, "♣ ♦ ♥ ♠"),
       h("p", { role: "status" }, why),
-      h("div", { class: "actions" }, rulesButton(), teach("button")),
+      h("div.actions", rulesButton(), teach("button")),
     ),
   );
 }
@@ -102,26 +69,20 @@ function draw() {
       h("h1", t("start_title")),
       h("nav", languages(), rulesButton(), !isWelcome && [teach("button"), study()]),
     ),
-    h(
-      "main",
-      { class: "start" },
-      offer.say && h("p", { class: "status alarm", role: "alert" }, offer.say),
-      isWelcome ? welcome() : form(),
-    ),
+    h("main.start", offer.say && h("p.status.alarm", { role: "alert" }, offer.say), isWelcome ? welcome() : form()),
   );
   refocus(active);
 }
 
 function welcome() {
   return h(
-    "section",
-    { class: "welcome" },
+    "section.welcome",
     h(
-      "p",
-      { class: "fan", "aria-hidden": "true" },
+      "p.fan",
+      { "aria-hidden": "true" },
       ["2S", "TD", "AS"].map((card) => lying(card)),
     ),
-    h("p", { class: "goal" }, t("start_goal")),
+    h("p.goal", t("start_goal")),
     teach("button main large"),
     button("play", t("start_play"), () => begin(FIRST), "large"),
     offer.saved.length > 0 && saved(),
@@ -136,7 +97,7 @@ function welcome() {
 const teach = (kind) =>
   h("a", { class: kind, "data-focus": "teach", href: `learn.html${location.hash}` }, t("start_teach"));
 
-const study = () => h("a", { class: "button", href: `study.html${location.hash}` }, t("start_study"));
+const study = () => h("a.button", { href: `study.html${location.hash}` }, t("start_study"));
 
 const rulesButton = () => button("rules", t("rules"), () => void showRules(rulesOf(choice)));
 
@@ -149,8 +110,7 @@ function languages() {
 
 function saved() {
   return h(
-    "section",
-    { class: "saved" },
+    "section.saved",
     h("h2", t("start_saved")),
     offer.saved.map(({ file, text }) =>
       h("button", { "data-focus": `saved ${file}`, title: file, onclick: () => leave({ do: "resume", file }) }, text),
@@ -172,26 +132,23 @@ function form() {
         },
       },
       h(
-        "fieldset",
-        { class: "seats" },
+        "fieldset.seats",
         h("legend", t("start_who")),
         menu("size", t("start_players"), game.sizes.map(sizeText), choice.size, (size) => change({ size })),
         choice.players.map(seatChoice),
-        people() > 1 && h("p", { class: "note" }, t("start_links")),
+        people() > 1 && h("p.note", t("start_links")),
         h("label", check("hints"), ` ${t("start_hints")}`),
         more(),
       ),
       h(
-        "fieldset",
-        { class: "games" },
+        "fieldset.games",
         h("legend", t("start_game")),
         big?.map(gameChoice),
         h("details", { open: game.small }, h("summary", t("start_small")), small?.map(gameChoice)),
       ),
       h(
-        "div",
-        { class: "actions" },
-        h("button", { class: "main large", "data-focus": "begin" }, t("start_begin")),
+        "div.actions",
+        h("button.main.large", { "data-focus": "begin" }, t("start_begin")),
         offer.begun &&
           h("button", { type: "button", "data-focus": "back", onclick: () => send({ do: "back" }) }, t("start_back")),
       ),
@@ -209,8 +166,7 @@ function gameChoice({ name, title, line }) {
     "data-focus": `game ${name}`,
   };
   return h(
-    "label",
-    { class: "game" },
+    "label.game",
     h("input", { ...chosen, onchange: () => change({ game: name }) }),
     h("b", title),
     h("span", line),
@@ -235,8 +191,7 @@ function seatChoice(player, seat) {
   ];
   const label = t("start_seat", { letter: letterOf(seat) });
   return h(
-    "div",
-    { class: "seat" },
+    "div.seat",
     menu(`seat ${seat}`, label, options, isKnown ? player : "", (chosen) => seatAs(seat, chosen)),
     !isKnown && field(`agent ${seat}`, t("start_agent_name"), player, (value) => seatAs(seat, value, false)),
     player === PERSON &&
@@ -273,12 +228,7 @@ function field(focus, label, value, take) {
   const oninput = (/** @type {Event} */ event) => {
     if (event.target instanceof HTMLInputElement) take(event.target.value.trim());
   };
-  return h(
-    "label",
-    { class: "field" },
-    `${label} `,
-    h("input", { "data-focus": focus, value, oninput, maxlength: 200 }),
-  );
+  return h("label.field", `${label} `, h("input", { "data-focus": focus, value, oninput, maxlength: 200 }));
 }
 
 /** @param {"hints"} name */

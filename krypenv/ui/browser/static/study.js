@@ -6,8 +6,6 @@ import { whenReleased } from "./pressed.js";
 import { drawStudy, readAloud } from "./study_drawing.js";
 import { mistakes, verdictOfTry } from "./study_summary.js";
 
-/** @import { State } from "./shapes.js" */
-
 const LARGEST = 65536; // characters of a record or a position
 
 /** @type {State} */

@@ -2,8 +2,6 @@
 
 import { button, h, points, s, signed, t } from "./dom.js";
 
-/** @import { State, Study } from "./shapes.js" */
-
 const WIDTH = 600;
 const HEIGHT = 260;
 const EDGE = { left: 40, right: 10, top: 24, bottom: 24 };
@@ -63,13 +61,12 @@ export function curve(state, study) {
     h("h2", t("study_curve")),
     drawing,
     h(
-      "p",
-      { class: "legend" },
+      "p.legend",
       sides.map((side) =>
         h("span", sample(side), ` ${study.names.filter((_, seat) => study.sides[seat] === side).join(", ")} `),
       ),
     ),
-    h("p", { class: "small" }, t("study_curve_note")),
+    h("p.small", t("study_curve_note")),
   );
 }
 
@@ -99,10 +96,7 @@ function ticks(low, high) {
 /** Return how much of the result was the cards. @param {State} state @param {Study} study */
 export function luckPart({ luck }, study) {
   const who = study.within.filter((_, seat) => study.sides[seat] === luck?.side).join(", ");
-  return (
-    luck &&
-    h("section", h("h2", t("study_luck")), h("p", luck.told), h("p", { class: "small" }, t("study_luck_note", { who })))
-  );
+  return luck && h("section", h("h2", t("study_luck")), h("p", luck.told), h("p.small", t("study_luck_note", { who })));
 }
 
 /** Return the challenge: a button, how far it is, or what it came to. @param {State} state @param {Study} study */
@@ -130,6 +124,6 @@ export function challengePart(state, study) {
           ` ${t("challenge_differs", { who: by, mine: difference.mine, theirs: difference.theirs })}`,
         )
       : h("p", t("challenge_equal")),
-    h("p", { class: "small" }, t("challenge_note")),
+    h("p.small", t("challenge_note")),
   );
 }

@@ -7,8 +7,6 @@ import { lies, news, pileOf } from "./felt.js";
 import { challengePart, curve, luckPart } from "./study_charts.js";
 import { games, isHidden, mistakes, moveList, puzzle, summary, verdictOfTry } from "./study_summary.js";
 
-/** @import { Decision, State, Step, Study, Value } from "./shapes.js" */
-
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const heard = /** @type {HTMLElement} */ (document.getElementById("heard"));
 const SCROLLED = [".moves", ".values"]; // what keeps its place when the page is drawn anew
@@ -26,19 +24,12 @@ export function drawStudy(state) {
     head(state),
     study
       ? h(
-          "main",
-          { class: "studying" },
+          "main.studying",
           summary(state, study),
           board(state, study),
+          h("aside.figures", moveList(state, study), (study.over || study.steps.length > 3) && curve(state, study)),
           h(
-            "aside",
-            { class: "figures" },
-            moveList(state, study),
-            (study.over || study.steps.length > 3) && curve(state, study),
-          ),
-          h(
-            "section",
-            { class: "figures more" },
+            "section.figures.more",
             luckPart(state, study),
             challengePart(state, study),
             games(state),
@@ -77,17 +68,15 @@ function head(state) {
       study &&
         !study.line &&
         h(
-          "a",
+          "a.button",
           {
-            class: "button",
             download: "krypenv.krk",
             href: `data:text/plain;charset=utf-8,${encodeURIComponent(study.record)}`,
             "data-focus": "save",
           },
           t("study_save"),
         ),
-      state.hasTable &&
-        h("a", { class: "button", href: `./${location.hash}`, "data-focus": "table" }, t("study_table")),
+      state.hasTable && h("a.button", { href: `./${location.hash}`, "data-focus": "table" }, t("study_table")),
     ),
   );
 }
@@ -106,8 +95,7 @@ function opening(state) {
   pasted.setAttribute("aria-label", t("study_paste"));
   pasted.onchange = () => state.take(pasted.value);
   return h(
-    "div",
-    { class: "opening" },
+    "div.opening",
     h("p", t("study_none")),
     pasted,
     h("button", { "data-focus": "open", onclick: () => input.click() }, t("study_open")),
@@ -117,8 +105,7 @@ function opening(state) {
 /** @param {State} state */
 function empty(state) {
   return h(
-    "main",
-    { class: "ended" },
+    "main.ended",
     h("p", { role: "status" }, state.say || t("study_waiting")),
     state.say && h("div", opening(state)),
   );
@@ -133,22 +120,20 @@ function board(state, study) {
   const around = study.names.map((_, each) => (first + 1 + each) % study.names.length);
   const others = around.slice(0, -1);
   return h(
-    "section",
-    { class: "felt", "aria-label": t("screen.table") },
+    "section.felt",
+    { "aria-label": t("screen.table") },
     h(
-      "div",
-      { class: "open-hands" },
+      "div.open-hands",
       others.map((seat) => openHand(study, step, seat, isHidden(state))),
     ),
     lie(step),
     openHand(study, step, first),
     h(
-      "div",
-      { class: "told" },
-      state.say && h("p", { class: "alarm" }, state.say),
-      study.line && h("p", { class: "left" }, ...wayBack(state, study)),
+      "div.told",
+      state.say && h("p.alarm", state.say),
+      study.line && h("p.left", ...wayBack(state, study)),
       h("p", step.told),
-      step.note && h("p", { class: "note" }, `${t("study_note")}: ${step.note}`),
+      step.note && h("p.note", `${t("study_note")}: ${step.note}`),
       steps(state, study),
       values(state, study, step),
     ),
@@ -169,18 +154,17 @@ function openHand(study, step, seat, isClosed = false) {
   return h(
     "div",
     { class: `plaque${isTurn ? " turn" : ""}` },
-    h("h2", isTurn && h("span", { class: "mark", "aria-hidden": "true" }, "▶"), study.names[seat]),
-    h("p", { class: "score" }, h("b", points(step.scores[seat] ?? 0)), ` ${t("sheet.score")}`),
+    h("h2", isTurn && h("span.mark", { "aria-hidden": "true" }, "▶"), study.names[seat]),
+    h("p.score", h("b", points(step.scores[seat] ?? 0)), ` ${t("sheet.score")}`),
     h(
-      "div",
+      "div.cards",
       {
-        class: "cards",
         role: "group",
         "aria-label": `${study.names[seat]}: ${t("in_hand", { count: hand.length })}`,
       },
       byRank(hand).map((at) =>
         isClosed
-          ? h("span", { class: "backs" }, h("i"))
+          ? h("span.backs", h("i"))
           : lying(/** @type {string} */ (hand[at]), at === played ? "glow played" : ""),
       ),
     ),
@@ -218,15 +202,15 @@ function steps(state, study) {
     );
   const marked = mistakes(state);
   return h(
-    "div",
-    { class: "steps", "aria-description": t("study_keys") },
+    "div.steps",
+    { "aria-description": t("study_keys") },
     stepper("study_first", "|◀", () => state.go(0), state.at === 0),
     stepper("study_back", "◀", () => state.go(state.at - 1), state.at === 0),
     stepper("study_on", "▶", () => state.go(state.at + 1), state.at === last),
     stepper("study_last", "▶|", () => state.go(last), state.at === last),
     stepper("study_before", "◀ ??", () => state.jump(-1), !marked.some((at) => at < state.at)),
     stepper("study_next", "?? ▶", () => state.jump(1), !marked.some((at) => at > state.at)),
-    h("span", { class: "place" }, `${place} · ${t("deal", { number: step.deal, of: study.deals })}`),
+    h("span.place", `${place} · ${t("deal", { number: step.deal, of: study.deals })}`),
   );
 }
 
@@ -238,12 +222,11 @@ function values(state, study, step) {
   const who = study.names[step.turn] ?? "";
   const decision = state.decisions.get(state.at);
   if (decision && isHidden(state)) return puzzle(state, decision);
-  const made =
-    step.move && h("p", { class: "made" }, h("b", `${who}: ${step.move.text}`), " ", decision && verdict(decision));
-  if (!decision) return h("div", { class: "values" }, made, h("p", t("study_waiting")));
+  const made = step.move && h("p.made", h("b", `${who}: ${step.move.text}`), " ", decision && verdict(decision));
+  if (!decision) return h("div.values", made, h("p", t("study_waiting")));
   return h(
-    "div",
-    { class: "values", tabindex: 0, role: "region", "aria-label": t("study_values") },
+    "div.values",
+    { tabindex: 0, role: "region", "aria-label": t("study_values") },
     state.finding?.has(state.at) &&
       h(
         "p",
@@ -259,8 +242,7 @@ function values(state, study, step) {
       decision.moves.map((value) => ({ ...value, button: playing(state, value) })),
     ),
     h(
-      "p",
-      { class: "small" },
+      "p.small",
       t("study_values_note", { who: study.within[step.turn] ?? "", by: study.by }),
       " ",
       decision.more && t("study_more"),
@@ -274,7 +256,7 @@ function verdict(decision) {
   if (decision.regret < 0.05) return t("study_best");
   const name = MARKS[decision.mark];
   const said = t("study_regret", { points: decision.regret.toFixed(1) });
-  return name ? [h("strong", { class: "verdict" }, `${t(name)} ${decision.mark}`), " ", said] : said;
+  return name ? [h("strong.verdict", `${t(name)} ${decision.mark}`), " ", said] : said;
 }
 
 /** Return a move whose click plays on from here. @param {State} state @param {Value} value */

@@ -2,8 +2,6 @@
 
 import { button, h, t } from "./dom.js";
 
-/** @import { Decision, State, Study } from "./shapes.js" */
-
 const BEST = 0.05; // points behind the best move up to which a move is as good
 const GOOD = 1; // points from which a move is marked
 // The share of best moves from which play has a rating. By the champion's values, the champion finds 8 of 10, search 7 to 8,
@@ -34,17 +32,16 @@ export function summary(state, study) {
   const progress =
     done < of &&
     h(
-      "p",
-      { class: "progress", role: "status" },
+      "p.progress",
+      { role: "status" },
       h("progress", { max: of, value: done, "aria-hidden": "true" }),
       ` ${t("study_progress", { done, of })}`,
     );
-  if (study.line) return progress && h("section", { class: "summary" }, progress);
+  if (study.line) return progress && h("section.summary", progress);
   const all = [...state.decisions.values()];
   const own = mistakes({ ...state, finding: new Map() }).length;
   return h(
-    "section",
-    { class: "summary" },
+    "section.summary",
     h("h2", t("study_summary")),
     study.names.map((name, seat) => {
       const made = all.filter((each) => each.seat === seat);
@@ -56,7 +53,7 @@ export function summary(state, study) {
       const figures = { blunders: count("??"), mistakes: count("?"), best: share };
       return h("p", h("b", rating ? `${name}: ${t(rating)}` : name), " · ", t("study_figures", figures));
     }),
-    progress || h("p", { class: "small" }, t("study_rating_note")),
+    progress || h("p.small", t("study_rating_note")),
     own > 0 && h("p", button("find", t(state.finding ? "find_stop" : "find", { count: own }), state.find, "main pill")),
   );
 }
@@ -67,11 +64,10 @@ export function moveList(state, study) {
     "section",
     h("h2", t("study_moves")),
     h(
-      "ol",
-      { class: "moves", tabindex: 0, "aria-label": t("study_moves") },
+      "ol.moves",
+      { tabindex: 0, "aria-label": t("study_moves") },
       study.steps.map((step, at) => [
-        step.deal !== study.steps[at - 1]?.deal &&
-          h("li", { class: "deal" }, t("deal", { number: step.deal, of: study.deals })),
+        step.deal !== study.steps[at - 1]?.deal && h("li.deal", t("deal", { number: step.deal, of: study.deals })),
         step.move &&
           h(
             "li",
@@ -111,18 +107,15 @@ export function puzzle(state, decision) {
   const played = decision.moves.find((each) => each.played);
   const others = decision.moves.filter((each) => !each.played).sort((one, two) => one.text.localeCompare(two.text));
   return h(
-    "div",
-    { class: "values" },
+    "div.values",
     h("p", h("b", t("find_task", { text: played?.text ?? "", points: decision.regret.toFixed(1) }))),
     h("p", { role: "status" }, verdictOfTry(state)),
     h(
-      "div",
-      { class: "options" },
+      "div.options",
       others.map(({ move, text }) =>
         h(
-          "button",
+          "button.move",
           {
-            class: "move",
             "data-focus": `move ${move}`,
             "aria-disabled": String(tried.includes(move)),
             onclick: () => state.attempt(move),
@@ -146,8 +139,7 @@ export function games({ games, openGame }) {
       "section",
       h("h2", t("study_games")),
       h(
-        "ul",
-        { class: "games" },
+        "ul.games",
         games.map(({ number, told, compared }) =>
           h(
             "li",

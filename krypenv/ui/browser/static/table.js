@@ -11,8 +11,6 @@ import { keep, kept } from "./kept.js";
 import { whenReleased } from "./pressed.js";
 import { drawWait, start } from "./start.js";
 
-/** @import { Pace, Table, Told } from "./shapes.js" */
-
 const PACE = "krypenv pace"; // under which this browser keeps how fast agents are to play
 
 const MOST_WAITING = 2; // messages
