@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 import sys
 import threading
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
@@ -32,3 +36,22 @@ class Workers(SpawnContext):
 
 
 WORKERS = Workers()
+
+
+def end_pool(pool: ProcessPoolExecutor) -> None:
+    """Kill the processes of a pool, and wait for its thread: the interpreter may end right after."""
+    for process in list((pool._processes or {}).values()):
+        process.kill()
+    pool.shutdown(cancel_futures=True)
+
+
+def belong_to_parent() -> None:
+    """Leave Ctrl-C to the process that started this one, and end with it; it may be killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(0)

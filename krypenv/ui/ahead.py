@@ -1,6 +1,6 @@
 """Compiling ahead: another process compiles what a game will need, while a person reads and thinks.
 
-Compiled kernels are kept on disk, where this process finds them. Beside them, a mark says what is compiled already.
+Compiled kernels are kept on disk, where this process finds them. Beside them, marks say what is compiled already.
 """
 
 from __future__ import annotations
@@ -8,22 +8,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import platform
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from krypenv.runtime.workers import WORKERS
+from krypenv.runtime.workers import WORKERS, belong_to_parent, end_pool
 
 if TYPE_CHECKING:
-    from multiprocessing.process import BaseProcess
-
     from krypenv.agents.base import Agent
     from krypenv.rules import Rules
     from krypenv.ui.table import Table
 
 OTHERS, HINT, REMARK = "others", "hint", "remark"  # what is compiled: a decision of each agent, a hint, a remark
+Remark = Callable[["Table"], str]
 
 
 class Ahead:
@@ -38,56 +36,42 @@ class Ahead:
         remark: what will be said about a game that is over; a function of a module.
     """
 
-    def __init__(
-        self, rules: Rules, opponents: Sequence[str], helper: str, remark: Callable[[Table], str] | None = None
-    ) -> None:
-        self._left: set[str] = set()
-        self._process: BaseProcess | None = None
-        mark = mark_of(rules, opponents, helper, remark is not None)
-        if mark and mark.exists():
-            return
-        self._reports, reports = WORKERS.Pipe(duplex=False)
-        self._process = WORKERS.Process(
-            target=_compile, args=(reports, rules, list(opponents), helper, remark, mark), daemon=True
-        )
-        self._process.start()
-        reports.close()
-        self._left = {OTHERS, HINT, REMARK}
+    def __init__(self, rules: Rules, opponents: Sequence[str], helper: str, remark: Remark | None = None) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        self._parts: dict[str, Future[None]] = {}
+        work: tuple[tuple[str, Callable[..., None], Any], ...] = (
+            (OTHERS, _decide, tuple(opponents)), (HINT, _advise, helper), (REMARK, _remark, remark)
+        )  # fmt: skip
+        for part, function, of in work:
+            mark = mark_of(part, str(rules), str(of if part != REMARK else remark is not None))
+            if not (mark and mark.exists()):
+                self._pool = self._pool or ProcessPoolExecutor(1, WORKERS, _begin, (rules,))
+                self._parts[part] = self._pool.submit(_compile, mark, function, rules, of)
 
     def is_done(self, part: str) -> bool:
-        """Return whether a part is compiled, or the process has ended."""
-        while part in self._left and self._reports.poll():
-            self._read()
-        return part not in self._left
+        """Return whether a part is compiled, has failed, or the process has ended."""
+        return part not in self._parts or self._parts[part].done()
 
     def wait(self, part: str) -> None:
-        """Wait until a part is compiled, or the process has ended."""
-        while part in self._left:
-            self._read()
-
-    def _read(self) -> None:
-        try:
-            self._left.discard(self._reports.recv())
-        except (EOFError, OSError):
-            self._left.clear()
+        """Wait until a part is done."""
+        if part in self._parts:
+            wait([self._parts[part]])
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        if self._process:
-            self._process.kill()
-            self._process.join()
-        self._left.clear()
+        if self._pool:
+            end_pool(self._pool)
 
 
-def mark_of(rules: Rules, opponents: Sequence[str], helper: str, has_remark: bool) -> Path | None:
+def mark_of(*facts: str) -> Path | None:
     """Return the file whose presence says that these sources were compiled for this; None where nothing is kept."""
     import numba
 
     from krypenv.runtime.plain import cache_folder
 
-    facts = [numba.__version__, platform.machine(), platform.node(), str(rules), *opponents, helper, str(has_remark)]
+    known = chr(0).join((numba.__version__, platform.machine(), platform.node(), *facts))
     folder = cache_folder()
-    return folder and folder / f"ahead-{hashlib.sha256(chr(0).join(facts).encode()).hexdigest()[:16]}"
+    return folder and folder / f"ahead-{hashlib.sha256(known.encode()).hexdigest()[:16]}"
 
 
 def warm(agent: Agent, rules: Rules, *, helps: bool = False) -> None:
@@ -107,53 +91,49 @@ def warm(agent: Agent, rules: Rules, *, helps: bool = False) -> None:
 # ---------------------------------------------------------------------- in the process
 
 
-def _compile(
-    reports: Connection,
-    rules: Rules,
-    opponents: list[str],
-    helper: str,
-    remark: Callable[[Table], str] | None,
-    mark: Path | None,
-) -> None:
-    """Do once what the game will do, part by part, in the order in which it is needed; what fails there fails later."""
+def _begin(rules: Rules) -> None:
     from krypenv.game.stack import step_game
     from krypenv.kernels.captures import borrow_scratch
     from krypenv.kernels.compiled import compile_rules
     from krypenv.runtime.jit import handle
     from krypenv.state import allocate
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the person's Ctrl-C is for the table
+    belong_to_parent()
     # No action is legal in an empty state, so this compiles and does nothing, while the other process deals.
     step_game(compile_rules(rules), handle(allocate(2)), 0, 0, borrow_scratch())
 
+
+def _compile(mark: Path | None, function: Callable[..., None], rules: Rules, of: Any) -> None:
+    """Do once what the game will do, and leave a mark of it; what fails here fails later, and leaves none."""
+    function(rules, of)
+    if mark:
+        with contextlib.suppress(OSError):
+            mark.touch()
+
+
+def _decide(rules: Rules, opponents: Sequence[str]) -> None:
+    for spec in dict.fromkeys(opponents):
+        _warm(rules, spec)
+
+
+def _advise(rules: Rules, helper: str) -> None:
+    _warm(rules, helper, helps=True)
+
+
+def _warm(rules: Rules, spec: str, *, helps: bool = False) -> None:
     from krypenv import agents
+    from krypenv.ui.table import seated
+
+    if agents.is_known(spec):
+        warm(seated(spec, rules, 0), rules, helps=helps)
+
+
+def _remark(rules: Rules, remark: Remark | None) -> None:
     from krypenv.game.game import Game
-    from krypenv.ui.table import Table, seated
+    from krypenv.ui.table import Table
 
-    failed = []
-
-    @contextlib.contextmanager
-    def part(name: str) -> Iterator[None]:
-        try:
-            yield
-        except Exception:
-            failed.append(name)
-        reports.send(name)
-
-    with contextlib.suppress(BrokenPipeError):
-        with part(OTHERS):
-            for spec in dict.fromkeys(opponents):
-                if agents.is_known(spec):
-                    warm(seated(spec, rules, 0), rules)
-        with part(HINT):
-            if agents.is_known(helper):
-                warm(seated(helper, rules, 0), rules, helps=True)
-        with part(REMARK):
-            table = Table(Game(rules, seed=0), 0, ["random"])
-            while not table.game.is_over:
-                table.game.act(table.game.legal_actions()[0])
-            if remark:
-                remark(table)
-        if mark and not failed:
-            with contextlib.suppress(OSError):
-                mark.touch()
+    table = Table(Game(rules, seed=0), 0, ["random"])
+    while not table.game.is_over:
+        table.game.act(table.game.legal_actions()[0])
+    if remark:
+        remark(table)

@@ -15,7 +15,7 @@ from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
 from krypenv.ui.narrator.words import starting
-from krypenv.ui.seats import PERSON, moves_back, names_of, players_at, players_in, tags_of
+from krypenv.ui.seats import PERSON, moves_back, names_of, players_at, tags_of
 
 SWEEP_WORLDS = 200  # in which it is counted how often the next seat sweeps
 
@@ -134,15 +134,6 @@ def secret_deck(rules: Rules) -> list[str]:
 def seed_at(seed: int, seat: int) -> int:
     """Return the seed of a seat's agent, from which neither the table's seed, and so the deck, nor others' follow."""
     return int.from_bytes(hashlib.sha256(f"{seed} {seat}".encode()).digest()[:8], "big")
-
-
-def named_in(game: Game) -> tuple[int, list[str]] | None:
-    """Return the person's seat and the agents that a game's record names, from the person's left on; None if none."""
-    players = players_in(game)
-    if players.count(PERSON) != 1:
-        return None
-    seat = players.index(PERSON)
-    return seat, [*players[seat + 1 :], *players[:seat]]
 
 
 def check_players(rules: Rules, seat: int, opponents: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import subprocess
@@ -29,37 +30,38 @@ def marks(tmp_path, monkeypatch):
 
 
 def done(*arguments):
-    """What compiles ahead, once its process has ended."""
-    ahead = Ahead(*arguments)
-    for part in (OTHERS, HINT, REMARK):
-        ahead.wait(part)
-        assert ahead.is_done(part)
-    if ahead._process:
-        ahead._process.join()
+    """What compiles ahead, once it has come to its end."""
+    with contextlib.closing(Ahead(*arguments)) as ahead:
+        for part in (OTHERS, HINT, REMARK):
+            ahead.wait(part)
+            assert ahead.is_done(part)
     return ahead
 
 
 def test_what_was_compiled_before_takes_no_process(marks):
     done(MINI, ["greedy"], "tactician")
-    assert list(marks.iterdir()) == [mark_of(MINI, ["greedy"], "tactician", False)]
-    assert done(MINI, ["greedy"], "tactician")._process is None
+    assert len(list(marks.iterdir())) == 3
+    assert done(MINI, ["greedy"], "tactician")._pool is None
+    assert done(MINI, ["greedy"], "greedy")._parts.keys() == {HINT}
 
 
 def test_it_is_done_with_what_fails_and_leaves_no_mark_of_it(marks, capfd):
     done(MINI, ["oracle-deck", "none/such", "no_module:A"], "nobody", int)  # no table is a number
     assert capfd.readouterr() == ("", "")
-    assert not list(marks.iterdir())
+    assert list(marks.iterdir()) == [mark_of(HINT, str(MINI), "nobody")], "nobody is no agent, so there is no hint"
 
 
 def test_it_ends_when_it_is_closed_and_nobody_waits_for_one_that_was_killed(monkeypatch, marks):
     monkeypatch.setattr(plain, "cache_folder", lambda: None)
     killed, closed = (Ahead(Rules.preset(), ["champion"], "champion") for _ in range(2))
-    killed._process.kill()
+    [process] = killed._pool._processes.values()
+    process.kill()
     killed.wait(REMARK)
     assert killed.is_done(OTHERS)
-    assert closed._process.is_alive()
+    [process] = closed._pool._processes.values()
+    assert process.is_alive()
     closed.close()
-    assert not closed._process.is_alive()
+    assert not process.is_alive()
     assert closed.is_done(HINT)
 
 

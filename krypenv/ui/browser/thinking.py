@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import multiprocessing
 import os
-import signal
-import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -15,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krypenv.inputs.words import describe_error
-from krypenv.runtime.workers import WORKERS
+from krypenv.runtime.workers import WORKERS, belong_to_parent, end_pool
 
 if TYPE_CHECKING:
     from krypenv.agents.base import Agent
@@ -81,14 +78,12 @@ class Thinker:
         """End the process, whatever it does."""
         pool, self._pool = self._pool, None
         if pool:
-            for process in list((pool._processes or {}).values()):
-                process.kill()
-            pool.shutdown(cancel_futures=True)  # waits for its thread: the interpreter may end right after
+            end_pool(pool)
 
     async def work(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a function of a module returns; raises what it raises, and AgentFailed if the process ended."""
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(1, WORKERS, initializer=_belong_to_the_server)
+            self._pool = ProcessPoolExecutor(1, WORKERS, initializer=_yield_to_the_server)
         pool = self._pool
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
@@ -101,19 +96,10 @@ class Thinker:
 # ---------------------------------------------------------------------- in the process
 
 
-def _belong_to_the_server() -> None:
-    """Leave Ctrl-C to the server, which ends this process; a server that was killed could not, so end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _yield_to_the_server() -> None:
+    belong_to_parent()
     if hasattr(os, "nice"):
         os.nice(YIELDING)
-    threading.Thread(target=_end_with_the_server, daemon=True).start()
-
-
-def _end_with_the_server() -> None:
-    server = multiprocessing.parent_process()
-    if server:
-        server.join()
-        os._exit(0)
 
 
 def _prepare(rules: Rules, seats: dict[Spec, int], seed: int) -> None:
