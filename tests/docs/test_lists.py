@@ -1,4 +1,4 @@
-"""Lists on the pages are those of the code: agents, models, versions, presets, columns of data sets, commands."""
+"""Lists on the pages are those of the code: agents, models, versions, presets, commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from krypenv.agents.neural.action_features import features_of
 from krypenv.agents.programs import player
 from krypenv.training.cli.commands import app
 from krypenv.training.data import card as data_card
-from krypenv.training.data.columns import COLUMNS
 from krypenv.training.evaluation.matches.deal_lists import LISTS
 from krypenv.training.evaluation.score import protocol
 from krypenv.training.runs import journal
@@ -57,11 +56,6 @@ def test_versions_on_the_page_are_those_of_the_code() -> None:
         "training.data.card.FORMAT": str(data_card.FORMAT),
     }
     assert len({version for version, _ in LISTS.values()}) == 1
-
-
-def test_the_columns_of_data_sets_are_told() -> None:
-    told = [name.partition("`")[0] for name in first_column(page("data.md"), "column")]
-    assert told == [column.name for column in COLUMNS]
 
 
 def test_commands_that_pages_name_are_there() -> None:

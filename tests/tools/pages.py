@@ -1,11 +1,12 @@
-"""Write the pages of the environments: `make pages`. `tests/docs/test_pages.py` holds that they are up to date.
+"""Write the pages of the environments, and tables of other pages: `make pages`. `test_pages.py` holds that they fit.
 
-The pages of Kasino and Mulle are made here as a whole, that of Krypkasino is written by hand, except for its tables of
-layouts: they lie between `<!-- generated: layout NAME -->` and `<!-- end -->`.
+The pages of Kasino and Mulle are made here as a whole. Others are written by hand, except for the tables that follow
+from the code: they lie between `<!-- generated: NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import NamedTuple, TypeVar
 
 from support.places import DOCS
 
-from krypenv import agents, features, observation, whole_state
+from krypenv import Game as OneGame, agents, features, observation, whole_state
+from krypenv.cards import RANK_NAMES, SUIT_SYMBOLS, parse_card
 from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels.gains import CAPTURE_BUDGET
 from krypenv.observation import HISTORY_COLUMNS, HISTORY_DESCRIPTIONS, LAYOUT
 from krypenv.rules import Rules
+from krypenv.training.data.columns import COLUMNS
 
 PAGE = Path(__file__).with_name("environment_page.md")  # with the places that differ in braces
 LAYOUTS = {  # by their names in the page of Krypkasino's environment
@@ -26,7 +29,8 @@ LAYOUTS = {  # by their names in the page of Krypkasino's environment
     "history": (HISTORY_COLUMNS, HISTORY_DESCRIPTIONS),
     "state": (whole_state.LAYOUT, whole_state.DESCRIPTIONS),
 }
-PLACE = re.compile(r"<!-- generated: layout (\w+) -->\n.*?<!-- end -->\n", re.DOTALL)
+PLACE = re.compile(r"<!-- generated: ([\w ]+) -->\n.*?<!-- end -->\n", re.DOTALL)
+WITH_TABLES = ("environment.md", "rulings.md", "data.md")
 HEAD = "| Index | Name | Description |\n|---|---|---|\n"
 Key = TypeVar("Key", bound=Hashable)
 
@@ -43,7 +47,7 @@ BUILDING = (
 )
 BUILD_FEATURES = (
     "A card that can only trail or build has the row of a card that stays on the table. While a build is being made, "
-    "rows describe what the remaining cards leave to the next seat. The actions from 105 on have no row.\n\n"
+    "rows describe what the remaining cards leave. The actions from 105 on have no row.\n\n"
 )
 
 
@@ -116,12 +120,45 @@ def rows_of(layout: Mapping[str, slice], descriptions: Mapping[str, str]) -> str
     return "\n".join(f"| {span} | `{name}` | {descriptions[name]} |" for name, span in spans_of(layout).items())
 
 
-def with_layouts(page: str) -> str:
-    """Return a page with its tables of layouts made anew."""
-    return PLACE.sub(
-        lambda place: f"<!-- generated: layout {place[1]} -->\n\n{HEAD}{rows_of(*LAYOUTS[place[1]])}\n\n<!-- end -->\n",
-        page,
-    )
+def layout_table(name: str) -> str:
+    """Return the table of a layout of Krypkasino's environment."""
+    return HEAD + rows_of(*LAYOUTS[name])
+
+
+def small_games() -> str:
+    """Return a table of the presets with a small deck."""
+    rows = ["| preset | deck | cards | points | dealt to a hand and the table |", "|---|---|---|---|---|"]
+    for name in Rules.presets():
+        if name.startswith("mini-"):
+            rules = Rules.preset(name)
+            names = [RANK_NAMES[rank - 1].replace("T", "10") for rank in rules.ranks]
+            ranks = f"{names[0]} to {names[-1]}" if len(names) == rules.ranks[-1] else " ".join(names)
+            deck = f"{ranks}, {''.join(SUIT_SYMBOLS[suit] for suit in rules.suits)}" + ", twice" * (rules.packs == 2)
+            game, ((hands, table), (later, _), *_) = OneGame(rules), rules.deal_sizes()
+            points = sum(rules.card_points[parse_card(card)] for card in game.deck)
+            dealt = f"{hands[0]} + {table}, then {later[0]}"
+            rows.append(f"| `{name}` | {deck} | {len(game.deck)} | {points} | {dealt} |")
+    return "\n".join(rows)
+
+
+def data_columns() -> str:
+    """Return a table of the columns of data sets."""
+    rows = ["| column | type | what it holds |", "|---|---|---|"]
+    for name, kind, text, option in COLUMNS:
+        rows.append(f"| `{name}`{f', with `--{option}`' if option else ''} | {kind} | {text} |")
+    return "\n".join(rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "small games": small_games,
+    "data columns": data_columns,
+    **{f"layout {name}": functools.partial(layout_table, name) for name in LAYOUTS},
+}
+
+
+def with_tables(page: str) -> str:
+    """Return a page with its generated tables made anew."""
+    return PLACE.sub(lambda place: f"<!-- generated: {place[1]} -->\n\n{TABLES[place[1]]()}\n\n<!-- end -->\n", page)
 
 
 def further(layout: Mapping[str, slice], main: Mapping[str, slice]) -> dict[str, slice]:
@@ -202,7 +239,6 @@ def page_of(game: Game) -> str:
         variants="\n".join(
             f'| `"{name}"` | `{preset}` | {game.variants[name]} |' for name, preset in family.variants.items()
         ),
-        presets=listed_or([f"`{preset}`" for preset in family.variants.values()]),
         sizes="\n".join(f"| {label} | {size} | {wide} |" for label, (size, wide) in sizes.items()),
         features=rows_of(further(features.columns_of(own), features.COLUMNS), features.DESCRIPTIONS),
         opponents=", ".join(f'`"{name}"`' for name in fair_agents(own)),
@@ -213,10 +249,11 @@ def page_of(game: Game) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Return the pages of all environments by file."""
-    main = DOCS / "environment.md"
+    """Return by file the pages that are made, and those with tables that are made."""
     made = {DOCS / name: page_of(game) for name, game in GAMES.items()}
-    return {**made, main: with_layouts(main.read_text(encoding="utf-8"))}
+    for name in WITH_TABLES:
+        made[DOCS / name] = with_tables((DOCS / name).read_text(encoding="utf-8"))
+    return made
 
 
 if __name__ == "__main__":
