@@ -1,10 +1,9 @@
-"""What the page of programs shows is what is spoken, and its programs are those that are there."""
+"""What the page of programs shows is what is spoken."""
 
 import json
 import re
 
 from support.places import DOCS
-from support.programs import FEWEST_POINTS
 
 from krypenv import Game, Rules
 from krypenv.agents.programs import player
@@ -43,8 +42,3 @@ def test_the_messages_are_those_that_are_sent():
     assert player.check_answer(error, player.MOVE, 1)["error"] == "the model did not answer"
     game.push(moved["move"])
     assert f"`{json.dumps(player.BYE)}`" in PAGE
-
-
-def test_the_program_of_the_page_is_there():
-    code = FEWEST_POINTS.read_text(encoding="utf-8")
-    assert f"```python\n{code}```\n" in PAGE
