@@ -1,5 +1,5 @@
 #!/bin/sh
-# The trainings of the experiments in training.md that brought no gain.
+# The trainings of the experiments in training.md.
 # training.csv has the commands that measured them. The options are those of commits 40b3855 and cbea205.
 
 # Expert iteration: three runs, the first of three rounds, and self-play without a teacher.
@@ -26,3 +26,7 @@ krypenv imitate --teacher 'champion(worlds=30)' --also 'krypkasino players=3' --
 krypenv train --preset strong --init-from runs/family-1 --also 'krypkasino players=3' --also 'krypkasino players=4' --also 'krypkasino players=5' --also 'krypkasino players=6' --also 'krypkasino players=4 teams=2' \
     --also 'krypkasino players=6 teams=2' --also 'krypkasino players=6 teams=3' \
     --frames 10000000 --set learning_rate=0.0003 --set metagame_deals=40 --set curve_every=600 --against 'tactician(shed=True)' --seed 1 --out runs/family-2
+
+# Self-play with and without imitation and a league, at commit 1d9c51a: seed 1 of three.
+krypenv train --frames 3_080_192 --seed 1 --workers 1 --set curve_every=1e9
+krypenv train --frames 4_145_152 --seed 1 --demonstrations 0 --set opponent_envs=0 --set envs=512 --set curve_every=1e9
