@@ -58,18 +58,21 @@ def bench_command(settings: BenchSettings) -> None:
         lines = list(bench(settings, status.update))
     if settings.json_file:
         write_json(settings.json_file, {"machine": machine(), "beside": settings.beside, "lines": lines})
-    rates, ratios = [], []
-    for line in lines:
-        rates.append([line["what"], *["–"] * (len(RATES) + 1)])
-        if "error" not in line:
-            rates[-1][1:] = *(f"{line[name]:,.0f}" for name in RATES), f"{line['first_use']:.2f} s"
-        if "ratio" in line:
-            low, high = line["interval"]
-            ratios.append([line["what"], line["against"], f"{line['ratio']:.3f}", f"{low:.3f} to {high:.3f}"])
-    print_table(("what", *RATES.values(), "first use"), rates)
+    good = [line for line in lines if "error" not in line]
+    if good:
+        rows = [
+            [line["what"], *(f"{line[name]:,.0f}" for name in RATES), f"{line['first_use']:.2f} s"] for line in good
+        ]
+        print_table(("what", *RATES.values(), "first use"), rows)
     for line in lines:
         if "error" in line:
-            typer.echo(f"{line['what']}: {line['error']}")
+            hint = "; docs/speed.md says how to install it" if line["what"] in PEERS else ""
+            typer.echo(f"{line['what']}: {line['error']}{hint}")
+    ratios = [
+        [line["what"], line["against"], f"{line['ratio']:.3f}", "{:.3f} to {:.3f}".format(*line["interval"])]
+        for line in good
+        if "ratio" in line
+    ]
     if ratios:
         print_table(("what", "against", "ratio", INTERVAL), ratios)
         typer.echo("ratio: steps of krypenv, in this version, in the time of one step of the other")
@@ -81,26 +84,18 @@ def bench(settings: BenchSettings, progress: Callable[[str], None]) -> Iterator[
     Raises ValueError for a pattern that fits no line and for an unknown commit, and ChildProcessError if a process
     dies.
     """
-    names = [*LINES, *PEERS] if settings.peers else [*LINES]
+    names, beside = [*LINES, *(PEERS if settings.peers else ())], settings.beside
     for pattern in settings.only:
         if not fnmatch.filter(names, pattern):
             raise ValueError(f"no line of the benchmark fits {shown(pattern)}; the lines are {'; '.join(names)}")
-    beside = settings.beside
-    with version(CHECKOUT) as here, checkout_of(beside) as folder, version(folder) as there:
-        for name in names:
-            if not any(fnmatch.fnmatch(name, pattern) for pattern in settings.only or ["*"]):
-                continue
+    patterns = settings.only or ["*"]
+    with version() as here, version(beside) as there:
+        for name in (name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)):
             progress(name)
-            line, turn = {"what": name}, partial(here, name)
-            if peer := PEERS.get(name):
-                line |= {"against": peer.ours, **measure([partial(here, peer.ours), turn], settings.seconds, 1)}
-                if "error" in line:
-                    line["error"] += f"; {peer.install} installs it"
-            elif beside:
-                line |= {"against": beside, **measure([turn, partial(there, name)], settings.seconds)}
-            else:
-                line |= measure([turn], settings.seconds)
-            yield line
+            ours, _ = PEERS.get(name, (None, None))
+            others = [partial(here, name)] if ours else [partial(there, name)] if beside else []
+            line = measure([partial(here, ours or name), *others], settings.seconds, int(bool(ours)))
+            yield {"what": name, "against": ours or beside, **line}
 
 
 def measure(sides: Sequence[Turn], seconds: float, reported: int = 0) -> dict[str, Any]:
@@ -130,30 +125,25 @@ def measure(sides: Sequence[Turn], seconds: float, reported: int = 0) -> dict[st
 
 
 @contextlib.contextmanager
-def version(folder: Path) -> Iterator[Callable[[str, float], dict[str, Any]]]:
-    """Yield a function that does a turn of a line with the krypenv of a folder; see `bench_lines.serve`."""
-    words, pipe = [sys.executable, bench_lines.__file__, str(folder)], subprocess.PIPE
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as child:
-        answers: Any = child.stdout
+def version(commit: str | None = None) -> Iterator[Callable[[str, float], dict[str, Any]]]:
+    """Yield a function that does a turn of a line in this version or a commit of its checkout; see `bench_lines.serve`.
 
-        def turn(name: str, seconds: float) -> dict[str, Any]:
-            print(seconds, name, file=child.stdin, flush=True)
-            if answer := answers.readline():
-                return dict(json.loads(answer))
-            raise ChildProcessError(f"the process that measured {name} has ended with exit code {child.wait()}")
-
-        yield turn  # at the end of the block the process sees the end of its input, and ends
-
-
-@contextlib.contextmanager
-def checkout_of(commit: str | None) -> Iterator[Path]:
-    """Yield a temporary folder with the files of a commit of this checkout, or the checkout itself."""
-    if commit is None:
-        yield CHECKOUT
-        return
+    Raises ValueError for an unknown commit.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(["git", "archive", commit], cwd=CHECKOUT, capture_output=True, check=False)
-        if archive.returncode:
-            raise ValueError(f"{CHECKOUT} has no commit {shown(commit)}: {one_line(archive.stderr.decode())}")
-        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
-        yield Path(folder)
+        if commit:
+            archive = subprocess.run(["git", "archive", commit], cwd=CHECKOUT, capture_output=True, check=False)
+            if archive.returncode:
+                raise ValueError(f"{CHECKOUT} has no commit {shown(commit)}: {one_line(archive.stderr.decode())}")
+            subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        words, pipe = [sys.executable, bench_lines.__file__, folder if commit else str(CHECKOUT)], subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as child:
+            answers: Any = child.stdout
+
+            def turn(name: str, seconds: float) -> dict[str, Any]:
+                print(seconds, name, file=child.stdin, flush=True)
+                if answer := answers.readline():
+                    return dict(json.loads(answer))
+                raise ChildProcessError(f"the process that measured {name} has ended with exit code {child.wait()}")
+
+            yield turn  # at the end of the block the process sees the end of its input, and ends

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 Line = Iterator[int]
 
@@ -87,14 +87,6 @@ def _decisions(name: str, rows: int) -> Line:
 
 
 # ---------------------------------------------------------------------- other libraries, with random legal actions
-
-
-class Peer(NamedTuple):
-    """A line of another library."""
-
-    line: Callable[[], Line]
-    ours: str = "engine"  # the line of krypenv that is measured in turn with it
-    install: str = 'pip install -c constraints.txt -e ".[peers]"'
 
 
 def _hearts(is_observed: bool) -> Line:
@@ -169,15 +161,13 @@ LINES: dict[str, Callable[[], Line]] = {
     "AEC env()": partial(_pettingzoo, "krypenv.krypkasino_v0"),
     **{f"{name}, decisions": partial(_decisions, name, rows) for name, rows in AGENTS.items()},
 }
-PEERS = {
-    "OpenSpiel hearts, moves": Peer(partial(_hearts, False)),
-    "OpenSpiel hearts, observed": Peer(partial(_hearts, True)),
-    "PettingZoo connect_four": Peer(partial(_pettingzoo, "pettingzoo.classic.connect_four_v3"), "AEC env()"),
-    "RLCard uno": Peer(_uno, install="pip install rlcard==1.2.0"),
-    "pgx sparrow_mahjong": Peer(_mahjong, install="pip install pgx==2.6.0"),
-    "Hanabi Learning Environment": Peer(
-        _hanabi, install="CMAKE_POLICY_VERSION_MINIMUM=3.5 pip install hanabi-learning-environment==0.0.4"
-    ),
+PEERS: dict[str, tuple[str, Callable[[], Line]]] = {  # with the line of krypenv that each is measured beside
+    "OpenSpiel hearts, moves": ("engine", partial(_hearts, False)),
+    "OpenSpiel hearts, observed": ("engine", partial(_hearts, True)),
+    "PettingZoo connect_four": ("AEC env()", partial(_pettingzoo, "pettingzoo.classic.connect_four_v3")),
+    "RLCard uno": ("engine", _uno),
+    "pgx sparrow_mahjong": ("engine", _mahjong),
+    "Hanabi Learning Environment": ("engine", _hanabi),
 }
 
 
@@ -190,7 +180,7 @@ def serve(folder: str) -> None:
     sys.path[0] = folder
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # keeps the prints of libraries out of the answers
-    starts = {**LINES, **{name: peer.line for name, peer in PEERS.items()}}
+    starts = {**LINES, **{name: line for name, (_, line) in PEERS.items()}}
     running: dict[str, Line] = {}
     for request in sys.stdin:
         seconds, _, name = request.strip().partition(" ")
