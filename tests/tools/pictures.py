@@ -13,7 +13,7 @@ from krypenv.pictures import draw_game, gif_of
 from krypenv.pictures.card_faces import CARD_HEIGHT, CARD_WIDTH, card_face
 from krypenv.pictures.drawing import Pixels
 from krypenv.pictures.svg import Rect, box, document, put, shorten, text
-from krypenv.training.cli.showing import with_before
+from krypenv.training.cli.showing import positions
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
 
@@ -36,23 +36,20 @@ README = ("krypkasino players=3", 35, 26)
 README_WIDTH = 480
 
 
-def played(text: str, seed: int, moves: int) -> Iterator[Game]:
-    """Yield a game of the agent `tactician` at its start and after each of some moves."""
+def played(text: str, seed: int, moves: int) -> Game:
+    """Have the agent `tactician` play some moves of a game."""
     rules = Rules.parse(text)
     player = agents.make("tactician", rules, seed=seed)
     game = Game(rules, seed=seed)
-    yield game
     for _ in range(moves):
-        seat, before = game.turn, len(game.moves)
-        while game.turn == seat and len(game.moves) == before:
-            game.act(int(player.act(game.observation()[None], game.action_mask()[None])[0]))
-        yield game
+        game.push(player.move(game))
+    return game
 
 
 def moving(text: str, seed: int, moves: int) -> Iterator[Pixels]:
     """Yield the pictures of a game with captions, all hands open."""
     narrator = Narrator(Rules.parse(text))
-    for game, before in with_before(played(text, seed, moves)):
+    for before, game in positions(played(text, seed, moves)):
         yield draw_game(game, "all", README_WIDTH, said=said_of(game, narrator, before, all_open=True))
 
 
@@ -84,7 +81,7 @@ def main() -> None:
     for name, (card, groups) in PLAYS.items():
         write_whole(PICTURES / f"{name}.svg", row_of(card, groups).encode())
     for name, (setup, seed, moves) in PAGES.items():
-        *_, game = played(setup, seed, moves)
+        game = played(setup, seed, moves)
         said = said_of(game, Narrator(game.rules))
         picture = Image.fromarray(draw_game(game, width=1440, said=said)).quantize(COLOURS, dither=Image.Dither.NONE)
         picture.save(PICTURES / f"{name}.png", optimize=True)

@@ -36,7 +36,7 @@ class Shot(NamedTuple):
 
 def table_of_three() -> Any:
     """Return a table of three in the middle of a game."""
-    *_, game = played("krypkasino players=3", 4, 30)
+    game = played("krypkasino players=3", 4, 30)
     return Hosted(game, (PERSON, "champion", "tactician"), "champion", Kept())
 
 

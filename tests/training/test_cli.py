@@ -18,7 +18,7 @@ from krypenv.inputs.words import to_install
 from krypenv.pictures import draw_game
 from krypenv.training.cli.bench import RATES
 from krypenv.training.cli.commands import COMMANDS, PANELS
-from krypenv.training.cli.exploit import COLUMNS as EXPLOIT_COLUMNS
+from krypenv.training.cli.measuring import EXPLOIT_COLUMNS
 from krypenv.training.evaluation.analysis.comments import PLAY_COLUMNS
 from krypenv.training.evaluation.matches.duplicate import LUCK_COLUMNS, MATCH_COLUMNS
 from krypenv.training.evaluation.score.board import COLUMNS as SCORE_COLUMNS

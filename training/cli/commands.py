@@ -47,6 +47,7 @@ COMMANDS = {
         PEOPLE,
         "Evaluate each legal move of a position, or the moves of a recorded game.",
         "game.krk --worlds 200 --picture game.png",
+        "positions",
     ),
     "train": Entry(PEOPLE, "Train an agent by self-play.", "--frames 5_000_000 --out runs/good", "measuring"),
     "evaluate": Entry(
@@ -67,9 +68,14 @@ COMMANDS = {
         "tactician --quick --out scores/tactician.json",
         "measuring",
     ),
-    "solve": Entry(RESEARCH, "Compute an equilibrium of a small game for two players.", "mini-sweep --out runs/sweep"),
+    "solve": Entry(
+        RESEARCH, "Compute an equilibrium of a small game for two players.", "mini-sweep --out runs/sweep", "positions"
+    ),
     "exploit": Entry(
-        RESEARCH, "Find lower bounds on an agent's exploitability.", "tactician --minutes 10 --out runs/exploit"
+        RESEARCH,
+        "Find lower bounds on an agent's exploitability.",
+        "tactician --minutes 10 --out runs/exploit",
+        "measuring",
     ),
     "data": Entry(
         RESEARCH,

@@ -1,11 +1,13 @@
-"""The commands that train agents, measure them, and record their play: train, evaluate, arena, score and data."""
+"""The commands that train agents, measure them, and record their play: train, evaluate, arena, score, exploit, data."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import typer
+from rich.console import Console
 
+from krypenv.agents import label_of
 from krypenv.training.cli.outputs import check_folder
 from krypenv.training.data import making
 from krypenv.training.data.making import DataSettings
@@ -13,13 +15,15 @@ from krypenv.training.evaluation.arena import arena
 from krypenv.training.evaluation.arena.arena import KIND, ArenaSettings
 from krypenv.training.evaluation.matches import duplicate
 from krypenv.training.evaluation.matches.deal_lists import describe_list
-from krypenv.training.evaluation.matches.duplicate import print_matches
+from krypenv.training.evaluation.matches.duplicate import LUCK_COLUMNS, print_matches
+from krypenv.training.evaluation.matches.margins import luck_cells, margin_cells
 from krypenv.training.evaluation.score import playing
 from krypenv.training.evaluation.score.playing import ScoreSettings
+from krypenv.training.exploiting import ExploitResult, ExploitSettings, exploit
 from krypenv.training.learn.settings import TrainSettings
 from krypenv.training.runs.journal import read_journal
 from krypenv.training.runs.progress import bar_of
-from krypenv.training.runs.tables import write_json
+from krypenv.training.runs.tables import INTERVAL, print_table, write_json
 from krypenv.training.settings.base import AgentName, File, option
 from krypenv.training.settings.groups import (
     AGENTS,
@@ -32,6 +36,8 @@ from krypenv.training.settings.groups import (
     luck_option,
     seed_option,
 )
+
+EXPLOIT_COLUMNS = ("what", "budget", "seconds", "margin", INTERVAL)
 
 
 def train_command(settings: TrainSettings) -> None:
@@ -133,3 +139,53 @@ def data_command(settings: DataSettings) -> None:
     typer.echo(
         f"{data.rules}: {len(data):,} decisions of {settings.games:,} games, {size / 1e6:,.1f} MB in {settings.out}"
     )
+
+
+def exploit_command(settings: ExploitSettings) -> None:
+    """Find lower bounds on an agent's exploitability.
+
+    Trains best responses to the agent, and plays searches that know its policy. The best exploiter is then measured
+    on fresh deals. The exploiter plays one side, and the agent all others.
+    """
+    if settings.exact:
+        _run_exactly(settings)
+        return
+    result = exploit(settings, Console(stderr=True))
+    if settings.json_file:
+        figures = {"exploit": result.to_json(), "settings": settings.identity(), "command": settings.line}
+        write_json(settings.json_file, figures)
+    _print_exploiters(result)
+
+
+def _run_exactly(settings: ExploitSettings) -> None:
+    """Compute an agent's exploitability in a small game, and print it."""
+    from krypenv.training.solving import measure, save
+
+    rules, command = settings.rules_played(), settings.line
+    with Console(stderr=True).status(f"asking {settings.agent} in every decision of {rules}"):
+        measured = measure(settings.agent, rules, settings.seeds)
+    own, other = measured.best
+    agent = label_of(settings.agent, rules)
+    typer.echo(
+        f"{agent} in '{rules}': best responses win {own:+.4f} points from the first seat and {other:+.4f} "
+        f"from the second, so it can be exploited by {measured.exploitability:.4f} points a game"
+    )
+    if settings.out:
+        save(settings.out, measured, best_response=True, command=command)
+        typer.echo(f"wrote {settings.out}: the best responses, which are an agent")
+    if settings.json_file:
+        figures: dict[str, Any] = {"agent": agent, "rules": str(rules), "best": [own, other]}
+        figures |= {"exploitability": measured.exploitability, "seeds": settings.seeds, "command": command}
+        write_json(settings.json_file, figures)
+
+
+def _print_exploiters(result: ExploitResult) -> None:
+    """Print a table of all exploiters, and the result of the best one on fresh deals in a sentence."""
+    typer.echo(f"{result.rules}: exploiters of {result.agent} on {result.selection}, seed {result.seed}")
+    rows = []
+    for entry in result.exploiters:
+        margin = margin_cells(entry.margin, entry.low, entry.high)
+        luck = luck_cells(entry.adjusted) if result.adjusted else ()
+        rows.append((f"{entry.kind} {entry.name}", entry.budget, f"{entry.seconds:.0f}", *margin, *luck))
+    print_table((*EXPLOIT_COLUMNS, *(LUCK_COLUMNS if result.adjusted else ())), rows)
+    typer.echo(f"On {result.measured}, which had no part in the choice: {result}.")

@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 from krypenv.inputs.files import check_plain, naming
-from krypenv.notation import is_record
 from krypenv.training.settings.base import Settings, about, group_of, options_of
 from krypenv.training.settings.groups import OUTPUT
 
@@ -45,17 +44,22 @@ def check_folder(path: Path | str, named: Path | None = None) -> None:
 def check_outputs(settings: Settings) -> None:
     """Check before any work that all files and folders in the options of a command can be written.
 
-    No output may be the input file of an argument. Raises as `check_file` and `check_folder` do.
+    No output may be the input file of an argument, and a picture's name ends as in its metavar. Raises as `check_file`
+    and `check_folder` do.
     """
     options = options_of(type(settings))
     values = {name: getattr(settings, name) for name in options}
     source = next((values[name] for name, field in options.items() if about(field)["is_argument"]), None)
     for name, path in values.items():
         if isinstance(path, Path) and group_of(type(settings), name) == OUTPUT:
-            if about(options[name])["metavar"] in FOLDERS:
+            metavar = about(options[name])["metavar"]
+            ending = Path(metavar).suffix
+            if metavar in FOLDERS:
                 check_folder(path)
             else:
                 check_file(path, source if isinstance(source, str) else None)
+            if ending and path.suffix.lower() != ending:
+                raise ValueError(f"the name of this picture ends in {ending}, and {path.name!r} does not")
 
 
 def read_text(source: str) -> str:
@@ -75,10 +79,3 @@ def read_text(source: str) -> str:
     if len(text) > MOST_TEXT:
         raise ValueError(f"{name} has more than {MOST_TEXT:,} characters, so it is no position or record")
     return text
-
-
-def read_source(source: str) -> str:
-    """Read a text as `read_text` does, unless the argument itself is a position or a record."""
-    if source != "-" and not os.path.exists(source) and (":" in source or is_record(source)):
-        return source
-    return read_text(source)

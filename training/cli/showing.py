@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import starmap
 from typing import Any, ClassVar
@@ -70,14 +71,12 @@ def show_command(settings: ShowSettings) -> None:
     from krypenv.ui.narrator.narrator import Narrator
 
     gif, png, at = settings.gif, settings.png, settings.at
-    for path, ending in ((gif, ".gif"), (png, ".png")):
-        if path and path.suffix.lower() != ending:
-            raise ValueError(f"the name of this picture ends in {ending}, and {path.name!r} does not")
     game = Game.replay(read_text(settings.record))
     if gif is None and png is None:
         typer.echo("\n".join(story_of(game, Narrator(game.rules, symbols=False))))
         return
-    open_hands = check_render_seat(_render_seat(settings.hands), game.rules.players)
+    seat = int(settings.hands) if re.fullmatch("[0-9]+", settings.hands) else settings.hands
+    open_hands = check_render_seat(None if seat == "none" else seat, game.rules.players)
     if at is not None and at > len(game.moves):
         raise ValueError(f"the game has {len(game.moves)} moves, so --at is 0 to {len(game.moves)}, not {at}")
 
@@ -85,39 +84,27 @@ def show_command(settings: ShowSettings) -> None:
 
     narrator = Narrator(game.rules)
 
-    def draw(position: Any, before: Any = None) -> Any:
+    def draw(before: Any, position: Any) -> Any:
         said = said_of(position, narrator, before, open_hands == "all")
         return draw_game(position, open_hands, settings.width, four_colours=settings.four_colours, said=said)
 
     if png:
-        *_, position = positions(game, at)
-        write_whole(png, png_of(draw(position)))
+        *_, (_, position) = positions(game, at)
+        write_whole(png, png_of(draw(None, position)))
         typer.echo(f"wrote {png}")
     if gif:
-        write_whole(gif, gif_of(starmap(draw, with_before(positions(game, at))), settings.seconds))
+        write_whole(gif, gif_of(starmap(draw, positions(game, at)), settings.seconds))
         typer.echo(f"wrote {gif}")
 
 
-def positions(game: Any, last: int | None = None) -> Iterator[Any]:
-    """Yield a game at its start and after each whole move, up to `last` moves."""
-    twin = game.rewound()
-    yield twin
+def positions(game: Any, last: int | None = None) -> Iterator[tuple[Any, Any]]:
+    """Yield each position of a game, up to `last` moves, behind a copy of the one before, None for the first."""
+    before, twin = None, game.rewound()
+    yield before, twin
     for move in game.moves[:last]:
+        before = twin.copy()
         twin.push(move)
-        yield twin
-
-
-def with_before(games: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each position of a game with a copy of the previous one, None for the first."""
-    before = None
-    for game in games:
-        yield game, before
-        before = game.copy()
-
-
-def _render_seat(word: str) -> int | str | None:
-    """Parse the seat whose hand is open from a word of the command line."""
-    return None if word == "none" else int(word) if word.isascii() and word.isdigit() else word
+        yield before, twin
 
 
 class DoctorSettings(Settings):

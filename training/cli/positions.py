@@ -1,7 +1,8 @@
-"""`krypenv solve`."""
+"""The commands that look at a position or a record: analyze, and solve, which also solves whole small games."""
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,15 +10,89 @@ import typer
 from pydantic import model_validator
 from rich.console import Console
 
+from krypenv.game.game import Game
+from krypenv.inputs.files import write_whole
+from krypenv.notation import is_record
 from krypenv.rules import Rules
-from krypenv.training.settings.base import File, Settings, option, output
-from krypenv.training.settings.groups import GAME_RECORDS, LENGTH, fields_option, rules_with
+from krypenv.training.cli.outputs import read_text
+from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
+from krypenv.training.runs.progress import bar_of
+from krypenv.training.runs.tables import print_table, write_json
+from krypenv.training.settings.base import AgentName, File, Settings, option, output
+from krypenv.training.settings.groups import (
+    AGENTS,
+    GAME_RECORDS,
+    LENGTH,
+    fields_option,
+    json_output,
+    rules_with,
+    seed_option,
+)
 
 if TYPE_CHECKING:
-    from krypenv.game.game import Game
     from krypenv.training.solving import Solved
 
 MOST_BELIEFS = 10  # most hands that are listed
+
+
+def game_at(source: str) -> tuple[Game, bool]:
+    """Read the game of a position or a record, from a file or the text itself, and tell whether it is a record."""
+    is_text = source != "-" and not os.path.exists(source) and (":" in source or is_record(source))
+    text = source if is_text else read_text(source)
+    return (Game.replay(text), True) if is_record(text) else (Game.from_position(text), False)
+
+
+class AnalysisSettings(Marks):
+    """The settings of `krypenv analyze`."""
+
+    command: ClassVar[str] = "analyze"
+
+    source: str = option(
+        ..., "a file, the text itself, or - for the standard input", metavar="POSITION|RECORD", is_argument=True
+    )
+    agent: AgentName | None = option(
+        None, "agent that evaluates the moves [default: search; oracle-hand with --open]", AGENTS
+    )
+    open: bool = option(False, "show the agent all hands, which is cheating", AGENTS)
+    worlds: int | None = option(
+        None, "worlds to sample for each decision [default: the agent's own, or 200]", LENGTH, ge=2, le=10_000
+    )
+    seed: int = seed_option()
+    seat: int | None = option(None, "analyse the moves of this seat only [default: all seats]", GAME_RECORDS)
+    json_file: File | None = json_output()
+    picture: File | None = output(None, "draw the figures", "FILE.png")
+    annotate: File | None = output(None, "write the record with the analysis as comments", "FILE")
+
+
+def analyze_command(settings: AnalysisSettings) -> None:
+    """Evaluate each legal move of a position, or the moves of a recorded game."""
+    from krypenv.training.evaluation.analysis import comments
+
+    game, has_plays = game_at(settings.source)
+    options = settings.agent, settings.worlds, settings.seed, settings.open
+    if not has_plays:
+        if settings.seat is not None or settings.annotate:
+            raise ValueError("--seat and --annotate are for records, and this is a position")
+        position = analyze_position(game, *options)
+        if settings.json_file:
+            write_json(settings.json_file, position.to_json())
+        if settings.picture:
+            from krypenv.training.evaluation.analysis.picture import draw_position
+
+            draw_position(settings.picture, position)
+        comments.print_position(position)
+        return
+    with bar_of("plays") as show:
+        record = analyze(game, *options, settings.seat, settings, show)
+    if settings.json_file:
+        write_json(settings.json_file, record.to_json())
+    if settings.annotate:
+        write_whole(settings.annotate, comments.annotate(game, record).encode())
+    if settings.picture:
+        from krypenv.training.evaluation.analysis.picture import draw_record
+
+        draw_record(settings.picture, record)
+    comments.print_record(record)
 
 
 class SolveSettings(Settings):
@@ -78,7 +153,7 @@ def solve_command(settings: SolveSettings) -> None:
     elif settings.rule or settings.out:
         raise ValueError(f"{settings.preset} has its own rules, and is saved; leave out --rule and --out")
     else:
-        game = _game_at(settings.at)
+        game = game_at(settings.at)
         with Console(stderr=True).status(f"reading {settings.preset}"):
             solved = load(settings.preset)
         _print_look(solved, *game)
@@ -88,7 +163,7 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
     from krypenv.training import solving
     from krypenv.training.solving.infosets import check_position
 
-    game, out = _game_at(settings.at) if settings.at else None, settings.out
+    game, out = game_at(settings.at) if settings.at else None, settings.out
     if game:
         check_position(rules, game[0])
         if not solving.is_solvable(rules):
@@ -133,18 +208,7 @@ def _print_value(told: str, solved: Solved, condition: str, start: float) -> Non
     )
 
 
-def _game_at(source: str) -> tuple[Game, bool]:
-    """Read the game of a position or a record, and tell whether its plays are known."""
-    from krypenv.game.game import Game
-    from krypenv.notation import is_record
-    from krypenv.training.cli.outputs import read_source
-
-    text = read_source(source)
-    return (Game.replay(text), True) if is_record(text) else (Game.from_position(text), False)
-
-
 def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
-    from krypenv.training.runs.tables import print_table
     from krypenv.training.solving import look
 
     view = look(solved, game, knows_plays)
