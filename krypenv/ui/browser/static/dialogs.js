@@ -1,7 +1,7 @@
-// Dialogs: the rules, a pile, and the links to the table.
+// Dialogs: the rules, a pile, the links to the table, and what moves are worth.
 
 import { byRank, lying } from "./cards.js";
-import { button, h, t } from "./dom.js";
+import { button, h, t, worths } from "./dom.js";
 
 const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog"));
 const MOST_BACKS = 30;
@@ -83,12 +83,28 @@ function linkOf([who, link]) {
 }
 
 /**
+ * Show what the best moves are worth; one that is clicked is chosen.
+ * @param {Hint} hint
+ * @param {(move: string) => void} choose
+ */
+export function showValues({ rows, head, columns, remark, legend }, choose) {
+  const lines = rows.map((row, at) => {
+    return { ...row, button: button(`hint ${at}`, [at === 0 && "★ ", row.text], () => choose(row.move)) };
+  });
+  open(t("hint_more"), [
+    worths("values", t("hint_more"), [head, "", ...columns], lines),
+    remark && h("p", remark),
+    h("p", legend),
+  ]);
+}
+
+/**
  * Open a dialog, which a button closes.
  * @param {string} title
  * @param {(HTMLElement | "" | false)[]} inner
  * @param {HTMLElement | false} more beside the button
  */
-export function open(title, inner, more = false) {
+function open(title, inner, more = false) {
   const ending = h(
     "div.actions",
     h("button.main", { "data-focus": "close", autofocus: true, onclick: closeDialog }, t("close")),

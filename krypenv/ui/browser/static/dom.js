@@ -58,11 +58,12 @@ export function s(tag, ...parts) {
 /**
  * Return a button that keeps the focus when the page is drawn anew.
  * @param {string} focus its name
- * @param {string} text
+ * @param {Leaf | Leaf[]} text
  * @param {() => void} onclick
+ * @param {Attributes} more
  */
-export function button(focus, text, onclick, kind = "") {
-  return h("button", { class: kind, "data-focus": focus, onclick }, text);
+export function button(focus, text, onclick, kind = "", more = {}) {
+  return h("button", { class: kind, "data-focus": focus, onclick, ...more }, text);
 }
 
 /**

@@ -1,6 +1,6 @@
 // The lesson above the table: what is to be done, what came of it, and the way to the next one.
 
-import { focusOn, h, refocus, t } from "./dom.js";
+import { button, focusOn, h, refocus, t } from "./dom.js";
 import { keep, kept } from "./kept.js";
 
 /** @typedef {{ number: number, titles: string[], task: string, said: string, solved: boolean, wrong: boolean }} Lesson */
@@ -56,13 +56,13 @@ function draw(lesson, isNews) {
     h(
       "p.actions",
       number < last &&
-        h(
-          "button",
-          { class: lesson.solved ? "main" : "", "data-focus": "lesson next", onclick: () => go(number + 1) },
+        button(
+          "lesson next",
           t(lesson.solved ? "lesson_next" : "lesson_skip"),
+          () => go(number + 1),
+          lesson.solved ? "main" : "",
         ),
-      (lesson.solved || number === last) &&
-        h("button", { "data-focus": "lesson again", onclick: () => go(number) }, t("lesson_again")),
+      (lesson.solved || number === last) && button("lesson again", t("lesson_again"), () => go(number)),
       h("a.button", { href: `./${location.hash}` }, t("lesson_leave")),
     ),
   );
@@ -80,17 +80,11 @@ function draw(lesson, isNews) {
 function stop(title, at, isHere, isLast) {
   const isSolved = solved.has(at);
   const label = isSolved ? `${title}: ${t("lesson_done")}` : title;
-  return h(
-    "button",
-    {
-      "data-focus": `lesson ${at}`,
-      "aria-current": isHere ? "step" : null,
-      "aria-label": label,
-      title: label,
-      onclick: () => go(at),
-    },
-    isSolved ? "✓" : isLast ? "★" : at + 1,
-  );
+  return button(`lesson ${at}`, isSolved ? "✓" : isLast ? "★" : at + 1, () => go(at), "", {
+    "aria-current": isHere ? "step" : null,
+    "aria-label": label,
+    title: label,
+  });
 }
 
 /** @param {number} lesson */

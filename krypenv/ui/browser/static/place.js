@@ -5,7 +5,6 @@ import { fitting, names, settled } from "./choosing.js";
 import { button, h, signed, t } from "./dom.js";
 import { dragging, targetAt } from "./dragging.js";
 import { news } from "./felt.js";
-import { advice } from "./hint.js";
 
 /** @type {Move["kind"][]} */
 const KINDS = ["take", "build", "leave"];
@@ -100,12 +99,9 @@ export function bar(table) {
       mayAct && told.stuck && button("retry", t("retry"), () => acts.ask("go"), "main"),
       !view.over && (view.seat === null ? told.leads && stepping(table) : helping(table)),
       told.undo &&
-        done(
-          "undo",
-          t("undo"),
-          view.log.some((line) => line.seat === view.seat),
-          () => acts.ask("undo"),
-        ),
+        button("undo", t("undo"), () => acts.ask("undo"), "", {
+          disabled: !view.log.some(({ seat }) => seat === view.seat),
+        }),
       mayAct && view.over && !view.session_over && button("next", t("next"), () => acts.ask("next"), "main"),
     ),
   );
@@ -135,32 +131,19 @@ function helping({ told, hint, isThinkingOfHint, acts }) {
     told.hints &&
       (isValued
         ? button("hint", t("hint_values"), acts.values)
-        : done("hint", t("hint"), isTurn && !isThinkingOfHint && !hint, acts.hint)),
+        : button("hint", t("hint"), acts.hint, "", { disabled: !isTurn || isThinkingOfHint || Boolean(hint) })),
     told.people
       .filter((seat) => !told.here.includes(seat) && !told.stand_ins.includes(seat))
       .map((seat) => {
         const who = view.players[seat]?.name ?? "";
         return button(`stand in ${seat}`, t("stand_in", { agent: told.adviser, who }), () => acts.standIn(seat));
       }),
-    told.enders.length > 0 && button("end", t(endings(told)), () => acts.ask("end")),
+    told.enders.length > 0 &&
+      button("end", t(view.seat !== null && told.enders.includes(view.seat) ? "end_not" : "end_too"), () =>
+        acts.ask("end"),
+      ),
   ];
 }
-
-/**
- * Return what a person may do about an offer to end the game: agree to it, or withdraw the own one.
- * @param {Told} told
- */
-const endings = ({ enders, view }) => (view.seat !== null && enders.includes(view.seat) ? "end_not" : "end_too");
-
-/**
- * Return a button that keeps its place when it can't be pressed.
- * @param {string} focus
- * @param {string} text
- * @param {boolean} isPossible
- * @param {() => void} onclick
- */
-const done = (focus, text, isPossible, onclick) =>
-  h("button", { "data-focus": focus, disabled: !isPossible, onclick }, text);
 
 /**
  * Return whose turn it is, and what the person may do.
@@ -218,19 +201,17 @@ function choices(table, card) {
  */
 function choice({ hint, acts }, move, isOnly) {
   const isHinted = hint?.rows[0]?.move === move.move;
-  return h(
-    "button",
-    {
-      class: `move${isHinted ? " hinted" : ""}${isOnly ? " main" : ""}`,
-      "data-focus": `move ${move.move}`,
-      title: move.text,
-      "aria-label": move.text,
-      onclick: () => acts.play(move.move),
-    },
+  const inner = [
     isHinted && "★ ",
     inWords(move),
     move.sweep > 0 && h("em", t(move.sweep > 1 ? "double_sweep" : "sweep")),
-    h("b", signed(move.gain)),
+  ];
+  return button(
+    `move ${move.move}`,
+    [...inner, h("b", signed(move.gain))],
+    () => acts.play(move.move),
+    `move${isHinted ? " hinted" : ""}${isOnly ? " main" : ""}`,
+    { title: move.text, "aria-label": move.text },
   );
 }
 
@@ -240,4 +221,16 @@ function inWords(move) {
   if (move.kind === "leave") return short(move.card);
   const laid = [...[move.card, ...move.takes].map(short), ...move.builds.map((value) => `[${value}]`)];
   return `${t("builds", { value: move.build ?? 0 })}: ${laid.join(" ")}`;
+}
+
+/**
+ * Return what an agent advises, or a sign that it thinks of it; it does not stop anybody from playing.
+ * @param {Table} table
+ */
+function advice({ hint, isThinkingOfHint, acts }) {
+  const said = t("thinking_of_hint");
+  if (isThinkingOfHint) return h("span.hint", { role: "status" }, h("progress", { "aria-label": said }), ` ${said}`);
+  const [best] = hint?.rows ?? [];
+  const choose = () => best && acts.choose(best.move);
+  return best && h("button.hint", { "data-focus": "hint best", onclick: choose }, `★ ${hint?.said}`);
 }

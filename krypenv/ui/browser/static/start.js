@@ -113,7 +113,7 @@ function saved() {
     "section.saved",
     h("h2", t("start_saved")),
     offer.saved.map(({ file, text }) =>
-      h("button", { "data-focus": `saved ${file}`, title: file, onclick: () => leave({ do: "resume", file }) }, text),
+      button(`saved ${file}`, text, () => leave({ do: "resume", file }), "", { title: file }),
     ),
   );
 }
@@ -149,8 +149,7 @@ function form() {
       h(
         "div.actions",
         h("button.main.large", { "data-focus": "begin" }, t("start_begin")),
-        offer.begun &&
-          h("button", { type: "button", "data-focus": "back", onclick: () => send({ do: "back" }) }, t("start_back")),
+        offer.begun && button("back", t("start_back"), () => send({ do: "back" }), "", { type: "button" }),
       ),
     ),
   ];

@@ -98,7 +98,7 @@ function opening(state) {
     "div.opening",
     h("p", t("study_none")),
     pasted,
-    h("button", { "data-focus": "open", onclick: () => input.click() }, t("study_open")),
+    button("open", t("study_open"), () => input.click()),
   );
 }
 
@@ -195,11 +195,7 @@ function steps(state, study) {
   const place = state.at < last ? t("study_at", { number: state.at + 1, of: last }) : end;
   /** @param {string} name @param {string} sign @param {() => void} what @param {boolean} isOff */
   const stepper = (name, sign, what, isOff) =>
-    h(
-      "button",
-      { "data-focus": name, "aria-label": t(name), title: t(name), "aria-disabled": String(isOff), onclick: what },
-      sign,
-    );
+    button(name, sign, what, "", { "aria-label": t(name), title: t(name), "aria-disabled": String(isOff) });
   const marked = mistakes(state);
   return h(
     "div.steps",

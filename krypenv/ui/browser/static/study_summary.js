@@ -113,15 +113,9 @@ export function puzzle(state, decision) {
     h(
       "div.options",
       others.map(({ move, text }) =>
-        h(
-          "button.move",
-          {
-            "data-focus": `move ${move}`,
-            "aria-disabled": String(tried.includes(move)),
-            onclick: () => state.attempt(move),
-          },
-          text,
-        ),
+        button(`move ${move}`, text, () => state.attempt(move), "move", {
+          "aria-disabled": String(tried.includes(move)),
+        }),
       ),
     ),
     h(

@@ -2,11 +2,10 @@
 
 import { chosenBy, fitting, nothing, written } from "./choosing.js";
 import { connect } from "./connection.js";
-import { closeDialog, showLinks, showPile, showRules } from "./dialogs.js";
+import { closeDialog, showLinks, showPile, showRules, showValues } from "./dialogs.js";
 import { drawEnd, setTexts, t } from "./dom.js";
 import { draw, drawMiddle } from "./drawing.js";
 import { hurry, shown } from "./flying.js";
-import { showValues } from "./hint.js";
 import { keep, kept } from "./kept.js";
 import { whenReleased } from "./pressed.js";
 import { drawWait, start } from "./start.js";
