@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from support.builds import positions as building_positions
-from support.games import RULES
-from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES, lay
+from support.games import RULES, lay
+from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES
 from support.solving import way
 
 from krypenv import Game, Move, Rules
@@ -93,7 +93,7 @@ def test_b2_b5_moves_listed_are_legal_and_none_is_missing_but_those_that_are_ali
 def test_of_many_captures_the_best_and_a_sweep_are_kept(goal: str) -> None:
     """An ace takes any union of groups of fourteen, or any aces: the best by points are kept, nothing, and a sweep."""
     majorities = "most_cards_points=0 most_spades_points=0"
-    game = lay(f"kasino-sweden players=2 goal={goal} {majorities}", "AC AD 2S 3C 5D 9H TD 4S", "AS", "KD")
+    game = lay("AC AD 2S 3C 5D 9H TD 4S", "AS", "KD", rules=f"kasino-sweden players=2 goal={goal} {majorities}")
     lister = Lister(game.rules)
     every = [move.takes for move in lister.moves(game)]
     assert not lister.workspaces["listing"]["is_cut"][0]

@@ -165,7 +165,7 @@ def test_k3_sweeps_that_must_be_made_and_last_cards_are_announced():
     assert (game.announcement, game.sweep_ranks()) == ("sweep for a 6", [6])
     game.push("KC")
     assert game.announcement == ""
-    game = lay("2H", "-", "2C", "captured 0: rest; stock: 3C 4C 5D 6C 7C 8C 9C TC")
+    game = lay("2H", "-", "2C", more="captured 0: rest; stock: 3C 4C 5D 6C 7C 8C 9C TC")
     game.push("2Cx2H#")
     assert game.announcement == "last cards"
     assert "last cards" in str(game)

@@ -65,7 +65,7 @@ def test_example_f():
     ],
 )
 def test_example_g(move, announcement):
-    game = lay("3C 5C 9C", "AD 3D 5D 8D 9D QD", "2H 3H 4H 6H 7H JH", "aside: KC; stock: rest")
+    game = lay("3C 5C 9C", "AD 3D 5D 8D 9D QD", "2H 3H 4H 6H 7H JH", more="aside: KC; stock: rest")
     assert len(texts(game)) == 6
     assert after(game, move).announcement == announcement
 
@@ -100,7 +100,7 @@ def test_example_j():
 
 def test_example_k():
     stock = "stock: TD 2C AD 2D 3C 5C 3D 5D"
-    game = lay("6C TC JC KC", "-", "4C", f"captured 0: rest; {stock}")
+    game = lay("6C TC JC KC", "-", "4C", more=f"captured 0: rest; {stock}")
     assert game.turn == game.dealer == 1
     game.push("4C")
     assert game.set_aside == ["JC", "KC"]
@@ -121,7 +121,7 @@ def test_example_l():
 
 
 def test_example_m():
-    game = lay("2H 6C QS", "7D 8S JD KC", "2C 3C 4C QS", "captured 1: 3D 3D 5D 5D 6D; stock: rest")
+    game = lay("2H 6C QS", "7D 8S JD KC", "2C 3C 4C QS", more="captured 1: 3D 3D 5D 5D 6D; stock: rest")
     assert texts(game) == ["KC", "7D", "JD", "8Sx6C2H"]
     taken = after(game, "8Sx6C2H")
     assert taken.points(0) == 1

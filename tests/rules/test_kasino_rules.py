@@ -1,7 +1,8 @@
 """Rulings of docs/rulings.md on Kasino, Överspader, Laistokasino and Mulle, played; `test_ends.py` has their ends."""
 
 import pytest
-from support.relatives import captures, deal, finish, lay, mask, play, scores
+from support.games import gained, lay
+from support.relatives import captures, deal, finish, scores
 
 from krypenv import Game, Rules, determinize
 from krypenv.cards import STOP, TAKE, parse_card
@@ -34,40 +35,40 @@ def test_k1_two_to_four_play_or_two_teams_of_two(name):
 
 
 def test_k2_cards_are_taken_in_ascending_order_and_stop_ends_a_capture():
-    game = lay(SWEDEN, "2C 3D 4H 5S 7C", "7D KC", "QC QD")
+    game = lay("2C 3D 4H 5S 7C", "7D KC", "QC QD", rules=SWEDEN)
     game.act(parse_card("7D"))
-    assert mask(game) == [*takes("2C", "7C", "3D"), STOP]  # 4H and 5S come later than what they need
+    assert game.legal_actions() == [*takes("2C", "7C", "3D"), STOP]  # 4H and 5S come later than what they need
     game.act(TAKE + parse_card("2C"))
-    assert mask(game) == takes("7C", "3D", "5S")  # a two alone is no capture
+    assert game.legal_actions() == takes("7C", "3D", "5S")  # a two alone is no capture
     game.act(TAKE + parse_card("3D"))
-    assert mask(game) == takes("4H")  # the only legal action is one still
+    assert game.legal_actions() == takes("4H")  # the only legal action is one still
     game.act(TAKE + parse_card("4H"))
-    assert mask(game) == takes("5S")
+    assert game.legal_actions() == takes("5S")
     game.act(TAKE + parse_card("5S"))
     assert game.last_move.takes == ("2C", "3D", "4H", "5S")  # the play ends where only stop would be legal
     assert game.turn == 1
 
 
 def test_k2_who_must_sweep_takes_everything_without_a_stop():
-    rules = f"{SWEDEN} forced_sweep=True"
-    game = lay(rules, "9C 4D 5H", "9D 2C", "QC QD")
-    assert mask(game) == [parse_card("9D")]
+    game = lay("9C 4D 5H", "9D 2C", "QC QD", rules=f"{SWEDEN} forced_sweep=True")
+    assert game.legal_actions() == [parse_card("9D")]
     game.act(parse_card("9D"))
     assert (game.table, game.sweeps(0), game.turn) == ([], 1, 1)
 
 
-def test_k6_a_game_is_a_session_by_default():
+def test_k6_m3_a_game_is_a_session_by_default():
     for name in NAMES:
         rules = Rules.preset(name)
         assert (rules.games, rules.threshold, rules.goal) == (1, None, "high")
+    assert Rules.preset("mulle").tie_break == Rules.preset("kasino-sweden").tie_break == "spades"
 
 
 def test_k7_what_a_side_has_as_a_whole_stands_with_its_first_seat():
     stock = "4C 4D 4H 4S 5C 5D 5H 5S 6C 6D 6H 6S 7C 7D 7H 7S"
     more = f"captured 2: 2C 2D; captured 3: rest; last-capturer: 3; sweeps: 0 0 2 1; stock: {stock}"
-    game = lay("kasino-finland players=4 teams=2", "9C", "9D", "QC", "QD", "QH", more=more)
+    game = lay("9C", "9D", "QC", "QD", "QH", rules="kasino-finland players=4 teams=2", more=more)
     assert game.scores() == [-1, -1, 2, 1 + 4 + 1 + 2]
-    assert play(game, "9D", "9C") == [1, 0, 0, 0]
+    assert gained(game, "9Dx9C") == [1, 0, 0, 0]
 
 
 # ---------------------------------------------------------------------- Kasino in Sweden, Överspader
@@ -94,28 +95,26 @@ def test_s2_f2_two_at_a_time_to_each_hand_and_the_table(name, players):
 def test_s3_points():
     for cards, points in [("AC AD AH AS", 4), ("TD", 2), ("2S", 1), ("KS TS 2C TC", 0)]:
         more = f"captured 0: {cards} 3C 3D; captured 1: rest; stock: -; last-capturer: 0"
-        assert lay(SWEDEN, "9C", "9D 4C", "QC QD", more=more).points(0) == points
+        assert lay("9C", "9D 4C", "QC QD", rules=SWEDEN, more=more).points(0) == points
 
 
 def test_k3_tabbe_after_the_player_before_left_a_five():
-    game = lay(SWEDEN, "9C 5D", "9H 2D", "5C KC", more="captured 0: rest; stock: -")
-    play(game, "9H", "9C")
-    assert play(game, "5C", "5D") == [0, 1]
+    game = lay("9C 5D", "9H 2D", "5C KC", rules=SWEDEN, more="captured 0: rest; stock: -")
+    game.push("9Hx9C")
+    assert gained(game, "5Cx5D") == [0, 1]
     assert captures(game, "2D") == {""}  # who comes after must put a card on the empty table
-    play(game, "2D")
+    game.push("2D")
     assert game.table == ["2D"]
 
 
 def test_k4_what_is_left_goes_to_the_king_that_captured_last():
-    rules = "kasino-sweden players=3"
-    more = "captured 1: rest; stock: -"
-    game = lay(rules, "2C 7D 8H TC KC", "KD", "3C", "AC", more=more)
-    play(game, "KD", "KC")
+    game = lay("2C 7D 8H TC KC", "KD", "3C", "AC", rules="kasino-sweden players=3")
+    game.push("KDxKC")
     assert captures(game, "3C") == {""}
-    play(game, "3C")
+    game.push("3C")
     assert game.table == ["2C", "3C", "TC", "7D", "8H"]
     assert captures(game, "AC") == {""}
-    play(game, "AC")
+    game.push("AC")
     assert game.captured(0) == ["AC", "2C", "3C", "TC", "KC", "7D", "KD", "8H"]
     assert game.scores() == [1 + 1, 3 + 2 + 1 + 2 + 1, 0]
 
@@ -138,9 +137,9 @@ def test_l1_cards_deals_and_points_are_those_of_finland(seats):
 
 
 def test_l2_any_card_may_be_played_though_another_could_capture_or_sweep():
-    game = lay(LAISTO, "3C 7C", "TC 3D KS", "QD 8C JC")
+    game = lay("3C 7C", "TC 3D KS", "QD 8C JC", rules=LAISTO)
     assert sorted(move.card for move in game.legal_moves()) == ["3D", "KS", "TC"]  # one takes, one creeps, one sweeps
-    assert play(game, "KS") == [0, 0]
+    assert gained(game, "KS") == [0, 0]
     assert game.table == ["3C", "7C", "KS"]
 
 
@@ -168,16 +167,16 @@ def test_f4_l3_sweeps_of_all_sides_cancel(rules, sweeps, counted):
     captured = "; ".join(f"captured {seat}: {cards}" for seat, cards in low.items())
     hands = ["9C", "9D", "9H", "9S"][:players]
     more = f"{captured}; captured {players - 1}: rest; stock: -; last-capturer: 0; sweeps: {' '.join(map(str, sweeps))}"
-    game = lay(rules, "KC", *hands, more=more)
+    game = lay("KC", *hands, rules=rules, more=more)
     assert game.scores() == [own + 7 * (seat == players - 1) for seat, own in enumerate(counted)]
     assert [game.sweeps(seat) for seat in range(players)] == list(sweeps)
 
 
 @of_both
 def test_f5_l3_sweeps_of_the_last_deal_do_not_count_and_cancel_nothing(rules):
-    game = lay(rules, "3C", "3D 2C", "QD AC", more="captured 1: rest; stock: -; sweeps: 0 1")
+    game = lay("3C", "3D 2C", "QD AC", rules=rules, more="captured 1: rest; stock: -; sweeps: 0 1")
     before = game.scores()
-    assert play(game, "3D", "3C") == [0, 0]
+    assert gained(game, "3Dx3C") == [0, 0]
     assert (game.scores(), game.sweeps(0)) == (before, 1)
 
 
@@ -186,24 +185,24 @@ def test_f5_l3_sweeps_of_the_last_deal_do_not_count_and_cancel_nothing(rules):
     ("totals", "worth"), [("0 0", 1), ("9 0", 1), ("10 0", 0), ("15 0", 0), ("0 9", 1), ("0 10", 0), ("0 15", 0)]
 )
 def test_f5_l3_no_sweep_counts_once_some_side_had_ten(rules, totals, worth):
-    game = lay(f"{rules} {SESSION}", "3C 7C", "TC 9D", "QD 8C", more=f"{MIDDLE}; totals: {totals}; game: 2")
-    assert play(game, "TC", "3C 7C") == [worth, 0]
+    game = lay("3C 7C", "TC 9D", "QD 8C", rules=f"{rules} {SESSION}", more=f"{MIDDLE}; totals: {totals}; game: 2")
+    assert gained(game, "TCx3C7C") == [worth, 0]
     assert game.sweeps(0) == 1
 
 
 @pytest.mark.parametrize(("total", "worth"), [(7, 1), (8, 0)])
 def test_f5_the_running_score_is_that_before_the_card_and_has_this_games_points(total, worth):
     more = f"captured 0: AC AD KH QC QH JC; stock: rest; totals: {total} 0; game: 2"
-    game = lay(f"{FINLAND} {SESSION}", "AH KC", "AS 9D", "QD 8C", more=more)
-    assert play(game, "AS", "AH KC") == [2 + worth, 0]
+    game = lay("AH KC", "AS 9D", "QD 8C", rules=f"{FINLAND} {SESSION}", more=more)
+    assert gained(game, "ASxAHKC") == [2 + worth, 0]
 
 
 @of_both
 @pytest.mark.parametrize("total", [13, 14])
 def test_f6_l4_a_session_ends_at_once_in_the_middle_of_a_game(rules, total):
-    game = lay(f"{rules} {SESSION}", "3C TD", "5D 9D", "TC 8C", more=f"{MIDDLE}; totals: 3 {total}; game: 2")
-    play(game, "5D")
-    play(game, "TC", "TD")  # 2 points
+    game = lay("3C TD", "5D 9D", "TC 8C", rules=f"{rules} {SESSION}", more=f"{MIDDLE}; totals: 3 {total}; game: 2")
+    game.push("5D")
+    game.push("TCxTD")  # 2 points
     assert game.is_over == game.session_over == (total == 14)
     assert game.table == ["3C", "5D"]  # nobody gets it
     assert game.scores() == [0, 2]
@@ -259,17 +258,12 @@ def test_m1_a_seat_without_a_card_is_passed_over():
     turns = []
     while not game.is_over:
         turns.append(game.turn)
-        game.act(mask(game)[0])
+        game.act(game.legal_actions()[0])
         while game.pending:
-            game.act(mask(game)[-1])
+            game.act(game.legal_actions()[-1])
     assert turns == [0, 1, 2, 3] * 4 + [0, 1, 2]  # the dealer is not the last to play
 
 
 def test_m3_points():
     rules = Rules.preset("mulle")
     assert rules.deck_counts @ rules.card_points == 8 + 4 + 2
-
-
-def test_m3_sessions_as_in_sweden_without_a_usual_threshold():
-    assert Rules.preset("mulle").threshold is None
-    assert Rules.preset("mulle").tie_break == Rules.preset("kasino-sweden").tie_break == "spades"

@@ -93,11 +93,11 @@ def test_r6_pictures_are_set_aside_without_a_sweep():
     assert game.set_aside == ["JD", "QD", "KD", "JS"]
     assert game.scores() == [0, 0]
 
-    game = lay("5C KD", "-", "2C", "captured 0: rest; stock: 3C 4C 5D 6C 7C 8C 9C TC")
+    game = lay("5C KD", "-", "2C", more="captured 0: rest; stock: 3C 4C 5D 6C 7C 8C 9C TC")
     game.push("2C")
     assert (game.table, game.set_aside) == (["2C", "5C"], ["KD"])
 
-    game = lay("5C KD", "-", "2C", "captured 0: rest")  # not after the last hands
+    game = lay("5C KD", "-", "2C", more="captured 0: rest")  # not after the last hands
     game.push("2C")
     assert game.is_over
     assert {"2C", "5C", "KD"} <= set(game.captured(0))
@@ -150,7 +150,7 @@ def test_r11_double_sweep_by_the_identical_copy():
 
 
 def test_r12_credit_across_a_deal_and_for_the_first_layout():
-    game = lay("6C KC", "-", "4C", "captured 0: rest; stock: TC 3C 5C 5C 7C 8C 9C 2D")
+    game = lay("6C KC", "-", "4C", more="captured 0: rest; stock: TC 3C 5C 5C 7C 8C 9C 2D")
     assert gained(game, "4C", "TCx4C6C#") == [5, -5]
     rules = Rules.preset("krypkasino", players=3)
     game = Game(rules, deck=stack(rules, "8C 2C 3C 4C 5C 6C 7C 9C TC 5D JC QC KC AC 9D TC 9C 9H 3H KD"))
@@ -160,7 +160,7 @@ def test_r12_credit_across_a_deal_and_for_the_first_layout():
 
 
 def test_r13_rest_goes_to_the_last_capturer_without_a_sweep():
-    game = lay("2H TS", "TH", "KD", "captured 1: rest; last-capturer: 1; aside: KS")
+    game = lay("2H TS", "TH", "KD", more="captured 1: rest; last-capturer: 1; aside: KS")
     assert gained(game, "THxTS", "KD") == [1 + 1, 0]
     assert game.table == game.set_aside == []
     assert {"TH", "TS", "2H", "KD", "KS"} == set(game.captured(0))
@@ -168,7 +168,7 @@ def test_r13_rest_goes_to_the_last_capturer_without_a_sweep():
 
 
 def test_r13_last_play_that_empties_the_table_is_a_sweep():
-    game = lay("4H", "3H", "7D", "captured 1: rest; aside: KH")
+    game = lay("4H", "3H", "7D", more="captured 1: rest; aside: KH")
     assert gained(game, "3H", "7Dx3H4H#") == [-5, 5]
 
 
@@ -217,14 +217,14 @@ def test_v1_six_cards_on_the_table():
 
 
 def test_v2_last_capture_counts_one():
-    game = lay("2H", "2C", "KD", "captured 1: rest; stock: -", "krypkasino players=2 last_capture_points=1")
+    game = lay("2H", "2C", "KD", rules="krypkasino players=2 last_capture_points=1", more="captured 1: rest; stock: -")
     assert gained(game, "2Cx2H#", "KD") == [5 + 1, -5]
     assert sum(game.scores()) == 43
 
 
 def test_v3_spades_are_set_aside():
     rules = "krypkasino players=2 set_aside=spades"
-    game = lay("5S KD", "-", "2S", "captured 0: rest; stock: 3C 4C 5D 6C 7C 8C 9C TC", rules)
+    game = lay("5S KD", "-", "2S", rules=rules, more="captured 0: rest; stock: 3C 4C 5D 6C 7C 8C 9C TC")
     game.push("2S")
     assert (game.table, game.set_aside) == (["KD"], ["2S", "5S"])
 

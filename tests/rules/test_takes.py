@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.relatives import captures, lay, mask, play
+from support.games import gained, lay
+from support.relatives import captures
 
 from krypenv import Rules
 from krypenv.cards import card_name, parse_card
@@ -116,13 +117,13 @@ def laid(rules: str, table: str, hand: str):
     """A game with a table and the hand of seat 0; seat 1 holds as many other cards, or what a last deal leaves it."""
     cards = [card_name(kind) for kind in range(52) if card_name(kind) not in f"{table} {hand}".split()]
     size = len(hand.split()) - (Rules.parse(rules).packs == 2)
-    return lay(rules, table, hand, " ".join(cards[-size:]))
+    return lay(table, hand, " ".join(cards[-size:]), rules=rules)
 
 
 @pytest.mark.parametrize(("rules", "table", "hand", "expected"), CAPTURES)
 def test_s1_f1_k2_k3_l2_what_cards_may_take(rules, table, hand, expected):
     game = laid(rules, table, hand)
-    assert mask(game) == sorted(map(parse_card, hand.split()))  # nobody must sweep, or can
+    assert game.legal_actions() == sorted(map(parse_card, hand.split()))  # nobody must sweep, or can
     for card, listed in expected.items():
         choices = {takes.strip() for takes in listed.split("|")}
         assert captures(game, card) == (choices if game.rules.capture == "maximal" else {"", *choices})
@@ -131,8 +132,6 @@ def test_s1_f1_k2_k3_l2_what_cards_may_take(rules, table, hand, expected):
 @pytest.mark.parametrize(("rules", "table", "hand", "card", "takes", "scored"), PLAYS)
 def test_k3_f5_m2_what_a_play_scores(rules, table, hand, card, takes, scored):
     game = laid(rules, table, hand)
-    takes_all = set(takes.split()) == set(table.split())
-    assert play(game, card, takes) == [scored, 0]
-    assert game.sweeps(0) == takes_all
-    assert {card, *takes.split()} <= set(game.captured(0))
-    assert len(game.captured(0)) == 1 + len(takes.split())
+    assert gained(game, f"{card}x{''.join(takes.split())}") == [scored, 0]
+    assert game.sweeps(0) == (set(takes.split()) == set(table.split()))
+    assert sorted(game.captured(0)) == sorted([card, *takes.split()])

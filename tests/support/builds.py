@@ -8,8 +8,7 @@ import numpy as np
 
 from krypenv import Game, Rules
 from krypenv.cards import card_name
-from support.games import small_first
-from support.relatives import lay
+from support.games import lay, small_first
 
 SMALL = 7  # loose cards on a table whose moves the tests list
 
@@ -33,4 +32,4 @@ def at(table: str, *hands: str, rules: str = "mulle-glimne players=2", **more: s
     """Return a position in which all other cards lie in the pile of seat 1; `build_9` and `owner_9` tell of a build."""
     told = {name.replace("_", " "): text for name, text in more.items()}
     told = {"captured 1": "rest", "stock": "-"} | told
-    return lay(rules, table, *hands, more="; ".join(f"{key}: {text}" for key, text in told.items()))
+    return lay(table, *hands, rules=rules, more="; ".join(f"{key}: {text}" for key, text in told.items()))

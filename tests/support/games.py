@@ -89,11 +89,10 @@ def pick(masks: np.ndarray, step: int = 1) -> np.ndarray:
     return first if step == 1 else masks.shape[1] - 1 - first
 
 
-def lay(
-    table: str, hand_0: str, hand_1: str, more: str = "captured 1: rest; stock: -", rules: str = "krypkasino players=2"
-) -> Game:
-    """Return a game of two with some table and seat 0 to play; what is named nowhere lies where `more` says."""
-    return Game.from_position(f"rules: {rules}; table: {table}; hand 0: {hand_0}; hand 1: {hand_1}; {more}")
+def lay(table: str, *hands: str, rules: str = "krypkasino players=2", more: str = "captured 1: rest; stock: -") -> Game:
+    """Return a game with some table and hands of the first seats; what is named nowhere lies where `more` says."""
+    held = "; ".join(f"hand {seat}: {cards or '-'}" for seat, cards in enumerate(hands))
+    return Game.from_position(f"rules: {rules}; table: {table or '-'}; {held}; {more}")
 
 
 def gained(game: Game, *moves: str) -> list[int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from krypenv import Engine, Game, Rules
-from krypenv.cards import NO_CARD, STOP, TAKE, parse_card
+from krypenv.cards import NO_CARD, parse_card
 from krypenv.state import allocate
+from support.games import lay
 
 PRESETS = ("kasino-sweden", "overspader", "kasino-finland", "laistokasino", "mulle")
 SEATINGS = ("players=2", "players=3", "players=4", "players=4 teams=2")
@@ -91,45 +92,9 @@ ALL_RELATIVES = {**RELATIVES, **MIXTURES, **SESSIONS, **BUILDING, **GLIMNE}
 # ---------------------------------------------------------------------- positions, by hand
 
 
-def lay(rules: str, table: str, *hands: str, more: str = "captured 1: rest; stock: -") -> Game:
-    """Return a game with some table and hands of the first seats; what is named nowhere lies where `more` says."""
-    held = "; ".join(f"hand {seat}: {cards or '-'}" for seat, cards in enumerate(hands))
-    return Game.from_position(f"rules: {rules}; table: {table or '-'}; {held}; {more}")
-
-
 def captures(game: Game, card: str) -> set[str]:
-    """Return what a card of the seat to act may take, by all sequences of staged actions; empty for nothing."""
-    found: set[str] = set()
-
-    def go_on(at: Game, action: int) -> None:
-        twin = at.copy()
-        twin.act(action)
-        if twin.pending:
-            for following in np.flatnonzero(twin.action_mask()).tolist():
-                go_on(twin, following)
-        else:
-            assert twin.last_move is not None
-            takes = " ".join(twin.last_move.takes)
-            assert takes not in found or game.rules.capture == "maximal", f"{takes} is reached in two ways"
-            found.add(takes)
-
-    go_on(game, parse_card(card))
-    return found
-
-
-def play(game: Game, card: str, takes: str = "") -> list[int]:
-    """Play a card that takes some cards, in ascending order; return what each seat's score changes by."""
-    before = game.scores()
-    game.act(parse_card(card))
-    for kind in sorted(map(parse_card, takes.split())):
-        if game.pending:
-            game.act(TAKE + kind)
-    if game.pending:
-        game.act(STOP)
-    assert game.last_move is not None
-    assert game.last_move.card == card
-    assert sorted(game.last_move.takes) == sorted(takes.split())
-    return [now - then for now, then in zip(game.scores(), before, strict=True)]
+    """Return what a card of the seat to act may take; empty for nothing."""
+    return {" ".join(move.takes) for move in game.legal_moves() if move.card == card}
 
 
 def finish(rules: str, *piles: str, last: str = "KC", table: str = "KD", **entries: str) -> Engine:
@@ -140,7 +105,7 @@ def finish(rules: str, *piles: str, last: str = "KC", table: str = "KD", **entri
     told = {f"captured {seat}": cards for seat, cards in enumerate(piles)} | {"stock": "-", "last-capturer": "0"}
     told |= {key.replace("_", "-"): text for key, text in entries.items()}
     hands = [""] * (len(piles) - 1) + [last]
-    game = lay(rules, table, *hands, more="; ".join(f"{key}: {text}" for key, text in told.items()))
+    game = lay(table, *hands, rules=rules, more="; ".join(f"{key}: {text}" for key, text in told.items()))
     state = allocate(1)
     state[0] = game.state
     engine = Engine.from_state(game.rules, state, reward="win")
@@ -155,12 +120,7 @@ def scores(engine: Engine) -> list[int]:
     return [int(score) for score in engine.final_scores[0]]
 
 
-def mask(game: Game) -> list[int]:
-    """Return the legal actions of the seat to act."""
-    return [int(action) for action in np.flatnonzero(game.action_mask())]
-
-
 def deal(game: Game, number: int) -> None:
     """Play a game to its deal with this number: everybody trails."""
     while game.deal_number < number:
-        game.act(mask(game)[-1])
+        game.act(game.legal_actions()[-1])
