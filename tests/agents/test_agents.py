@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
+from support.fuzzing import refusal
 from support.games import RULES
 from support.positions import decide, play_whole_games, played, with_choices
 from support.relatives import BUILDING
@@ -14,7 +13,8 @@ from krypenv import Engine, Rules, agents, determinize
 from krypenv.agents.base import LIMITS, is_main, options_of
 from krypenv.agents.champion import MODELS
 from krypenv.agents.scripted import Greedy, Tactician
-from krypenv.cards import BUILD, NUM_ACTIONS
+from krypenv.agents.search.search import Search
+from krypenv.cards import BUILD
 from krypenv.families import krypkasino
 from krypenv.features import SIZE as FEATURES
 from krypenv.observation import SIZE, extra_blocks
@@ -25,16 +25,6 @@ SCRIPTED = ["random", "greedy", "tactician", "tactician(shed=True)"]
 SAMPLERS = ["search(worlds=12)", "rollout(worlds=6)", "ismcts(worlds=30)"]
 ORACLES = ["oracle-cards", "oracle-hand", "oracle-deck"]
 every_honest = pytest.mark.parametrize("spec", [*SCRIPTED, *SAMPLERS])
-
-
-class Last:
-    """Plays the legal action with the highest number."""
-
-    def __init__(self, rules, seed=0):
-        self.name, self.rules = "last", rules
-
-    def act(self, observations, action_masks):
-        return action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(axis=1)
 
 
 # ---------------------------------------------------------------------- names and options
@@ -78,12 +68,7 @@ def test_names_are_those_that_need_no_model_and_options_have_defaults():
         ("greedy(depth=2)", "greedy has no option 'depth'; its options are: none"),
         ("tactician(sheds=True)", "no option 'sheds' \\(did you mean 'shed'\\?\\)"),
         ("tactician(shed=1)", "shed is of type bool"),
-        ("tactician(True)", "names no agent"),
-        ("tactician(shed=open('x'))", "names no agent"),
-        ("tactician.shed", "names no agent"),
-        ("", "names no agent"),
         ("runs/missing", "there is no model folder 'runs/missing'"),
-        ("search(worlds=10**30)", "names no agent"),
         ("search(worlds=1.5)", "worlds is of type int"),
         ("search(method='x')", "method is paranoid or max_n, not 'x'"),
         ("search(ms=1e999)", "ms, .* from 0 to 1000000000, not inf"),
@@ -110,14 +95,33 @@ def test_a_bad_string_gets_one_sentence(spec, complaint):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("limited", "bounds"), LIMITS.items(), ids=LIMITS)
-def test_a_number_beyond_its_bounds_is_refused(limited, bounds):
-    low, high, what = bounds
-    name, _, key = limited.rpartition(".")
-    name = name or next(name for name, maker in {**agents._AGENTS, **agents._OWN}.items() if key in options_of(maker))
-    for value in (low - 1, high + 1):
-        with pytest.raises(ValueError, match=re.escape(f"{key}, {what}, is from {low} to {high}, not {value}")):
-            agents.make(f"{name}({key}={value})", MAIN)
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "tactician(shed={[]:1})", "tactician(shed=" + "-" * 100_000 + "1)", "search(worlds=10**30)", "", "(", ")",
+        "search(worlds=9" + "9" * 5000 + ")", "search(" + "worlds=1, " * 500 + ")", "tactician(shed=True, shed=True)",
+        "tactician(shed=True,,)", "tactician(shed=\u0661)", "search(worlds=\u0663)", "\uff47reedy", None, 3, b"greedy",
+        "greedy(" + "(" * 5000, "learned(model='\x00')", "learned(model='a\nb')", "learned(model='a\\tb')", ["greedy"],
+        "learned(model='" + "a" * 2000 + "')", "runs/a\tb", "\x00", "a/\x00", "/" * 100_000, "x" * 10**6, "greedy)",
+        "greedy(", "greedy()x", "tactician(True)", "tactician(shed=open('x'))", "tactician.shed",
+    ],
+)  # fmt: skip
+def test_a_string_that_names_no_agent_is_refused_in_one_sentence(spec):
+    refusal(agents.make, spec, MAIN)
+    assert agents.rules_of(spec) is None
+
+
+def test_every_number_has_bounds_and_one_beyond_them_is_refused():
+    for name, maker in {**agents._AGENTS, **agents._OWN}.items():
+        for option, default in options_of(maker).items():
+            if type(default) in (int, float):
+                low, high, what = LIMITS.get(f"{name}.{option}", LIMITS.get(option))
+                assert low <= default <= high
+                for value in (low - 1, high + 1):
+                    sentence = f"{option}, {what}, is from {low} to {high}, not {value}"
+                    assert sentence in refusal(agents.make, f"{name}({option}={value})", MAIN)
+                for value in ("9" * 30, "1e999", "-1e999"):
+                    refusal(agents.make, f"{name}({option}={value})", MAIN)
 
 
 def test_a_folder_does_not_hide_an_agent_of_its_name(tmp_path, monkeypatch):
@@ -126,11 +130,17 @@ def test_a_folder_does_not_hide_an_agent_of_its_name(tmp_path, monkeypatch):
     assert isinstance(agents.make("greedy", MAIN), Greedy)
 
 
-def test_rules_are_text_or_the_main_games():
-    assert agents.make("greedy").rules == MAIN
+def test_an_agent_is_made_of_rules_a_seed_and_options():
+    assert agents.make("greedy").rules == agents.make("greedy", "krypkasino").rules == MAIN
     assert str(agents.make("search", "mulle players=3").rules) == "mulle players=3"
-    with pytest.raises(ValueError, match=r"rules are those of Rules.preset or Rules.parse, not 3"):
-        agents.make("greedy", 3)
+    for rules in (3, Rules):
+        assert "rules are those of Rules.preset or Rules.parse, not" in refusal(agents.make, "greedy", rules)
+    for seed in (-1, 2**64, 1.5, "7", None, True):
+        assert "a seed is a whole number" in refusal(agents.make, "greedy", MAIN, seed)
+    assert agents.make("search", MAIN, np.uint64(2**64 - 1)).name == "search"
+    for options in ({"worlds": "x"}, {"ms": float("nan")}, {"worlds": True}, {"method": []}):
+        refusal(Search, MAIN, **options)
+    assert Search(MAIN, worlds=np.int64(8)).name == "search(worlds=8)"
 
 
 def test_the_main_game_is_one_with_its_variants_and_with_no_other():
@@ -153,7 +163,7 @@ def test_the_main_game_is_one_with_its_variants_and_with_no_other():
 
 SPECS = [
     "random", "search(worlds=1, method='paranoid', plies=3)", "rollout(worlds=1, deals=2)",
-    "ismcts(worlds=3, explore=0)", "oracle-deck(deals=1)", "champion(worlds=1)", f"{__name__}:Last",
+    "ismcts(worlds=3, explore=0)", "oracle-deck(deals=1)", "champion(worlds=1)", "support.arenas:Highest",
 ]  # fmt: skip
 GAMES = [
     *map(Rules.preset, Rules.presets()),
@@ -229,17 +239,3 @@ def test_one_row_says_nothing_to_another(spec):
         np.testing.assert_array_equal(few, actions[:count])
     observations[:8], masks[:8] = observations[8:], masks[8:]
     np.testing.assert_array_equal(agents.make(spec, MAIN, 2).act(observations, masks)[8:], actions[8:])
-
-
-@every_honest
-def test_a_row_without_a_legal_action_and_other_shapes_are_refused(spec):
-    agent, engine = agents.make(spec, MAIN), with_choices(MAIN, games=2)
-    with pytest.raises(ValueError, match="no legal action"):
-        agent.act(engine.observation, np.zeros((2, NUM_ACTIONS), np.int8))
-    for observations, masks in (
-        (engine.observation[0], engine.action_mask[0]),
-        (engine.observation[:, :-1], engine.action_mask),
-        (engine.observation, engine.action_mask[:1]),
-    ):
-        with pytest.raises(ValueError, match="observations"):
-            agent.act(observations, masks)

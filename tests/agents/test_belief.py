@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.hidden_hands import hands_of, sampled_hands
 from support.networks import network_of, some_network
+from support.positions import hands_of, sampled_hands
 
 from krypenv import Engine, Rules, determinize
 from krypenv.agents.neural.belief import DULL, MIX, SHARP

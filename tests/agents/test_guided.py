@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.games import RULES
-from support.networks import network_of, play_rows, some_network
+from support.networks import network_of, some_network
 from support.positions import played
 from support.relatives import RELATIVES
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.neural.guided import LEAST_LOGIT, Guided
+from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
-from krypenv.agents.neural.playouts import make_playout_scratch
+from krypenv.agents.neural.playouts import NO_PATH, make_playout_scratch, play_out_network
 from krypenv.agents.search.sampler import FEWEST_WORLDS
 from krypenv.kernels.compiled import compile_rules
 from krypenv.observation import LAYOUT
-from krypenv.runtime.jit import handle
+from krypenv.runtime.jit import handle, kernel
 
 MAIN, TEAMS = RULES["krypkasino players=2"], RULES["krypkasino players=4 teams=2"]
 SWEDEN, MULLE = (Rules.preset(name, players=2) for name in ("kasino-sweden", "mulle"))
@@ -54,6 +55,14 @@ def hidden_choices(rules: Rules, steps: int = 9) -> tuple[np.ndarray, np.ndarray
 
 
 # ---------------------------------------------------------------------- playing on
+
+
+@kernel
+def play_rows(compiled: np.ndarray, weights: Weights, state: np.ndarray, deals: int, playouts: np.ndarray) -> None:
+    """Play so many deals on in each game, as the network would."""
+    for row in range(len(state)):
+        last_deal = state[row].deal_number + deals - 1
+        play_out_network(compiled[0], weights, state[row], last_deal, NO_PATH, playouts[0])
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, chisquare
 from support.games import RULES, lay
-from support.hidden_hands import hands_of
-from support.positions import decide, walk, with_choices
+from support.positions import decide, hands_of, walk, with_choices
 from support.solving import Depth, after_moves
 
 from krypenv import Engine, Game, Rules, agents, determinize
@@ -70,7 +69,7 @@ def test_search_solves_each_world_that_agrees_as_often_as_any_other(text: str, o
     """In last deals, among partners or against all others: margins are those of exhaustive play of sampled worlds."""
     rules, compared = Rules.parse(text), 0
     for seed in range(16):
-        game = next(game for game in walk(rules, seed, 5) if not game.stock_size)
+        game = next(game for game in walk(rules, seed, range(6)) if not game.stock_size)
         if len(game.legal_moves()) < 2 or game.pending:
             continue
         side, seen = game.turn % rules.num_teams, game.observation()
@@ -127,7 +126,7 @@ def test_where_nothing_is_hidden_the_best_move_is_played(spec: str) -> None:
     rules, tried = RULES["mini-high players=2"], 0
     agent = agents.make(spec, rules)
     for seed in range(16):
-        game = next(game for game in walk(rules, seed, 4) if not game.stock_size).copy()
+        game = next(game for game in walk(rules, seed, range(5)) if not game.stock_size).copy()
         while not game.is_over:
             side, action = game.turn, int(agent.act(game.observation()[None], game.action_mask()[None])[0])
             values = {move: outcome[side] for move, [outcome] in after_moves(game, Depth(game.deal_number)).items()}

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from support.games import full_deck, small_first
+from support.positions import walk
 from support.solving import Depth, after_moves, is_near, margins, way
 
 from krypenv import Game, Move, Rules, agents
@@ -51,21 +52,12 @@ DEALS = {  # rules -> most cards in all hands together
 }  # fmt: skip
 
 
-def positions(rules: Rules, seeds: int, held: range, deals: str = "last") -> Iterator[Game]:
-    """Positions with a choice, so many cards in all hands, and a table that is not large, of some deals or of the last.
-
-    Small cards come first or last. Where captures are optional much is left on the table.
-    """
+def positions(rules: Rules, seeds: int, held: range, is_last: bool = True) -> Iterator[Game]:
+    """Positions with a choice and so many cards in all hands, of the last deal or of others."""
     for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        game = Game(rules, deck=map(card_name, small_first(rules, rng)[:: -1 if seed % 2 else 1]))
-        while not game.is_over:
-            cards = sum(len(game.hand(seat)) for seat in range(rules.players))
-            is_small = cards in held and (len(game.table) < 8 or rules.capture == "maximal")
-            if is_small and (game.stock_size == 0) == (deals == "last") and len(game.legal_moves()) > 1:
+        for game in walk(rules, seed, held):
+            if (game.stock_size == 0) == is_last and len(game.legal_moves()) > 1:
                 yield game
-            actions = game.legal_actions()
-            game.act(actions[-1] if rules.capture == "optional" and rng.random() < 0.6 else int(rng.choice(actions)))
 
 
 def examined(spec: str, game: Game) -> dict[Move, float]:
@@ -134,7 +126,7 @@ def test_a_line_that_is_cut_is_played_on_by_what_costs_least(text: str, plies: i
 @pytest.mark.parametrize("text", ["mini-low players=2", "mini-low players=3", "mini-high players=2"])
 def test_a_known_deck_is_played_on_by_what_costs_least(text: str, deals: int) -> None:
     rules, decided = Rules.parse(text), 0
-    for game in positions(rules, 4, range(2, 4), "others"):
+    for game in positions(rules, 4, range(2, 4), is_last=False):
         side, deal = game.turn % rules.num_teams, game.deal_number
         state = np.array([game.state]).view(np.recarray)
         action = oracle(f"oracle-deck(deals={deals})", text).act_on(state, game.action_mask()[None])[0]

@@ -6,11 +6,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from support.fuzzing import check_sentence
+from support.fuzzing import refusal
 
-from krypenv import Engine, Game, Move, Rules, agents
-from krypenv.agents.base import LIMITS, options_of
-from krypenv.agents.search.search import Search
+from krypenv import Engine, Game, Move, Rules
 from krypenv.cards import RANK_NAMES, SUIT_NAMES, card_name, parse_card, parse_rank
 from krypenv.inputs.words import command_line
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
@@ -20,14 +18,6 @@ MAIN = Rules.preset("krypkasino")
 MANY = 200_000
 BASE = "rules: krypkasino; hand 0: 2C; hand 1: 2D; captured 1: rest"
 HEAD = '[Rules "mini-low"] [Seed "7"]\n'
-
-
-def refusal(call, *args, **kwargs):
-    """The sentence with which something is refused."""
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
-        call(*args, **kwargs)
-    check_sentence(caught.value, args)
-    return str(caught.value)
 
 
 def test_a_shell_reads_a_command_as_it_was_meant():
@@ -145,48 +135,6 @@ def test_a_long_text_is_read_or_refused_in_linear_time(start, piece, end):
         assert Game.replay(game.record()).comments == game.comments
     else:
         assert re.match(r"line \d+: ", refusal(read, start + repeated + end))
-
-
-# ---------------------------------------------------------------------- agents
-
-
-def test_every_number_of_every_agent_has_bounds():
-    for name, agent in agents._AGENTS.items():
-        for option, default in options_of(agent).items():
-            if type(default) in (int, float):
-                low, high, _ = LIMITS.get(f"{name}.{option}", LIMITS.get(option))
-                assert low <= default <= high
-                for value in ("-1", str(high + 1), "9" * 30, "1e999", "-1e999"):
-                    sentence = refusal(agents.make, f"{name}({option}={value})", MAIN)
-                    assert sentence.startswith(option if "e" not in value or type(default) is float else name)
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "tactician(shed={[]:1})", "tactician(shed=" + "-" * 100_000 + "1)", "search(worlds=10**30)", "", "(", ")",
-        "search(worlds=9" + "9" * 5000 + ")", "search(" + "worlds=1, " * 500 + ")", "tactician(shed=True, shed=True)",
-        "tactician(shed=True,,)", "tactician(shed=\u0661)", "search(worlds=\u0663)", "\uff47reedy", None, 3, b"greedy",
-        "greedy(" + "(" * 5000, "learned(model='\x00')", "learned(model='a\nb')", "learned(model='a\\tb')", ["greedy"],
-        "learned(model='" + "a" * 2000 + "')", "runs/a\tb", "\x00", "a/\x00", "/" * 100_000, "x" * 10**6, "greedy)",
-        "greedy(", "greedy()x",
-    ],
-)  # fmt: skip
-def test_a_string_that_names_no_agent_is_refused_in_one_sentence(spec):
-    refusal(agents.make, spec, MAIN)
-    assert agents.rules_of(spec) is None
-
-
-def test_an_agent_is_made_of_rules_and_a_seed():
-    for rules in (3, Rules):
-        assert "rules are" in refusal(agents.make, "greedy", rules)
-    assert agents.make("greedy", "krypkasino").rules == agents.make("greedy").rules == MAIN
-    for seed in (-1, 2**64, 1.5, "7", None, True):
-        assert "a seed is a whole number" in refusal(agents.make, "greedy", MAIN, seed)
-    assert agents.make("search", MAIN, np.uint64(2**64 - 1)).name == "search"
-    for options in ({"worlds": "x"}, {"ms": float("nan")}, {"worlds": True}, {"method": []}):
-        refusal(Search, MAIN, **options)
-    assert Search(MAIN, worlds=np.int64(8)).name == "search(worlds=8)"
 
 
 # ---------------------------------------------------------------------- games

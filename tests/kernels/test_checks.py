@@ -31,6 +31,7 @@ def test_an_observation_that_no_game_shows_is_refused(own, rules, block, change,
         determinize(seen, 0, rules)
 
 
+AGENTS = ("random", "greedy", "tactician", "rollout", "search", "ismcts", "champion")
 MASK_OF_ANOTHER = "the action mask is not the one that belongs to it"
 NO_TABLE = [("table", 5, -1), ("table", 5, 3), ("table", 5, 127)]
 LOOKS_RIGHT = [("points", 0, 3), ("session_total", 0, 1), ("games_left", 0, 1), ("team", 0, 1)]
@@ -39,8 +40,8 @@ LOOKS_RIGHT = [("points", 0, 3), ("session_total", 0, 1), ("games_left", 0, 1), 
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        *((name, NO_TABLE) for name in ("random", "greedy", "tactician")),
-        *((name, NO_TABLE + LOOKS_RIGHT) for name in ("rollout", "search", "ismcts", "champion")),  # which play on
+        *((name, NO_TABLE) for name in AGENTS[:3]),
+        *((name, NO_TABLE + LOOKS_RIGHT) for name in AGENTS[3:]),  # which play on
     ],
 )
 def test_an_agent_refuses_what_no_game_shows_and_a_mask_of_another_row(name, changes):
@@ -71,6 +72,7 @@ def test_a_mask_or_an_observation_that_takes_a_card_twice_is_refused():
     ("observations", "masks", "reason"),
     [
         (np.zeros((2, SIZE - 1), np.int8), np.ones((2, 105), np.int8), "an agent acts on observations"),
+        (np.zeros(SIZE, np.int8), np.ones(105, np.int8), "an agent acts on observations"),
         (np.zeros((2, SIZE), np.int8), np.ones((1, 105), np.int8), "an agent acts on observations"),
         (None, None, "an agent acts on observations"),
         (np.zeros((1, SIZE), object), np.ones((1, 105), np.int8), "observations are numbers of type int8"),
@@ -83,7 +85,7 @@ def test_a_mask_or_an_observation_that_takes_a_card_twice_is_refused():
     ],
 )
 def test_arrays_that_are_no_decisions_are_refused(observations, masks, reason):
-    for ask in (agents.make("tactician", MAIN).act, lambda *rows: append_features(MAIN, *rows)):
+    for ask in (*(agents.make(name, MAIN).act for name in AGENTS), lambda *rows: append_features(MAIN, *rows)):
         with pytest.raises(ValueError, match=reason):
             ask(observations, masks)
 

@@ -49,6 +49,14 @@ def check_sentence(error: BaseException, what: Any) -> None:
     assert is_sentence, f"{type(error).__name__} says {text!r:.300}, for {what!r:.300}"
 
 
+def refusal(call: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """Return the sentence with which something is refused."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        call(*args, **kwargs)
+    check_sentence(caught.value, args)
+    return str(caught.value)
+
+
 def attempt(call: Callable[[], Any], what: Any) -> Any:
     """Return what a call gives, or REFUSED where it raises a ValueError of one sentence; any other error goes on."""
     try:

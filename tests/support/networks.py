@@ -1,17 +1,13 @@
-"""Small networks, and kernels that play with them."""
+"""Small networks."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from krypenv import Rules
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.network import MAIN as MAIN_INPUTS, Arrays, Inputs, Shape, inputs_of
-from krypenv.agents.neural.playouts import NO_PATH, play_out_network
-from krypenv.runtime.jit import kernel
 from support.games import some_arrays
 
 
@@ -25,17 +21,3 @@ def network_of(rules: Rules, arrays: Arrays | None = None, **options: Any) -> Le
     inputs = inputs_of(rules)
     weights = Weights.of(some_network(inputs) if arrays is None else arrays, inputs)
     return LearnedAgent(weights, rules, "network", **options)
-
-
-@kernel
-def play_rows(
-    compiled: np.ndarray,
-    weights: Weights,
-    state: np.ndarray,
-    deals: int,
-    playouts: np.ndarray,
-) -> None:
-    """Play so many deals on in each game, as the network would."""
-    for row in range(len(state)):
-        last_deal = state[row].deal_number + deals - 1
-        play_out_network(compiled[0], weights, state[row], last_deal, NO_PATH, playouts[0])

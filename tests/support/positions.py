@@ -1,4 +1,4 @@
-"""Engines in the middle of games, and agents that act in them."""
+"""Engines in the middle of games, agents that act in them, and hands that they may hide."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from krypenv import Engine, Game, Rules
+from krypenv import Engine, Game, Rules, determinize
 from krypenv.agents import Agent
 from krypenv.cards import TAKE, card_name
 from support.games import small_first, stacked
 
 
-def walk(rules: Rules, seed: int, cards: int = 99) -> Iterator[Game]:
-    """A game at each decision of random play with at most so many cards in all hands, small cards dealt first or last.
+def walk(rules: Rules, seed: int, held: range = range(100)) -> Iterator[Game]:
+    """A game at each decision of random play with so many cards in all hands, small cards dealt first or last.
 
     Where captures are optional much is left on the table, and a position is left out while that is large.
     """
     rng = np.random.default_rng(seed)
     game = Game(rules, deck=map(card_name, small_first(rules, rng)[:: -1 if seed % 2 else 1]))
     while not game.is_over:
-        held = sum(len(game.hand(seat)) for seat in range(rules.players))
-        if held <= cards and (len(game.table) < 8 or rules.capture == "maximal"):
+        cards = sum(len(game.hand(seat)) for seat in range(rules.players))
+        if cards in held and (len(game.table) < 8 or rules.capture == "maximal"):
             yield game
         actions = game.legal_actions()
         game.act(actions[-1] if rules.capture == "optional" and rng.random() < 0.6 else int(rng.choice(actions)))
@@ -68,3 +68,14 @@ def play_whole_games(rules: Rules, agents: list[Agent], games: int = 8, features
         chosen |= set(actions.tolist())
         ended, step = ended + int(engine.finished.sum()), step + 1
     return chosen
+
+
+def hands_of(rules: Rules, state: np.ndarray) -> np.ndarray:
+    """The hands of the seats that are not to act, from the next one on, (B, P - 1, 52), in games (B,)."""
+    seats = (state["seat"][:, None] + np.arange(1, rules.players)) % rules.players
+    return state["hands"][np.arange(len(state))[:, None], seats]
+
+
+def sampled_hands(rules: Rules, seen: np.ndarray, rng: np.random.Generator, samples: int = 20) -> np.ndarray:
+    """Hidden hands, (samples, P - 1, 52), drawn uniformly from those that agree with an observation, (N,)."""
+    return hands_of(rules, determinize(np.repeat(seen[None], samples, axis=0), rng, rules))

@@ -74,24 +74,13 @@ STUDY = Study(
 )  # fmt: skip
 
 
-class Absent:
-    """Has no answer where it holds both copies of a card."""
-
-    name = "absent"
-
-    def __init__(self, rules: Rules, seed: int = 0) -> None:
-        self.rules = rules
-
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
-        if (observations[:, :52] == 2).any():
-            raise RuntimeError("both")
-        return action_masks.argmax(axis=1)
-
-
-class Failing(Absent):
+class Failing:
     """Has no answer ever."""
 
     name = "failing"
+
+    def __init__(self, rules: Rules, seed: int = 0) -> None:
+        self.rules = rules
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
         raise RuntimeError("no")

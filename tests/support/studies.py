@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import random
 
 from starlette.testclient import TestClient
@@ -12,7 +11,7 @@ from krypenv import Game, Rules
 from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
 from krypenv.ui.browser.app import app_of
 from krypenv.ui.study.studies import Analyst, Studies
-from support.tables import ADDRESS, KEYS, WAIT, Here, within
+from support.tables import ADDRESS, KEYS, WAIT, Here, Page, within
 
 ANALYST = Analyst("search(worlds=4)", examine_move, measure_luck)
 STUDY = "ws://127.0.0.1:8765/study"
@@ -32,14 +31,8 @@ def played(rules="mini-low", players=("person", "greedy"), seed=3):
     return game
 
 
-class Visit:
+class Visit(Page):
     """A page that studies games."""
-
-    def __init__(self, socket):
-        self.socket = socket
-
-    def send(self, **message):
-        self.socket.send_text(json.dumps(message))
 
     def read(self, kind):
         """Read messages until one of a kind, and return it."""

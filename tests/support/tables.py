@@ -150,13 +150,12 @@ class Page:
     """A page without a browser."""
 
     def __init__(self, socket):
-        self.socket, self.told, self.heard = socket, {}, []
+        self.socket, self.told = socket, {}
 
     def read(self, until=lambda told: True):
-        """Read new messages until one is as it should be, and return it; `heard` has them all."""
+        """Read new messages until one is as it should be, and return it."""
         while True:
             self.told = within(WAIT, self.socket.receive_json)
-            self.heard.append(self.told)
             if self.told["type"] != "wait" and until(self.told):
                 return self.told
 
