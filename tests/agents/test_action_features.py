@@ -5,27 +5,25 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from math import comb
 from typing import Any
 
 import numpy as np
 import pytest
-from support.builds import positions as building_positions
-from support.games import RULES, full_deck, small_first
-from support.reference import STOP, TAKE, Move, Reference
+from support.beside import percent, plays_after, plies, unseen_by
+from support.games import RULES
+from support.reference import STOP, Move, Reference
 from support.reference_captures import rank
 from support.reference_scores import LILLAN, STORAN
-from support.relatives import BUILDING, GLIMNE, MIXTURES, OPTIONAL, RELATIVES
+from support.relatives import BUILDING, GLIMNE, MIXTURES, OPTIONAL, RELATIVES, building_positions
 
 from krypenv import Engine, Game, Move as GameMove, Rules
 from krypenv.agents.neural.action_features import features_of, gather_action_features
 from krypenv.cards import card_name
-from krypenv.features import columns_of as block_columns_of, shape_of
+from krypenv.features import shape_of
 from krypenv.worlds.determinize import determinize
 
 GAMES = {**RULES, **RELATIVES, **GLIMNE}
 RANKS = range(1, 14)
-LARGE = 9  # cards on a table that is not looked at
 ROUNDED = {"taker_chance", "risk_chance", "gain", "reply", "keep", "worth", "takes"}
 FINLAND = "kasino-finland players=2 most_cards_points=0 most_spades_points=0"  # worths are points alone
 
@@ -58,8 +56,7 @@ class After:
         self.own = Counter(hand)
         passed = self.twin.over or (self.is_last and self.twin.turn != self.next)
         self.drawn = 0 if passed else len(self.twin.hands[self.next])
-        unseen = before.rules.deck_counts - np.array(before.seen_by(self.seat))
-        self.unseen = Counter({kind: int(count) for kind, count in enumerate(unseen) if count})
+        self.unseen = Counter(unseen_by(before))
 
     def gained(self, count: str) -> int:
         """What the move adds to a number of the seat's."""
@@ -69,7 +66,7 @@ class After:
     def chance(self, hits: int) -> float:
         """The chance in percent that the next seat holds one of so many unseen cards."""
         pool = self.unseen.total()
-        return 100 * (1 - comb(pool - hits, min(self.drawn, pool)) / comb(pool, min(self.drawn, pool)))
+        return percent(hits, pool, min(self.drawn, pool))
 
 
 # ---------------------------------------------------------------------- where captures are maximal
@@ -180,35 +177,16 @@ def win_of(reference: Reference, kind: int, takes: tuple[int, ...]) -> int:
 # ---------------------------------------------------------------------- in whole games
 
 
-def positions(rules: Rules, count: int) -> Iterator[tuple[Reference, np.ndarray, np.ndarray]]:
-    """References in the middle of random play, with what the seat to act sees, and the mask.
-
-    Where captures are maximal, small cards may come first; where not, a game ends when its table grows large.
-    """
+def positions(rules: Rules, count: int) -> Iterator[tuple[Game, Reference]]:
+    """Games in the middle of play, and the reference of each."""
     rng, is_maximal = np.random.default_rng(4), rules.capture == "maximal"
     for seed in itertools.count():
-        deck = rng.permutation(full_deck(rules)).tolist() if seed % 2 or not is_maximal else small_first(rules, rng)
-        game, reference = Game(rules, deck=map(card_name, deck)), Reference(rules, deck)
-        while not reference.over and (is_maximal or len(reference.table) <= LARGE):
+        for game, reference in plies(rules, seed):
             if (is_maximal or reference.deal_number > 1) and rng.random() < 0.2:
-                yield reference, game.observation(), game.action_mask()
+                yield game, reference
                 count -= 1
                 if count == 0:
                     return
-            action = int(rng.choice(reference.legal_actions()))
-            game.act(action)
-            reference.act(action)
-
-
-def moves_after(reference: Reference, action: int) -> list[Move]:
-    """The moves that an action may lead to. Optional captures are taken in ascending order."""
-    moves, size = reference.legal_moves(), None if action == STOP else len(reference.taken) + 1
-    if reference.pending is None:
-        return [move for move in moves if move[0] == action]
-    taken = (*reference.taken, *([] if action == STOP else [action - TAKE]))
-    if reference.rules.capture == "maximal":
-        return [move for move in moves if not Counter(taken) - Counter(move[1])]
-    return [move for move in moves if move[1][:size] == taken]
 
 
 @pytest.mark.parametrize(
@@ -223,8 +201,8 @@ def moves_after(reference: Reference, action: int) -> list[Move]:
 def test_features_are_those_of_a_move_that_the_action_may_lead_to(rules: Rules) -> None:
     total, unlisted, is_main = 0, 0, features_of(rules).version == 1
     has_worth = not is_main and rules.goal == "high" and rules.most_cards_points == rules.most_spades_points == 0
-    for reference, seen, mask in positions(rules, 40):
-        rows = told_of(rules, seen, mask)
+    for game, reference in positions(rules, 40):
+        rows = told_of(rules, game.observation(), game.action_mask())
         for action, row in rows.items():
             kind = reference.pending if action == STOP else action % 52
             held = {
@@ -236,7 +214,7 @@ def test_features_are_those_of_a_move_that_the_action_may_lead_to(rules: Rules) 
             if not is_main and not row["listed"][0]:  # moves alike begin with another action
                 unlisted += 1
                 continue
-            afters = [After(reference, move) for move in moves_after(reference, action)]
+            afters = [After(reference, move) for move in plays_after(reference, action)]
             shown = [(shown_of_ranks if is_main else shown_of_piles)(after) for after in afters]
             fitting = [after for after, each in zip(afters, shown, strict=True) if is_told(row, each)]
             assert fitting, (action, row, shown)
@@ -314,17 +292,3 @@ def test_features_are_of_legal_actions_and_depend_on_no_hidden_cards_and_no_othe
                 assert (alone.features == found.features[end - found.counts[row] : end]).all()
         engine.step(engine.sample_actions())
     assert stops > 0 or rules.capture == "maximal"
-
-
-# ---------------------------------------------------------------------- columns
-
-
-def test_columns_are_data_of_the_rules() -> None:
-    for rules in (*RULES.values(), *RELATIVES.values(), *GLIMNE.values()):
-        columns, descriptions = features_of(rules).columns, features_of(rules).descriptions
-        covered = sorted(at for part in columns.values() for at in range(part.start, part.stop))
-        assert covered == list(range(features_of(rules).width))
-        assert list(descriptions) == list(columns)
-        if features_of(rules).version == 1:
-            assert list(columns)[: len(block_columns_of(rules))] == list(block_columns_of(rules))
-    assert (features_of(Rules.preset()).version, features_of(Rules.preset()).width) == (1, 87)

@@ -108,13 +108,6 @@ def test_the_seed_decides_and_threads_change_nothing(
     assert not options or (others[-1] != actions).any()
 
 
-def test_a_large_prior_leaves_the_choice_to_the_network(models: dict[Rules, str]) -> None:
-    engine = played(MAIN)
-    actions = guided(models, prior=1e6).act(engine.observation, engine.action_mask)
-    np.testing.assert_array_equal(actions, network_of(MAIN).act(engine.observation, engine.action_mask))
-    assert (guided(models, prior=0.0).act(engine.observation, engine.action_mask) != actions).any()
-
-
 @pytest.mark.parametrize("rules", [SWEDEN, MULLE, PAIRS], ids=str)
 def test_without_a_prior_an_action_is_worth_what_rollouts_make_of_it(models: dict[Rules, str], rules: Rules) -> None:
     """The same seed draws the same worlds, and the tactician plays both out; the network leaves some actions out."""

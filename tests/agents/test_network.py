@@ -12,7 +12,7 @@ from support.relatives import GLIMNE, MIXTURES, RELATIVES
 
 from krypenv import Engine, Rules, agents
 from krypenv.agents.champion import MODELS, SHIPPED
-from krypenv.agents.neural.action_features import gather_action_features
+from krypenv.agents.neural.action_features import features_of, gather_action_features
 from krypenv.agents.neural.learned import ROWS_A_THREAD
 from krypenv.agents.neural.model_file import load_model
 from krypenv.agents.neural.network import MAIN, MAX_UNITS, Arrays, Shape, inputs_of, shape_of, specs_of
@@ -60,10 +60,14 @@ def test_inputs_are_data_of_the_rules() -> None:
     assert inputs_of(Rules.preset(games=0, threshold=100)) == MAIN
     sweden, overspader, mulle = (inputs_of(Rules.preset(name)) for name in ("kasino-sweden", "overspader", "mulle"))
     assert sweden == overspader != mulle
-    for rules in RELATIVES.values():
-        inputs = inputs_of(rules)
+    assert (features_of(Rules.preset()).version, features_of(Rules.preset()).width) == (1, 87)
+    for rules in (*RULES.values(), *RELATIVES.values(), *GLIMNE.values()):
+        inputs, (_, columns, descriptions, _) = inputs_of(rules), features_of(rules)
         assert len(inputs.observation_scales) == inputs.observation == rules.observation_size
-        assert len(inputs.feature_scales) == inputs.features
+        assert len(inputs.feature_scales) == inputs.features == features_of(rules).width
+        assert [*columns] == [*descriptions]
+        covered = sorted(at for part in columns.values() for at in range(part.start, part.stop))
+        assert covered == list(range(inputs.features))
         assert (inputs.observation_scales > 0).all()
         assert (inputs.feature_scales > 0).all()
 

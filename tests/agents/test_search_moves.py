@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.builds import positions as building_positions
 from support.games import RULES, lay
-from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES
+from support.relatives import BUILDING, GLIMNE, MIXTURES, RELATIVES, building_positions
 from support.solving import way
 
 from krypenv import Game, Move, Rules

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.builds import at
 from support.positions import played
+from support.relatives import at
 
 from krypenv import Engine, Game, Move, Rules, agents
 from krypenv.cards import NUM_KINDS, card_name, parse_card

@@ -140,7 +140,7 @@ def test_every_seat_sees_the_game_and_the_one_to_act_what_it_may_do():
     assert game.observation().dtype == game.action_mask().dtype == np.int8
     assert game.observation(0, features=True)[SIZE:].any()
     assert not game.observation(1, features=True)[SIZE:].any()
-    calls = game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask
+    calls = game.hand, game.captured, game.points, game.sweeps, game.observation, game.action_mask, game.view
     for call in (*calls, game.pile_counts, game.counted_sweeps, game.mulles):
         for seat in (3, True, "0", 1.0, 10**30, []):
             with pytest.raises(ValueError, match=r"there is no seat .*; the seats are 0 to 2"):

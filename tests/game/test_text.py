@@ -144,7 +144,6 @@ def test_a_long_text_is_read_or_refused_in_linear_time(start, piece, end):
     ("make", "values", "reason"),
     [
         (Game, (Rules, 3), "rules are those of"),
-        (lambda rules: Engine(rules, 1), (Rules, 3), "rules are those of"),
         (Game, ("mullle",), "unknown preset"),
         (lambda seed: Game(MAIN, seed=seed), (1.5, -1, 2**64, "7", True, [], float("nan")), "a seed is a whole number"),
         (lambda dealer: Game(MAIN, dealer=dealer), (True, 1.0, "0", -1, 2, [], 10**30), "can't deal"),

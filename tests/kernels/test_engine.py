@@ -70,7 +70,7 @@ def test_a_step_of_some_rows_leaves_the_others_alone() -> None:
 
 
 def test_copies_are_independent_and_go_on_as_the_engine() -> None:
-    engine = Engine(RULES["krypkasino players=3"], 8, seed=2, features=True)
+    engine = Engine(RULES["krypkasino players=3"], 8, seed=2, features=True, history=True)
     for _ in range(30):
         engine.step(engine.sample_actions())
     seen, chosen = engine.observation.copy(), engine.select([3, 3, 5])

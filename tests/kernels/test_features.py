@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support.beside import choose, reference_of
-from support.builds import at
-from support.games import RULES, small_first
-from support.reference import STOP, TAKE, Reference, contains
+from support.beside import percent, plays_after, plies, unseen_by
+from support.games import RULES
+from support.reference import STOP, TAKE, Reference
 from support.reference_builds import Builder
-from support.relatives import BUILDING, GLIMNE, RELATIVES
+from support.relatives import BUILDING, GLIMNE, RELATIVES, at
 
-from krypenv import Engine, Game, Rules
-from krypenv.cards import BUILD, card_name, parse_card
+from krypenv import Engine, Rules
+from krypenv.cards import BUILD, parse_card
 from krypenv.features import append_features, columns_of, shape_of
 
-OTHERS = [*RELATIVES.values(), *map(Rules.parse, ("kasino-sweden players=2 goal=low", "mulle players=3 goal=low"))]
+OTHERS = [*RELATIVES.values()]
+OTHERS += [
+    Rules.parse(text)
+    for text in (
+        "kasino-sweden players=2 goal=low",
+        "mulle players=3 goal=low",
+        "kasino-finland players=2 forced_sweep=True set_aside=spades",  # what a deal leaves is put aside at its end
+    )
+]
 BUILT = [rules for rules in (*GLIMNE.values(), *BUILDING.values()) if rules.games == 1]
-SMALL = 8  # cards on a table of which all is listed
 
 
 def entries(rules: Rules, observation: np.ndarray, action: int) -> dict[str, list[int]]:
@@ -30,49 +34,11 @@ def entries(rules: Rules, observation: np.ndarray, action: int) -> dict[str, lis
     return {name: row[part].tolist() for name, part in columns_of(rules).items()}
 
 
-def plies(rules: Rules, seed: int) -> Iterator[tuple[Game, Reference]]:
-    """A game with many choices, ply by ply, and the reference of it."""
-    rng = np.random.default_rng(seed)
-    deck = small_first(rules, rng)
-    game, reference = Game(rules, deck=map(card_name, deck)), reference_of(rules)(rules, deck)
-    while not reference.over:
-        if len(reference.table) < SMALL:
-            yield game, reference
-        action = choose(reference, rng, "choose")
-        reference.act(action)
-        game.act(action)
-
-
-def plays_after(reference: Reference, action: int) -> list[Any]:
-    """All whole plays that build nothing and begin with what is done of a play, and then with an action."""
-    if isinstance(reference, Builder):
-        begun = [*reference.done, action]
-        return [play for play in reference.plays() if not play.build and play.actions()[: len(begun)] == begun]
-    moves = reference.legal_moves()
-    if action < TAKE:
-        return [move for move in moves if move[0] == action]
-    if reference.rules.capture == "maximal":
-        return [move for move in moves if contains(move[1], [*reference.taken, action - TAKE])]
-    taken = [*reference.taken, *([] if action == STOP else [action - TAKE])]
-    return [move for move in moves if (list(move[1]) if action == STOP else [*move[1]][: len(taken)]) == taken]
-
-
 def after(reference: Reference, play: Any) -> Reference:
     """The reference after a whole play."""
     twin: Any = reference.copy()
     (twin.push_play if isinstance(twin, Builder) else twin.push)(play)
     return twin
-
-
-def unseen_by(reference: Reference) -> list[int]:
-    """The cards that the seat to act has not seen."""
-    left = reference.rules.deck_counts - np.array(reference.seen_by(reference.turn))
-    return np.repeat(np.arange(52), left).tolist()
-
-
-def percent(hits: int, cards: int, drawn: int) -> float:
-    """The chance that one of some cards is drawn."""
-    return 100.0 - 100.0 * comb(cards - hits, drawn) / comb(cards, drawn) if cards >= drawn else 0.0
 
 
 class Effect(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.builds import at
 from support.games import after, gained
+from support.relatives import at
 
 from krypenv import Game, Rules
 from krypenv.cards import BUILD, STOP, TAKE, TAKE_BUILD, parse_card

@@ -1,19 +1,24 @@
-"""Play in the engine, in `Game` and in the slow reference side by side, compared at every ply."""
+"""Play in the engine, in `Game` and in the slow reference side by side, and what the reference says of plays."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+from typing import Any
 
 import numpy as np
 
 from krypenv import Engine, Game, Move, Rules
 from krypenv.cards import BUILD, STOP, TAKE_BUILD, card_name, parse_card
 from krypenv.rewards import returns_of
-from support.games import stacked
-from support.reference import Reference
+from support.games import small_first, stacked
+from support.reference import TAKE, Reference, contains
 from support.reference_builds import Builder
 from support.reference_scores import LILLAN, STORAN
 
 NAMES = [card_name(kind) for kind in range(52)]
 STYLES = ("random", "take", "choose", "creep")
+SMALL = 8  # cards on a table of which all is listed
 LARGE = 11  # cards on a table that is brought down again, where the reference tries all sets of them
 
 
@@ -216,3 +221,44 @@ def compare_game(game: Game, reference: Reference) -> None:
         if reference.pending is None:
             assert game.captured(seat) == names(reference.captured[seat])
             assert game.pile_counts(seat) == (reference.cards_won()[seat], reference.spades_won()[seat])
+
+
+# ---------------------------------------------------------------------- what a play may lead to
+
+
+def plies(rules: Rules, seed: int) -> Iterator[tuple[Game, Reference]]:
+    """A game with many choices, ply by ply, and the reference of it."""
+    rng = np.random.default_rng(seed)
+    deck = small_first(rules, rng)
+    game, reference = Game(rules, deck=map(card_name, deck)), reference_of(rules)(rules, deck)
+    while not reference.over:
+        if len(reference.table) < SMALL:
+            yield game, reference
+        action = choose(reference, rng, "choose")
+        reference.act(action)
+        game.act(action)
+
+
+def plays_after(reference: Reference, action: int) -> list[Any]:
+    """All whole plays that build nothing and begin with what is done of a play, and then with an action."""
+    if isinstance(reference, Builder):
+        begun = [*reference.done, action]
+        return [play for play in reference.plays() if not play.build and play.actions()[: len(begun)] == begun]
+    moves = reference.legal_moves()
+    if action < TAKE:
+        return [move for move in moves if move[0] == action]
+    if reference.rules.capture == "maximal":
+        return [move for move in moves if contains(move[1], [*reference.taken, action - TAKE])]
+    taken = [*reference.taken, *([] if action == STOP else [action - TAKE])]
+    return [move for move in moves if (list(move[1]) if action == STOP else [*move[1]][: len(taken)]) == taken]
+
+
+def unseen_by(reference: Reference) -> list[int]:
+    """The cards that the seat to act has not seen."""
+    left = reference.rules.deck_counts - np.array(reference.seen_by(reference.turn))
+    return np.repeat(np.arange(52), left).tolist()
+
+
+def percent(hits: int, cards: int, drawn: int) -> float:
+    """The chance that one of some cards is drawn."""
+    return 100.0 - 100.0 * comb(cards - hits, drawn) / comb(cards, drawn) if cards >= drawn else 0.0

@@ -17,14 +17,11 @@ from playwright.sync_api import expect, sync_playwright
 from websockets.sync.client import connect
 
 from krypenv import Game
-from krypenv.ui.browser.app import app_of
 from krypenv.ui.browser.hosted import Hosted
-from krypenv.ui.browser.pages import Pages
 from krypenv.ui.browser.serving import bound, config_of
 from krypenv.ui.seats import PERSON
-from krypenv.ui.study.studies import Studies
-from support.studies import ANALYST
-from support.tables import KEYS, Here, Kept, opens, sockets_of
+from support.studies import study_app
+from support.tables import Kept, table_app
 
 WIDER = """width => [...document.querySelectorAll("#page *")]
     .filter(each => each.getBoundingClientRect().right > width).map(each => each.outerHTML.slice(0, 150))"""
@@ -51,20 +48,15 @@ def chromium():
         browser.close()
 
 
-@contextlib.contextmanager
-def table_at(load, keys=KEYS, port=0, thinker=None, pause=0.0, studied=None):
-    """The address of a table that is served in a thread."""
-    thinker = thinker or Here()
-    pages = Pages(opens(load), keys, thinker, pause=pause)
-    with served(app_of(pages, True, sockets_of(pages, keys, thinker, studied)), port) as address:
-        yield address
+def table_at(*given, port=0, **more):
+    """The address of a table, `table_app`, that is served in a thread."""
+    return served(table_app(*given, **more), port)
 
 
 @contextlib.contextmanager
 def study_at(load=None, port=0):
     """The address of a page that studies games, without a table, served in a thread."""
-    studies = Studies(KEYS, Here, ANALYST, load=load)
-    with served(app_of(None, True, {"/study": studies.serve}), port) as address:
+    with served(study_app(load), port) as address:
         yield f"{address}study.html"
 
 

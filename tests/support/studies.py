@@ -67,9 +67,12 @@ def visit(client, key="", origin=ADDRESS):
         yield one
 
 
-@contextlib.contextmanager
-def studying(load=None, keys=KEYS, language="en"):
-    """A client of a server without a table."""
+def study_app(load=None, keys=KEYS, language="en"):
+    """A server without a table."""
     studies = Studies(keys, Here, ANALYST, load=load, language=language)
-    with TestClient(app_of(None, True, {"/study": studies.serve}), ADDRESS) as client:
-        yield client
+    return app_of(None, True, {"/study": studies.serve})
+
+
+def studying(*given, **more):
+    """A client of a server without a table, `study_app`."""
+    return TestClient(study_app(*given, **more), ADDRESS)

@@ -98,13 +98,16 @@ def hosted(rules="mini-low", players=("person", "greedy"), keep=None, seed=3, la
     return Hosted(Game(Rules.parse(rules), seed=seed), players, adviser, keep or Kept(), language)
 
 
-@contextlib.contextmanager
-def serving(load, keys=KEYS, thinker=None, is_local=True, studied=None, **more):
-    """A client of a table's server; games are studied there if there is somebody who values moves."""
+def table_app(load, keys=KEYS, thinker=None, is_local=True, studied=None, pause=0.0, **more):
+    """A table's server; games are studied there if there is somebody who values moves."""
     thinker = thinker or Here()
-    pages = Pages(opens(load), keys, thinker, pause=0.0, **more)
-    with TestClient(app_of(pages, is_local, sockets_of(pages, keys, thinker, studied)), ADDRESS) as client:
-        yield client
+    pages = Pages(opens(load), keys, thinker, pause=pause, **more)
+    return app_of(pages, is_local, sockets_of(pages, keys, thinker, studied))
+
+
+def serving(*given, **more):
+    """A client of a table's server, `table_app`."""
+    return TestClient(table_app(*given, **more), ADDRESS)
 
 
 def opens(load):
