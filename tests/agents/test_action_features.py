@@ -150,13 +150,13 @@ def shown_of_piles(after: After) -> dict[str, Any]:
 def shown_worth(after: After) -> dict[str, Any]:
     """The gain of a move, the best reply on average over all hands, and a part of what the own hand could take then.
 
-    For rules without majorities, where the cards of a class are worth the same.
+    For rules without majorities, where the cards of a class are worth the same. Sweeps count then if they count now.
     """
-    twin, seat = after.twin, after.seat
+    twin, seat, is_void = after.twin, after.seat, after.before._is_void()
     scores = [each.by_side(each.scores()) for each in (after.before, twin)]
     gain = sum(sign * (each[seat % 2] - each[1 - seat % 2]) for sign, each in zip((-1, 1), scores, strict=True))
     best = {
-        kind: max((win_of(twin, kind, takes) for takes in twin.captures(kind) if takes), default=0)
+        kind: max((win_of(twin, kind, takes, is_void) for takes in twin.captures(kind) if takes), default=0)
         for kind in {*after.unseen, *after.own}
         if not twin.over
     }
@@ -167,11 +167,10 @@ def shown_worth(after: After) -> dict[str, Any]:
     return {"gain": 10 * gain, "reply": 10 * reply, "keep": 10 * keep, "worth": 10 * (gain - reply + keep)}
 
 
-def win_of(reference: Reference, kind: int, takes: tuple[int, ...]) -> int:
-    """The points of a capture and its sweep."""
+def win_of(reference: Reference, kind: int, takes: tuple[int, ...], is_void: bool) -> int:
+    """The points of a capture, and of its sweep unless that is void."""
     points = sum(map(reference.card_points, (kind, *takes)))
-    is_sweep = len(takes) == len(reference.table) and not reference._is_void()
-    return points + reference.rules.sweep_points * is_sweep
+    return points + reference.rules.sweep_points * (len(takes) == len(reference.table) and not is_void)
 
 
 # ---------------------------------------------------------------------- in whole games

@@ -31,6 +31,7 @@ def test_a_model_is_told_the_rules_and_what_its_seat_may_see_and_nothing_else():
     assert "The small game mini-low for two players" in system
     assert user.startswith(game.view(0))
     assert move == game.legal_moves()[0]
+    assert short_name(named(url, model="org/qwen3")) == "qwen3"
 
 
 @pytest.mark.parametrize("rules", [RULES, "mini-mulle", "krypkasino players=4 teams=2"])
@@ -96,17 +97,6 @@ def test_a_prompt_of_ones_own_replaces_the_packages(tmp_path):
     prompt.write_text("{view}")
     with pytest.raises(ValueError, match="is no prompt"):
         agents.make(named(url, prompt=str(prompt)), RULES)
-
-
-def test_no_file_makes_requests():
-    with endpoint() as (url, requests):
-        for spec in (named(url), f"  {named(url)}"):
-            with pytest.raises(ValueError, match="is named in a file"):
-                agents.make_known(spec, RULES)
-            with pytest.raises(ValueError, match="is named in a file"):
-                agents.check_recorded(spec)
-    assert not requests
-    assert short_name(named(url, model="org/qwen3")) == "qwen3"
 
 
 def test_a_margin_comes_with_the_tokens_and_legality_of_its_match():

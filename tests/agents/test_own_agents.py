@@ -8,6 +8,7 @@ import pickle
 import random
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -168,7 +169,7 @@ def test_the_mark_of_what_was_typed_is_lost_in_files_and_kept_between_processes(
         assert type(lost) is str
 
 
-@pytest.mark.parametrize("spec", ["evil:Careful", " evil:Careful", "evil:Careful(depth=3)", "evil:Careful(", "evil:"])
+@pytest.mark.parametrize("spec", [" evil:Careful", "evil:Careful(depth=3)", "evil:Careful(", "evil:"])
 def test_a_string_from_a_file_imports_nothing(here, spec):
     with pytest.raises(ValueError, match=r"nothing that a file names is imported|names no agent"):
         agents.make_known(spec, RULES)
@@ -177,6 +178,16 @@ def test_a_string_from_a_file_imports_nothing(here, spec):
         at = rng.randrange(len(spec))
         with pytest.raises(ValueError, match=r"\w"):
             agents.make_known(spec[:at] + rng.choice(["", " ", ":", "(", "evil", "."]) + spec[at + 1 :], RULES)
+    assert not was_imported(here)
+
+
+@pytest.mark.parametrize(
+    "spec", ["evil:Careful", "process(command='true')", " llm(model='m', url='http://127.0.0.1:9/v1')"]
+)
+def test_a_file_starts_no_program_asks_no_model_and_imports_nothing(here, spec):
+    for refuse in (partial(agents.make_known, spec, RULES), partial(agents.check_recorded, spec)):
+        with pytest.raises(ValueError, match="is named in a file"):
+            refuse()
     assert not was_imported(here)
 
 
