@@ -132,6 +132,24 @@ def test_the_engine_writes_the_features_that_follow_from_the_observation(rules: 
         engine.step(engine.sample_actions())
 
 
+@pytest.mark.parametrize("text", ["krypkasino players=2", "kasino-finland players=2 forced_sweep=True"])
+def test_r10_what_a_seat_could_not_hold_says_nothing_of_the_next_deal(text: str) -> None:
+    rules, told = Rules.parse(text), 0
+    layout, size, engine = rules.layout, rules.observation_size, Engine(rules, 256, seed=3, features=True)
+    bars = np.r_[tuple(part for name, part in layout.items() if name.startswith("cannot_hold"))]
+    for _ in range(60):
+        seen = engine.observation
+        plays = seen[:, layout["hand_size"]].sum(axis=1) - (1 - seen[:, layout["pending"]].sum(axis=1))
+        rows = (plays == 0) & (seen[:, layout["deals_left"]].ravel() > 0)  # the play ends a deal
+        free = seen[rows, :size]
+        free[:, bars] = 0
+        found = append_features(rules, free, engine.action_mask[rows])
+        assert (found[:, size:] == seen[rows, size:]).all()
+        told += seen[rows][:, bars].any(axis=1).sum()
+        engine.step(engine.sample_actions())
+    assert told > 10
+
+
 def test_b1_b6_what_a_build_leaves_to_the_next_seat() -> None:
     game = at("5D KH", "4S 9C", "9D QC", build_12="7C 5C", owner_12="1")
     trails = entries(game.rules, game.observation(features=True), parse_card("4S"))
