@@ -19,7 +19,7 @@ from scipy.optimize import nnls
 
 from krypenv import Rules, agents
 from krypenv.training import deal_seeds, lab
-from krypenv.training.evaluation import PLAYERS, Meter, control_of, play_duplicates
+from krypenv.training.evaluation import PLAYERS, control_of, play_duplicates
 
 SETS = (  # the rules of the package's models and of the official tables
     "krypkasino players=2", "krypkasino players=4", "krypkasino players=4 teams=2", "kasino-sweden players=2",
@@ -37,8 +37,8 @@ def play(rules: str, deals: int, seed: int) -> dict[str, Any]:
     names = PLAYERS if has_model else PLAYERS[:1]
     pair = (NETWORK if has_model else SEARCH), OTHER
     players = [agents.make_known(name, game, seed + at) for at, name in enumerate(pair)]
-    meter = Meter(game, control_of(game, shares=dict.fromkeys(names, 1.0)))
-    found = play_duplicates(players, game, deal_seeds(seed, deals), meter)
+    control = control_of(game, shares=dict.fromkeys(names, 1.0))
+    found = play_duplicates(players, game, deal_seeds(seed, deals), control)
     assert found.parts is not None
     margins, luck = found.margins.mean(axis=1), found.parts.mean(axis=1)
     return {"between": pair, "players": names, "margins": margins.tolist(), "luck": luck.round(9).tolist()}

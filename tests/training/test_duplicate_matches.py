@@ -74,7 +74,7 @@ def test_all_figures_of_a_match_are_those_of_games_played_one_by_one(text):
     luck = np.reshape(luck, (DEALS, sides))
 
     players, control = [Lowest(rules), Highest(rules)], control_of(rules)
-    found = play_duplicates(players, rules, deal_seeds(3, DEALS), Meter(rules, control))
+    found = play_duplicates(players, rules, deal_seeds(3, DEALS), control)
     assert found.margins == pytest.approx(margins)
     assert found.luck == pytest.approx(luck, abs=0.01)  # of each deal three decimals
     assert found.luck.any()
@@ -96,22 +96,20 @@ def test_all_figures_of_a_match_are_those_of_games_played_one_by_one(text):
     assert (raw.adjusted, raw.margin) == (None, match.margin)
 
 
-def test_games_in_parts_are_those_of_all_at_once_on_any_number_of_threads(monkeypatch):
+def test_games_in_parts_are_those_of_all_at_once(monkeypatch):
     """A part holds whole deals."""
     rules, seeds = Rules.preset("krypkasino", players=3), deal_seeds(3, 6)
 
     def measured(*more):
-        players, meter = [Lowest(rules), Highest(rules)], Meter(rules, control_of(rules))
-        return play_duplicates(players, rules, seeds, meter, *more)
+        return play_duplicates([Lowest(rules), Highest(rules)], rules, seeds, control_of(rules), *more)
 
-    whole, threads, seen = measured(), measured(2), []
+    whole, seen = measured(), []
     monkeypatch.setattr(duplicate, "CHUNK", 7)
-    parts = measured(1, lambda *done: seen.append(done))
+    parts = measured(lambda *done: seen.append(done))
     assert seen == [(6, 18), (12, 18), (18, 18)]
-    for other in (threads, parts):
-        for name in ("margins", "luck", "parts"):
-            assert (getattr(other, name) == getattr(whole, name)).all()
-        assert (other.played.points == whole.played.points).all()
+    for name in ("margins", "luck", "parts"):
+        assert (getattr(parts, name) == getattr(whole, name)).all()
+    assert (parts.played.points == whole.played.points).all()
 
 
 def test_time_is_that_of_the_processor_without_the_first_call(monkeypatch):

@@ -88,23 +88,22 @@ def test_luck_sums_to_zero_over_all_that_the_last_deal_can_bring(text):
 def test_the_luck_of_all_deals_is_zero_on_average_and_less_is_left_to_chance(text, players, deals):
     """To four standard errors."""
     rules = Rules.parse(text)
-    meter = Meter(rules, control_of(rules))
     own = [agents.make(name, rules, at) for at, name in enumerate(players)]
-    found = play_duplicates(own, rules, deal_seeds(4, deals), meter)
+    found = play_duplicates(own, rules, deal_seeds(4, deals), control_of(rules))
     luck, margins = found.luck.mean(axis=1), found.margins.mean(axis=1)
     later = rules.deck_size - int(compile_rules(rules)[0]["deal_start"][1])  # cards after the first deal
-    assert meter.parts.any() == (later > 1)
+    assert found.parts.any() == (later > 1)
     assert abs(luck.mean()) <= 4 * luck.std(ddof=1) / math.sqrt(deals)
     assert (margins - luck).var() < margins.var() or players == ("greedy", "random")
-    assert np.abs(meter.luck.sum(axis=1)).max() < 0.01  # what one side has, the others lack
+    assert np.abs(found.played.luck.sum(axis=1)).max() < 0.01  # what one side has, the others lack
 
 
 def test_luck_is_the_same_for_any_number_of_games_at_once(monkeypatch):
     found = []
     for at_once in (meters.AT_ONCE, 5 * 17):  # the second: five games with their redeals
         monkeypatch.setattr(meters, "AT_ONCE", at_once)
-        players, meter = [Lowest(MAIN), Highest(MAIN)], Meter(MAIN, control_of(MAIN))
-        found.append(play_duplicates(players, MAIN, deal_seeds(3, 12), meter).luck)
+        players = [Lowest(MAIN), Highest(MAIN)]
+        found.append(play_duplicates(players, MAIN, deal_seeds(3, 12), control_of(MAIN)).luck)
     assert found[0].any()
     assert (found[0] == found[1]).all()
 

@@ -62,7 +62,6 @@ class EvaluationSettings(RulesOfAgents):
         None, "list or seed of the deals [default: that of --seed]", LENGTH, metavar=DEALS_FROM
     )
     seed: int = seed_option()
-    threads: int = option(1, "threads of the engine; 0 for one per processor", LENGTH, decides=False, ge=0, le=1024)
     luck: Luck = luck_option()
     json_file: File | None = json_output()
 
@@ -72,8 +71,8 @@ def evaluate_command(settings: EvaluationSettings) -> None:
     agent, game = settings.agent, settings.rules_for([settings.agent])
     with bar_of(agent) as show:
         results = duplicate.evaluate(
-            agent, settings.against, game, settings.deals, settings.seed, settings.threads,
-            show, settings.deals_from, settings.luck,
+            agent, settings.against, game, settings.deals, settings.seed, show,
+            settings.deals_from, settings.luck,
         )  # fmt: skip
     if settings.json_file:
         write_json(settings.json_file, {"command": settings.line, "matches": [result.to_json() for result in results]})
@@ -135,7 +134,7 @@ def data_command(settings: DataSettings) -> None:
     """
     with bar_of("games") as show:
         data = making.make_data(settings, show)
-    size = sum((data.folder / file["name"]).stat().st_size for file in data.card["files"])
+    size = sum((data.folder / name).stat().st_size for name in data.card["files"])
     typer.echo(
         f"{data.rules}: {len(data):,} decisions of {settings.games:,} games, {size / 1e6:,.1f} MB in {settings.out}"
     )

@@ -14,7 +14,7 @@ from krypenv.engine import Engine
 from krypenv.features import want_history
 from krypenv.rules import Rules
 from krypenv.state import State
-from krypenv.training.evaluation.luck.meter import Meter, control_for, is_quick
+from krypenv.training.evaluation.luck.meter import control_for, is_quick
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.duplicate import play_duplicates
 from krypenv.training.evaluation.matches.margins import FloatArray
@@ -67,8 +67,7 @@ def play_match(
     players = [change(agent, game, own), agents.make_known(agent, game, other)]
     choice = "off" if luck == "auto" and is_quick(players[1]) else luck  # changed agents don't tell
     control = control_for(choice, players, game)
-    meter = Meter(game, control) if control else None
-    duplicates = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], meter)
+    duplicates = play_duplicates(players, game, deal_seeds(seed, first + deals)[first:], control)
     return duplicates.margins if duplicates.luck is None else duplicates.margins - duplicates.luck
 
 

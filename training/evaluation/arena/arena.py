@@ -21,7 +21,7 @@ from krypenv.agents.programs.llm import Usage
 from krypenv.inputs.words import one_line, shown
 from krypenv.rewards import all_points
 from krypenv.rules import Rules
-from krypenv.training.evaluation.luck.meter import Control, Meter, control_for
+from krypenv.training.evaluation.luck.meter import Control, control_for
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.evaluation.matches.margins import FloatArray, IntArray
 from krypenv.training.evaluation.matches.mixed_table import milliseconds, play_table
@@ -256,9 +256,8 @@ def play_shard(shard: Shard) -> Chunk:
         for index, source in shard.agents.items()
     ]
     lineup = np.tile(np.searchsorted(indices, seatings), (deals, 1))
-    meter = Meter(rules, shard.control) if shard.control else None
     seeds = np.repeat(shard.deal_seeds, len(seatings))
-    played = play_table(made, rules, seeds, lineup, forfeits=True, meter=meter)
+    played = play_table(made, rules, seeds, lineup, forfeits=True, control=shard.control)
 
     scores, tie_breaks, forfeits = played.scores, played.tie_breaks, []
     for row, agent, side, reason in sorted(played.forfeits):

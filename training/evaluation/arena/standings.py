@@ -259,7 +259,7 @@ def _figures(result: Standings) -> Table:
         ]
         for place, agent in enumerate(result.agents, 1)
     ]
-    columns = ["agent", "margin", INTERVAL, *luck, "win", "tie", "mu", "sigma", *alpha, "ms/decision", "forfeits"]
+    columns = ["agent", "margin", INTERVAL, *luck, "win", "tie", "mu", "sigma", *alpha, "ms a decision", "forfeits"]
     return columns, rows
 
 

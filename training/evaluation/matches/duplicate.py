@@ -15,7 +15,7 @@ from krypenv.agents import Agent
 from krypenv.agents.programs.llm import Usage
 from krypenv.kernels.scoring import are_best
 from krypenv.rules import Rules, RulesLike
-from krypenv.training.evaluation.luck.meter import Control, Meter, control_for
+from krypenv.training.evaluation.luck.meter import Control, control_for
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds, describe_list
 from krypenv.training.evaluation.matches.margins import (
     Adjusted,
@@ -39,7 +39,7 @@ from krypenv.training.evaluation.matches.players import AgentLike, make_player
 from krypenv.training.runs import Progress
 from krypenv.training.runs.tables import plain, print_table
 from krypenv.training.settings.base import check_number
-from krypenv.training.settings.groups import LARGEST_SEED, MOST_DEALS, MOST_WORKERS
+from krypenv.training.settings.groups import LARGEST_SEED, MOST_DEALS
 
 CHUNK = 8192  # most games in play at once
 
@@ -98,7 +98,6 @@ def duplicate_match(
     rules: RulesLike | None = None,
     deals: int = 1000,
     seed: int = 0,
-    threads: int = 1,
     progress: Progress | None = None,
     deals_from: str | int | None = None,
     luck: str = "auto",
@@ -110,7 +109,7 @@ def duplicate_match(
     strings for `krypenv.agents.make`, or functions that `krypenv.adapters.PolicyFunction` takes. The rules may be text,
     or left out for those of the agents (`krypenv.agents.rules_for`). The deals are those of `seed`, or of the list
     named by `deals_from` ("dev", "test" or a seed; see `deal_seeds`). All figures but the times depend only on the
-    arguments, and not on `threads`.
+    arguments.
 
     `luck` is "on" to take luck out of the margin, which narrows its interval, "off", or "auto" for "on" where this
     costs little beside the agents (docs/evaluation.md).
@@ -118,7 +117,7 @@ def duplicate_match(
     Raises ValueError for fewer than one deal, a negative seed, an unknown list or agent, or an agent made for other
     rules; `Fault` (`mixed_table`) for an agent that raises or returns an illegal action.
     """
-    return evaluate(agent, [opponent], rules, deals, seed, threads, progress, deals_from, luck)[0]
+    return evaluate(agent, [opponent], rules, deals, seed, progress, deals_from, luck)[0]
 
 
 def evaluate(
@@ -127,7 +126,6 @@ def evaluate(
     rules: RulesLike | None = None,
     deals: int = 1000,
     seed: int = 0,
-    threads: int = 1,
     progress: Progress | None = None,
     deals_from: str | int | None = None,
     luck: str = "auto",
@@ -141,7 +139,6 @@ def evaluate(
     source = seed if deals_from is None else deals_from
     seeds = deal_seeds(source, deals)
     check_number("seed", seed, 0, LARGEST_SEED)
-    check_number("threads", threads, 0, MOST_WORKERS)
     many = list(opponents) if isinstance(opponents, Sequence) and not isinstance(opponents, str) else [opponents]
     rules = agents.rules_for([agent, *many], rules)
     pairs = [[make_player(agent, rules, seed), make_player(opponent, rules, seed + 1)] for opponent in many]
@@ -153,7 +150,7 @@ def evaluate(
             if progress:
                 progress(before * games + done, len(pairs) * games)
 
-        played = play_duplicates(players, rules, seeds, Meter(rules, control) if control else None, threads, report)
+        played = play_duplicates(players, rules, seeds, control, report)
         results.append(_summarize(played, players, rules, seed, describe_list(source), control))
     return results
 
@@ -163,16 +160,15 @@ class Duplicates(NamedTuple):
 
     played: Played  # of D x S games; game d x S + k is deal d in seating k, agent 0 the agent and 1 its opponent
     margins: FloatArray  # (D, S) by deal and seating, in points
-    luck: FloatArray | None  # (D, S) luck in these margins, in points, if a meter measured it
-    parts: FloatArray | None  # (D, S, V) the same by each of the meter's V players, without coefficients
+    luck: FloatArray | None  # (D, S) luck in these margins, in points, if it was measured
+    parts: FloatArray | None  # (D, S, V) the same by each of the control's V players, without coefficients
 
 
 def play_duplicates(
     players: Sequence[Agent],
     rules: Rules,
     seeds: npt.NDArray[np.uint64],
-    meter: Meter | None = None,
-    threads: int = 1,
+    control: Control | None = None,
     progress: Progress | None = None,
 ) -> Duplicates:
     """Play the deals of D seeds with an agent, the first of two players, against the second in all seatings.
@@ -183,25 +179,21 @@ def play_duplicates(
     seeds_by_game = np.repeat(seeds, sides)
     lineup = np.tile(1 - np.eye(sides, dtype=np.int64), (len(seeds), 1))
     size = max(1, CHUNK // sides) * sides
-    chunks, measured = [], []
+    chunks = []
     for start in range(0, len(seeds_by_game), size):
         batch = slice(start, start + size)
-        chunks.append(play_table(players, rules, seeds_by_game[batch], lineup[batch], threads, meter=meter))
-        if meter:
-            measured.append(meter.parts)
+        chunks.append(play_table(players, rules, seeds_by_game[batch], lineup[batch], control=control))
         if progress:
             progress(min(start + size, len(seeds_by_game)), len(seeds_by_game))
     played = join_tables(chunks)
 
-    def of_agent(figures: FloatArray) -> FloatArray:
+    def of_agent(figures: FloatArray | None) -> Any:
+        if figures is None:
+            return None
         return _own_first(figures)[:, 0].reshape(len(seeds), sides, *figures.shape[2:])
 
-    return Duplicates(
-        played,
-        of_agent(leads_over_others(rules, played.scores)),
-        None if played.luck is None else of_agent(played.luck),
-        of_agent(np.concatenate(measured)) if measured else None,
-    )
+    margins = leads_over_others(rules, played.scores)
+    return Duplicates(played, of_agent(margins), of_agent(played.luck), of_agent(played.luck_parts))
 
 
 def _summarize(
@@ -240,7 +232,7 @@ def _own_first(figures: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 MATCH_COLUMNS = ("agent", "against", "margin", "95% interval", "win", "tie")
 LUCK_COLUMNS = ("luck taken out", "95% interval", "a deal is worth")
-POINTS_COLUMNS = ("points a game", "cards", "sweeps taken", "set up", "bonus", "score", "ms per decision")
+POINTS_COLUMNS = ("points a game", "cards", "sweeps taken", "set up", "bonus", "score", "ms a decision")
 
 Table: TypeAlias = list[tuple[str, ...]]  # the columns, and rows of texts
 

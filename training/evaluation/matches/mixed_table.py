@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import sub
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from krypenv.features import observation_for, want_history
 from krypenv.inputs.words import describe_error, one_line, printable
 from krypenv.kernels.scoring import points_of_sweeps
 from krypenv.rules import Rules
-from krypenv.training.evaluation.luck.meter import Meter
+from krypenv.training.evaluation.luck.meter import Control, Meter
 from krypenv.training.evaluation.matches.margins import NO_FIGURE, FloatArray, IntArray
 
 
@@ -49,7 +49,8 @@ class Played:
     decisions: IntArray  # (A,) timed decisions of each agent
     seconds: FloatArray  # (A,) processor time of these decisions, of all threads of the process
     forfeits: list[Forfeit]
-    luck: FloatArray | None  # (B, S) each side's luck, in points of margin, if it was measured
+    luck: FloatArray | None  # (B, S) each side's luck, in points of margin, if it was measured; as `Meter.luck`
+    luck_parts: FloatArray | None  # (B, S, V) the same by each of the control's V players; as `Meter.parts`
     usage: list[Usage]  # (A,) of each agent; zero unless it is a language model
 
 
@@ -58,9 +59,8 @@ def play_table(
     rules: Rules,
     seeds: npt.NDArray[np.uint64],
     lineup: npt.ArrayLike,
-    threads: int = 1,
     forfeits: bool = False,
-    meter: Meter | None = None,
+    control: Control | None = None,
     on_step: Callable[[IntArray, IntArray], None] | None = None,
 ) -> Played:
     """Play B games at once, each to the end of its session.
@@ -74,12 +74,11 @@ def play_table(
         rules: the rules of the games.
         seeds: (B,) of their deals.
         lineup: (B, S) ints, the index of the agent on each side of each game (R16).
-        threads: of the engine.
         forfeits: take rows at fault out of play and continue with the others; without it, a fault raises `Fault`.
-        meter: measures luck; a forfeited row has the luck of its deals until then.
+        control: the control variate that measures luck; a forfeited row has the luck of its deals until then.
         on_step: called with the rows of each step, (M,), and their actions, before they are carried out.
     """
-    engine = Engine(rules, len(seeds), seeds, threads=threads, history=want_history(agents))
+    engine = Engine(rules, len(seeds), seeds, history=want_history(agents))
     sides, lineup = rules.num_teams, np.asarray(lineup)
     every_row = np.arange(engine.num_games)
     active = np.ones(engine.num_games, np.bool_)
@@ -87,6 +86,7 @@ def play_table(
     called = np.zeros(len(agents), np.bool_)
     forfeited: list[Forfeit] = []
     before = [_usage_of(agent) for agent in agents]
+    meter = Meter(rules, control) if control else None
     if meter:
         meter.begin(engine)
     while active.any():
@@ -128,20 +128,23 @@ def play_table(
         seconds=seconds,
         forfeits=forfeited,
         luck=meter.luck if meter else None,
+        luck_parts=meter.parts if meter else None,
         usage=list(map(sub, map(_usage_of, agents), before)),
     )
 
 
 def join_tables(parts: Sequence[Played]) -> Played:
     """Join the results of several tables with the same agents; forfeits are dropped."""
-    luck = [part.luck for part in parts if part.luck is not None]
-    by_row = ("scores", "points", "taken", "set_up", "tie_breaks")
+
+    def join(name: str) -> Any:
+        arrays = [getattr(part, name) for part in parts]
+        return None if arrays[0] is None else np.concatenate(arrays)
+
     return Played(
-        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in by_row},
+        **{name: join(name) for name in ("scores", "points", "taken", "set_up", "tie_breaks", "luck", "luck_parts")},
         decisions=np.sum([part.decisions for part in parts], axis=0),
         seconds=np.sum([part.seconds for part in parts], axis=0),
         forfeits=[],
-        luck=np.concatenate(luck) if luck else None,
         usage=[sum(of_agent, Usage()) for of_agent in zip(*(part.usage for part in parts), strict=True)],
     )
 
