@@ -22,7 +22,7 @@ from support.small_files import scores, some_folder, tiny_protocol
 LINES = {  # legal and tiny; every option of every command stands in one of them or in `settings_command`
     "evaluate": (
         "evaluate greedy --against random --deals 2 --players 2 --rules mini-low --rule games=1 --seed 1 "
-        "--deals-from dev --threads 1 --json out.json"
+        "--deals-from dev --json out.json"
     ),
     "evaluate teams": "evaluate greedy --against random --deals 1 --rules mini-double --players 4 --teams 2",
     "arena": (
