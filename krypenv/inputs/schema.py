@@ -46,6 +46,11 @@ def a_list(kind: Any, least: int = 0, most: int | None = None) -> Any:
     return Annotated[list[kind], Field(min_length=least, max_length=most)]
 
 
+def a_map(key: Any, kind: Any, least: int = 0) -> Any:
+    """Make the type of objects with at least `least` keys, all of one kind, and values of another."""
+    return Annotated[dict[key, kind], Field(min_length=least)]
+
+
 def a_record(needed: Mapping[str, Any], others: Mapping[str, Any] | None = None, more: bool = True) -> Schema:
     """Make the schema of objects with all `needed` keys, any of the `others` and, with `more`, unknown ones."""
     config = ConfigDict(strict=True, extra="ignore" if more else "forbid")

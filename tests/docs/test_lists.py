@@ -13,7 +13,7 @@ from krypenv.agents.neural import model_file
 from krypenv.agents.neural.action_features import features_of
 from krypenv.agents.programs import player
 from krypenv.training.cli.commands import app
-from krypenv.training.data import card as data_card
+from krypenv.training.data import reading
 from krypenv.training.evaluation.matches.deal_lists import LISTS
 from krypenv.training.evaluation.score import protocol
 from krypenv.training.runs import journal
@@ -53,7 +53,7 @@ def test_versions_on_the_page_are_those_of_the_code() -> None:
         "agents.programs.player.VERSION": str(player.VERSION),
         "agents.neural.model_file.FORMAT": str(model_file.FORMAT),
         "training.runs.journal.FORMAT": str(journal.FORMAT),
-        "training.data.card.FORMAT": str(data_card.FORMAT),
+        "training.data.reading.FORMAT": str(reading.FORMAT),
     }
     assert len({version for version, _ in LISTS.values()}) == 1
 

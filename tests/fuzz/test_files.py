@@ -27,7 +27,7 @@ from krypenv.agents.neural.learned import LearnedAgent
 from krypenv.agents.neural.model_file import CARD, WEIGHTS, load_model
 from krypenv.agents.neural.network import Arrays
 from krypenv.engine import Engine
-from krypenv.training.data import DataSettings, card as data_card, load, make_data, making
+from krypenv.training.data import DataSettings, load, make_data, making, reading
 from krypenv.training.evaluation.score.board import make_board
 from krypenv.training.evaluation.score.protocol import encode, read_score
 from krypenv.training.learn.run import CHECKPOINT, read_checkpoint
@@ -76,9 +76,9 @@ def signed_score(files: Files, rng: random.Random) -> Files:
 
 def signed_rows(files: Files, rng: random.Random) -> Files:
     """Bytes of a file of a data set changed, with a right digest."""
-    rows, card = mutate_bytes(files[ROWS], rng), json.loads(files[data_card.CARD])
-    card["files"][0]["sha256"] = hashlib.sha256(rows).hexdigest()
-    return {**files, ROWS: rows, data_card.CARD: dumped(card)}
+    rows, card = mutate_bytes(files[ROWS], rng), json.loads(files[reading.CARD])
+    card["files"][ROWS] = hashlib.sha256(rows).hexdigest()
+    return {**files, ROWS: rows, reading.CARD: dumped(card)}
 
 
 STRANGE = (float("nan"), float("inf"), -float("inf"), 3e38, -3e38, 1e20, 1e9, -1.0, 0.0, 1e-45)

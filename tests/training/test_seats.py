@@ -19,8 +19,8 @@ from krypenv.agents.own import typed
 from krypenv.envs.learner import LearnerGames
 from krypenv.features import blocks_in, history_in, observation_for, want_history
 from krypenv.training import duplicate_match
-from krypenv.training.data.columns import columns_of
-from krypenv.training.data.rows import Games, play_rows
+from krypenv.training.data import DataSettings
+from krypenv.training.data.making import play_rows
 from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.score.playing import ScoreSettings, identity_of, score_agent
@@ -131,8 +131,8 @@ def in_searches(rules: Rules, own: str, other: str, folder: Path) -> None:
 
 
 def in_data(rules: Rules, own: str, other: str, folder: Path) -> None:
-    seatings, columns = ((0, 1), (1, 0)), tuple(columns_of(rules, ["values"]))
-    play_rows(Games(rules, 0, deal_seeds(0, 2), (own, other), ("own", "other"), seatings, 0, columns, (own, own)))
+    settings = DataSettings(agent=own, against=(other,), rules=str(rules), values=True, out=folder)
+    play_rows(settings, (own, own), 0, deal_seeds(0, 2))
 
 
 def against_learners(rules: Rules, own: str, other: str, folder: Path) -> None:

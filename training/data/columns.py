@@ -23,10 +23,6 @@ class Column(NamedTuple):
     text: str
     option: str = ""  # the option that adds it
 
-    def describe(self) -> dict[str, str]:
-        """Describe the column as a card holds it."""
-        return {"name": self.name, "type": self.type, "text": self.text}
-
 
 COLUMNS = (
     Column("game", "int64", "number of the game, from 0; where the rules have sessions, of the session"),
@@ -97,11 +93,8 @@ def encode_rows(rows: Mapping[str, Sequence[Any]], columns: Sequence[Column]) ->
 
 def as_arrays(table: Any) -> dict[str, np.ndarray]:
     """Convert a table to arrays by column: lists of fixed length as (rows, length), others and texts as objects."""
-    pa, arrays = arrow(), {}
+    arrays = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_fixed_size_list(column.type):
-            flat = np.concatenate([chunk.flatten().to_numpy() for chunk in column.chunks] or [np.zeros(0, np.int8)])
-            arrays[name] = flat.reshape(-1, column.type.list_size)
-        else:
-            arrays[name] = column.to_numpy()
+        size = getattr(column.type, "list_size", 0)
+        arrays[name] = column.combine_chunks().flatten().to_numpy().reshape(-1, size) if size else column.to_numpy()
     return arrays

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from krypenv.inputs.files import write_whole
+from krypenv.training.data.columns import Column
 
 CROISSANT = "croissant.json"
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
-_PARQUET = "application/x-parquet"
 _TYPES = {
     "int8": "cr:Int8", "int16": "cr:Int16", "int32": "cr:Int32", "int64": "cr:Int64", "uint64": "cr:UInt64",
     "double": "cr:Float64", "string": "sc:Text",
@@ -37,12 +37,13 @@ _CONTEXT: dict[str, Any] = {
 }
 
 
-def write_croissant(folder: Path, card: Mapping[str, Any]) -> None:
+def write_croissant(folder: Path, card: Mapping[str, Any], columns: Iterable[Column]) -> None:
     """Write `croissant.json` beside the card of a data set.
 
     Its fields of responsible AI say how the rows came about.
     """
-    agents = ", ".join(agent["label"] for agent in card["agents"])
+    agents = ", ".join(agent["name"] for agent in card["agents"])
+    analysts = ", ".join(sorted(set(card["analysts"]))) or "none"
     data = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -58,7 +59,7 @@ def write_croissant(folder: Path, card: Mapping[str, Any]) -> None:
         "rai:dataCollection": f"Games that programs played against each other, by the command: {card['command']}",
         "rai:dataCollectionType": ["Software Collection"],
         "rai:dataPreprocessingProtocol": ["None: each decision is a row as it was played."],
-        "rai:dataAnnotationProtocol": _annotations(card),
+        "rai:dataAnnotationProtocol": [f"Margins and regrets: {analysts}; luck: {card['luck'] or 'none'}."],
         "rai:dataUseCases": ["Offline reinforcement learning", "Behavioural cloning", "Fine-tuning of language models"],
         "rai:dataLimitations": [
             f"The choices are those of {agents}: positions that these players avoid are rare.",
@@ -68,46 +69,31 @@ def write_croissant(folder: Path, card: Mapping[str, Any]) -> None:
         "rai:personalSensitiveInformation": ["None."],
         "rai:dataSocialImpact": "None is known beyond that of game-playing programs.",
         "distribution": [
-            *(
-                {
-                    "@type": "cr:FileObject", "@id": file["name"], "name": file["name"], "contentUrl": file["name"],
-                    "encodingFormat": _PARQUET, "sha256": file["sha256"],
-                }
-                for file in card["files"]
-            ),
             {
-                "@type": "cr:FileSet", "@id": "games", "name": "games", "encodingFormat": _PARQUET,
+                "@type": "cr:FileSet", "@id": "games", "name": "games", "encodingFormat": "application/x-parquet",
                 "includes": "games-*.parquet",
             },
         ],
         "recordSet": [
             {
                 "@type": "cr:RecordSet", "@id": "decisions", "name": "decisions",
-                "field": [_field(column) for column in card["columns"]],
+                "field": list(map(_field, columns)),
             }
         ],
     }  # fmt: skip
     write_whole(folder / CROISSANT, (json.dumps(data, indent=1) + "\n").encode())
 
 
-def _annotations(card: Mapping[str, Any]) -> list[str]:
-    told = {
-        f"Margins and regrets are those of {', '.join(sorted(set(card['analysts'])))}.": card["analysts"],
-        f"Luck was measured by {card['luck']}.": card["luck"],
-    }
-    return [sentence for sentence, is_true in told.items() if is_true] or ["None."]
-
-
-def _field(column: Mapping[str, str]) -> dict[str, Any]:
-    plain, _, size = column["type"].rstrip("]").partition("[")
+def _field(column: Column) -> dict[str, Any]:
+    plain, _, size = column.type.rstrip("]").partition("[")
     listed = plain.startswith("list ")
     shape = size or ("-1" if listed else "")
     return {
         "@type": "cr:Field",
-        "@id": f"decisions/{column['name']}",
-        "name": f"decisions/{column['name']}",
-        "description": column["text"],
+        "@id": f"decisions/{column.name}",
+        "name": f"decisions/{column.name}",
+        "description": column.text,
         "dataType": _TYPES[plain.removeprefix("list ")],
         **({"cr:isArray": True, "cr:arrayShape": shape} if shape else {}),
-        "source": {"fileSet": {"@id": "games"}, "extract": {"column": column["name"]}},
+        "source": {"fileSet": {"@id": "games"}, "extract": {"column": column.name}},
     }

@@ -1,31 +1,47 @@
-"""`krypenv data`: agents play, and every decision becomes a row."""
+"""`krypenv data`: agents play, and every decision becomes a row of a file.
+
+The games of a file are played at once, then replayed decision by decision.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from itertools import combinations_with_replacement
+import json
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 import krypenv
-from krypenv.agents import label_of
+from krypenv import observation
+from krypenv.advice.values import examined
+from krypenv.game.game import Game
+from krypenv.game.moves import Move
+from krypenv.inputs.files import write_whole
 from krypenv.rules import Rules
-from krypenv.training.data.card import KIND, write_card
-from krypenv.training.data.columns import Column, arrow, columns_of
+from krypenv.training.data.columns import arrow, columns_of, encode_rows
 from krypenv.training.data.croissant import write_croissant
-from krypenv.training.data.reading import DataSet, load, read_rows
-from krypenv.training.data.rows import Games, play_rows
+from krypenv.training.data.reading import CARD, FORMAT, KIND, DataSet, load
 from krypenv.training.evaluation.analysis.analysis import Judge
-from krypenv.training.evaluation.arena.arena import MOST_MATCHES, Seating, seatings
-from krypenv.training.evaluation.luck.game_luck import REDEALS
+from krypenv.training.evaluation.arena.arena import Seating, seatings
+from krypenv.training.evaluation.luck.game_luck import REDEALS, luck_of_game
 from krypenv.training.evaluation.luck.meter import control_of
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.matches.players import facts_of, make_fresh_player
+from krypenv.training.evaluation.matches.margins import leads_over_others
+from krypenv.training.evaluation.matches.mixed_table import play_table
+from krypenv.training.evaluation.matches.players import (
+    facts_of,
+    make_fresh_player,
+    make_player,
+    name_of,
+    seed_of,
+)
 from krypenv.training.runs import Header, Progress, Task, open_run
 from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.groups import AGENTS, LENGTH, MEASURED, Place, RulesOfAgents, seed_option
 
 CHUNK = 100  # games in a file
+Rows = dict[str, list[Any]]  # by column
 
 
 class DataSettings(RulesOfAgents, Place):
@@ -40,7 +56,7 @@ class DataSettings(RulesOfAgents, Place):
     )
     out: File = output(..., "folder of the data set; one that was begun in this folder is resumed", "DIR")
     against: tuple[AgentName, ...] = option(
-        (), "agent on the other sides; the choices of several take turns, in all seatings", AGENTS
+        (), "agent on all other sides; repeatable: they take turns, in all seatings", AGENTS
     )
     games: int = option(1000, "games to play", LENGTH, ge=1, le=10_000_000)
     seed: int = seed_option("seed of the deals and of the agents' random choices")
@@ -64,25 +80,20 @@ class DataSettings(RulesOfAgents, Place):
         return self.rules_for(self.agents)
 
     @property
-    def columns(self) -> list[Column]:
-        """The columns of the rows, by the options."""
+    def options(self) -> list[str]:
+        """The options that add columns."""
         chosen = {"values": self.values or self.analyst, "luck": self.luck, "text": self.text}
-        return columns_of(self.game_rules(), [name for name, is_chosen in chosen.items() if is_chosen])
+        return [name for name, is_chosen in chosen.items() if is_chosen]
 
     @property
     def seatings(self) -> tuple[Seating, ...]:
-        """The seatings that the games cycle through: the agent on one side, an agent of `against` on each other side.
+        """The seatings that the games cycle through: the agent on one side, one of `against` on all other sides.
 
-        Each agent of a table sits in every place, and after every other one, equally often. Raises ValueError for more
-        than `MOST_MATCHES` tables.
+        Each agent of a table sits in every place, and after every other one, equally often.
         """
-        sides, others = self.game_rules().num_teams, len(self.against)
-        if not others:
-            return ((0,) * sides,)
-        if math.comb(others + sides - 2, sides - 1) > MOST_MATCHES:
-            raise ValueError(f"{others} agents on {sides - 1} sides make more than {MOST_MATCHES:,} tables; name fewer")
-        tables = combinations_with_replacement(range(1, others + 1), sides - 1)
-        return tuple(seating for table in tables for seating in seatings((0, *table)))
+        others = self.game_rules().num_teams - 1
+        tables = [(0, *[other] * others) for other in range(1, len(self.agents))] or [(0,) * (1 + others)]
+        return tuple(seating for table in tables for seating in seatings(table))
 
 
 def make_data(settings: DataSettings, progress: Progress = lambda done, games: None) -> DataSet:
@@ -96,27 +107,26 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
     arrow()
     folder, header = settings.out, _header(settings)
     with open_run(folder, header, settings.executor) as run:
-        columns = settings.columns
-        tasks = list(_tasks(settings, header.identity, columns))
+        seeds, analysts = deal_seeds(settings.seed, settings.games), header.identity["analysts"]
+        tasks = []
+        for number, first in enumerate(range(0, settings.games, CHUNK)):
+            its = {"settings": settings, "analysts": analysts, "first": first, "seeds": seeds[first : first + CHUNK]}
+            key, size = f"{len(its['seeds'])} games from {first}", len(its["seeds"])
+            tasks.append(Task(key, play_rows, its, size, f"games-{number:05d}.parquet"))
         digests = run.do_all(tasks, progress)
-        files = []
-        for task in tasks:
-            digest = digests[task.key]
-            rows = read_rows(folder / task.file, columns, digest, ["game"]).num_rows
-            files.append({"name": task.file, "rows": rows, "sha256": digest})
-        shared = ("rules", "seed", "games", "agents", "seatings", "analysts")
-        card = {name: header.identity[name] for name in shared} | {
-            "krypenv": krypenv.__version__,
+        shared = ("rules", "seed", "games", "agents", "analysts")
+        card = {
+            "kind": KIND, "format": FORMAT, "observation": observation.VERSION, "krypenv": krypenv.__version__,
             "command": settings.changed(workers=1, ray=False, ray_address=None, croissant=False).line,
-            "rows": sum(file["rows"] for file in files),
+            **{name: header.identity[name] for name in shared},
             "luck": header.identity["control"],
-            "columns": [column.describe() for column in columns],
-            "files": files,
-        }
-        write_card(folder, card)
+            "options": settings.options,
+            "files": {task.file: digests[task.key] for task in tasks},
+        }  # fmt: skip
+        write_whole(folder / CARD, (json.dumps(card, indent=1) + "\n").encode())
     data = load(folder)
     if settings.croissant:
-        write_croissant(folder, data.card)
+        write_croissant(folder, data.card, data.columns)
     return data
 
 
@@ -124,27 +134,101 @@ def _header(settings: DataSettings) -> Header:
     """Make the header of the journal; raises ValueError for agents that can't play or value moves."""
     rules, sources = settings.game_rules(), settings.agents
     agents = [facts_of(source, make_fresh_player(source, rules, settings.seed)) for source in sources]
-    for agent in agents:
-        agent["label"] = label_of(agent["name"], rules, agent["cheats"])
     has_values = settings.values or settings.analyst
     analysts = [str(Judge.of(rules, settings.analyst or source).agent) for source in sources] if has_values else []
     identity: dict[str, Any] = settings.identity() | {
-        "against": [*settings.against], "rules": str(rules), "agents": agents,
-        "seatings": [list(seating) for seating in settings.seatings], "analysts": analysts,
+        "against": [*settings.against], "rules": str(rules), "agents": agents, "analysts": analysts,
         "control": str(control_of(rules, REDEALS)) if settings.luck else None, "chunk": CHUNK,
     }  # fmt: skip
     return Header(KIND, identity, {"command": settings.line})
 
 
-def _tasks(settings: DataSettings, identity: dict[str, Any], columns: Sequence[Column]) -> Iterator[Task]:
-    """Yield the tasks, each of which writes a file of games."""
-    seeds, names = deal_seeds(settings.seed, settings.games), tuple(agent["name"] for agent in identity["agents"])
-    rules, seated = settings.game_rules(), settings.seatings
-    for number, first in enumerate(range(0, settings.games, CHUNK)):
-        games = Games(
-            rules, first, seeds[first : first + CHUNK], settings.agents, names, seated,
-            settings.seed, tuple(columns), tuple(identity["analysts"]),
-        )  # fmt: skip
-        count = len(games.seeds)
-        name = f"games-{number:05d}.parquet"
-        yield Task(f"{count} games from {first}", play_rows, {"games": games}, count, name)
+# ---------------------------------------------------------------------- the rows of a file
+
+
+def play_rows(settings: DataSettings, analysts: Sequence[str], first: int, seeds: npt.NDArray[np.uint64]) -> bytes:
+    """Play n games with fresh agents, and return the bytes of the file of their rows.
+
+    Args:
+        settings: those of the data set.
+        analysts: the agent that values the moves of each agent; empty for no values.
+        first: number of the first game.
+        seeds: (n,) of their deals.
+    """
+    rules, seatings = settings.game_rules(), settings.seatings
+    lineup = np.array(seatings)[(first + np.arange(len(seeds))) % len(seatings)]
+    made = [
+        make_fresh_player(source, rules, seed_of(settings.seed, first, at)) for at, source in enumerate(settings.agents)
+    ]
+    names = list(map(name_of, settings.agents, made))
+    actions: list[list[int]] = [[] for _ in seeds]
+
+    def note_actions(rows: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64]) -> None:
+        for row, action in zip(rows.tolist(), chosen.tolist(), strict=True):
+            actions[row].append(action)
+
+    scores = play_table(made, rules, seeds, lineup, on_step=note_actions).scores
+    margins = leads_over_others(rules, scores)
+    columns = columns_of(rules, settings.options)
+    rows: Rows = {column.name: [] for column in columns}
+    for row, game_actions in enumerate(actions):
+        begin, by_side = len(rows["ply"]), [analysts[agent] for agent in lineup[row]] if analysts else []
+        _replay(rows, Game(rules, seed=int(seeds[row])), game_actions, by_side, settings.seed)
+        seats = np.array(rows["seat"][begin:]) % rules.num_teams
+        rows["game"] += [first + row] * len(seats)
+        rows["seed"] += [int(seeds[row])] * len(seats)
+        rows["score"] += scores[row, seats].tolist()
+        rows["margin"] += margins[row, seats].tolist()
+        rows["agent"] += [names[agent] for agent in lineup[row, seats]]
+    return encode_rows(rows, columns)
+
+
+def _replay(rows: Rows, game: Game, actions: list[int], analysts: list[str], seed: int) -> None:
+    """Add the decisions of a game, or of all games of a session, to some rows, without the columns of its result.
+
+    Moves are valued by the analyst of each side, with a seed, if there are analysts.
+    """
+    before, count = game, 0  # the game before the current move, and the number of the move's actions so far
+    for ply, action in enumerate(actions):
+        if game.is_over:
+            game = game.next_game()
+        if count == 0 and analysts:
+            before = game.copy()
+        if "text" in rows:
+            rows["text"].append(None if count else game.view(game.turn))
+        for name, value in (
+            ("ply", ply), ("deal", game.deal_number), ("seat", game.turn), ("action", action),
+            ("observation", game.observation()), ("mask", game.action_mask()),
+        ):  # fmt: skip
+            rows[name].append(value)
+        game.act(action)
+        count += 1
+        move = None if game.pending else game.last_move
+        if move:
+            rows["move"] += [str(move)] * count
+            if analysts:
+                _add_values(rows, before, move, analysts[before.turn % len(analysts)], seed, count)
+            count = 0
+        if game.is_over and "luck" in rows:
+            _add_luck(rows, game)
+
+
+def _add_values(rows: Rows, game: Game, move: Move, analyst: str, seed: int, actions: int) -> None:
+    """Add the values of the open moves, as in an analysis of the game, to the first row of a move."""
+    moves, evaluation = examined(game, make_player(analyst, game.rules, seed), played=move)
+    margins = evaluation.margins
+    order = np.argsort(-margins.mean(axis=0), kind="stable").tolist()
+    names = [str(moves[at]) for at in order]
+    behind = margins[:, order[0]] - margins[:, order[names.index(str(move))]]
+    within = [None] * (actions - 1)
+    rows["moves"] += [names, *within]
+    rows["margins"] += [[float(margins[:, at].mean()) for at in order], *within]
+    rows["regret"] += [float(behind.mean()), *within]
+
+
+def _add_luck(rows: Rows, game: Game) -> None:
+    """Add the luck of each deal to the last rows, those of a finished game."""
+    luck, sides = luck_of_game(game), game.rules.num_teams
+    begin = len(rows["luck"])
+    for deal, seat in zip(rows["deal"][begin:], rows["seat"][begin:], strict=True):
+        rows["luck"].append(float(luck.luck[luck.deals.index(deal), seat % sides]))
