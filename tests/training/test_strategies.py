@@ -14,6 +14,7 @@ from krypenv import Game, Rules, agents
 from krypenv.agents.solved import FORMAT, KIND, STRATEGY, load_strategy
 from krypenv.inputs.artifacts import read_artifact, write_artifact
 from krypenv.training import duplicate_match, solving
+from krypenv.training.solving import solving as solving_module
 from krypenv.training.solving.solving import FORMAT as KEPT_FORMAT, KIND as KEPT_KIND
 
 SWEEP = Rules.preset("mini-sweep")
@@ -76,8 +77,10 @@ def test_a_strategy_of_another_version_or_for_other_rules_is_refused(sweep: Path
 def test_what_was_kept_by_another_solve_or_of_other_trees_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solving.saving, "FILES", "none")  # as after a kill at the end
-    solving.solve_into(tmp_path, SWEEP, GAP, 1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(solving_module, "_write", lambda *_: 1 / 0)  # as a kill at the end
+        with pytest.raises(ZeroDivisionError):
+            solving.solve_into(tmp_path, SWEEP, GAP, 1000)
     with pytest.raises(ValueError, match=r"holds a solve with gap 0\.0001, not 0\.001; give another --out"):
         solving.solve_into(tmp_path, SWEEP, 1e-3, 1000)
     path = tmp_path / "solved-deals-1.safetensors"

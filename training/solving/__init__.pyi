@@ -9,15 +9,17 @@ from .infosets import Look as Look, look as look
 from .late import grow_late as grow_late, solve_late as solve_late
 from .late_agent import Equilibrium as Equilibrium
 from .pairs import Bounds as Bounds
-from .saving import load as load, save as save, solve_into as solve_into
 from .solving import (
     Solved as Solved,
     evaluate as evaluate,
     grow_for_agents as grow_for_agents,
+    load as load,
     lost_to_equilibrium as lost_to_equilibrium,
     measure as measure,
     respond as respond,
+    save as save,
     solve as solve,
+    solve_into as solve_into,
     solve_trees as solve_trees,
     spread_of as spread_of,
 )

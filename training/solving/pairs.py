@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +19,8 @@ import numpy.typing as npt
 from krypenv.cards import NUM_KINDS
 from krypenv.kernels.compiled import compile_rules
 from krypenv.rules import Rules
-from krypenv.runtime.jit import kernel
-from krypenv.state import State, mix
+from krypenv.runtime.jit import handle, kernel, records
+from krypenv.state import GAME, State, mix
 
 IntArray = npt.NDArray[np.int64]
 Ranges = tuple[IntArray, IntArray]  # the hands that each seat may hold, packed as in `Pairs` and ascending
@@ -249,9 +248,8 @@ def unseen_kinds(rules: Rules, game: np.ndarray) -> tuple[IntArray, IntArray, In
 
 def list_hands(rules: Rules, game: np.ndarray) -> list[IntArray]:
     """List the hands that each seat may hold in a record of `GAME`, packed as in `Pairs` and ascending."""
-    kinds, copies, codes = unseen_kinds(rules, game)
-    classes, ranges = compile_rules(rules)[0]["class_of"][kinds], []
-    for swept, size in zip(game["cannot_hold"][:2], game["hand_size"][:2].tolist(), strict=True):
-        cards = np.repeat(codes, np.where(swept >> classes & 1, 0, copies)).tolist()
-        ranges.append(np.unique(np.fromiter(map(sum, combinations(cards, size)), np.int64)))
-    return ranges
+    deals = records(GAME, 1)
+    deals[0] = game
+    pairs = make_pairs(rules, deals)
+    list_pairs(compile_rules(rules)[0], handle(deals)[0], pairs)
+    return [hands[:count] for hands, count in zip(pairs.hands, pairs.counts, strict=True)]
