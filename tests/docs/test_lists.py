@@ -35,8 +35,7 @@ def test_the_page_of_agents_names_them_all() -> None:
     assert set(agents.names()) | {"learned", "guided"} <= told
 
 
-def test_each_model_has_its_row_and_its_card() -> None:
-    assert first_column(page("models.md"), "model") == list(SHIPPED)
+def test_each_model_has_its_card() -> None:
     assert all((MODELS / name / "README.md").is_file() for name in SHIPPED)
 
 

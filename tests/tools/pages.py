@@ -7,14 +7,16 @@ from the code: they lie between `<!-- generated: NAME -->` and `<!-- end -->`.
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from support.places import DOCS
+from support.places import DOCS, MODELS
 
-from krypenv import Game as OneGame, agents, features, observation, whole_state
+from krypenv import Game, agents, features, observation, whole_state
+from krypenv.agents.champion import SHIPPED
 from krypenv.cards import RANK_NAMES, SUIT_SYMBOLS, parse_card
 from krypenv.families.variants import KASINO, MULLE, Family
 from krypenv.kernels.gains import CAPTURE_BUDGET
@@ -30,7 +32,7 @@ LAYOUTS = {  # by their names in the page of Krypkasino's environment
     "state": (whole_state.LAYOUT, whole_state.DESCRIPTIONS),
 }
 PLACE = re.compile(r"<!-- generated: ([\w ]+) -->\n.*?<!-- end -->\n", re.DOTALL)
-WITH_TABLES = ("environment.md", "rulings.md", "data.md")
+WITH_TABLES = ("environment.md", "rulings.md", "data.md", "models.md")
 HEAD = "| Index | Name | Description |\n|---|---|---|\n"
 Key = TypeVar("Key", bound=Hashable)
 
@@ -51,7 +53,7 @@ BUILD_FEATURES = (
 )
 
 
-class Game(NamedTuple):
+class GamePage(NamedTuple):
     """What differs between the pages of Kasino and Mulle."""
 
     family: Family
@@ -66,7 +68,7 @@ class Game(NamedTuple):
 
 
 GAMES = {
-    "kasino.md": Game(
+    "kasino.md": GamePage(
         KASINO,
         "Kasino",
         "`kasino_v0` is Kasino, the Nordic capturing game: you take table cards whose values sum to that of the card "
@@ -88,7 +90,7 @@ GAMES = {
         "In Sweden the side with more spades in the last game wins; in Finland points of cards decide first, then "
         "spades, then cards.",
     ),
-    "mulle.md": Game(
+    "mulle.md": GamePage(
         MULLE,
         "Mulle",
         "`mulle_v0` is Mulle, the Swedish capturing game with two packs: as in Kasino you take table cards whose "
@@ -134,7 +136,7 @@ def small_games() -> str:
             names = [RANK_NAMES[rank - 1].replace("T", "10") for rank in rules.ranks]
             ranks = f"{names[0]} to {names[-1]}" if len(names) == rules.ranks[-1] else " ".join(names)
             deck = f"{ranks}, {''.join(SUIT_SYMBOLS[suit] for suit in rules.suits)}" + ", twice" * (rules.packs == 2)
-            game, ((hands, table), (later, _), *_) = OneGame(rules), rules.deal_sizes()
+            game, ((hands, table), (later, _), *_) = Game(rules), rules.deal_sizes()
             points = sum(rules.card_points[parse_card(card)] for card in game.deck)
             dealt = f"{hands[0]} + {table}, then {later[0]}"
             rows.append(f"| `{name}` | {deck} | {len(game.deck)} | {points} | {dealt} |")
@@ -149,16 +151,27 @@ def data_columns() -> str:
     return "\n".join(rows)
 
 
-TABLES: dict[str, Callable[[], str]] = {
+def shipped_models() -> str:
+    """Return a table of the package's models."""
+    rows = ["| model | rules | trained in |", "|---|---|---|"]
+    for name, texts in SHIPPED.items():
+        settings = json.loads((MODELS / name / "model.json").read_text(encoding="utf-8"))
+        rules = ", ".join(f"`{text}`" for text in texts)
+        rows.append(f"| `{name}` | {rules} | {settings['seconds'] / 60:.0f} minutes |")
+    return "\n".join(rows)
+
+
+MADE: dict[str, Callable[[], str]] = {
     "small games": small_games,
     "data columns": data_columns,
+    "shipped models": shipped_models,
     **{f"layout {name}": functools.partial(layout_table, name) for name in LAYOUTS},
 }
 
 
 def with_tables(page: str) -> str:
     """Return a page with its generated tables made anew."""
-    return PLACE.sub(lambda place: f"<!-- generated: {place[1]} -->\n\n{TABLES[place[1]]()}\n\n<!-- end -->\n", page)
+    return PLACE.sub(lambda place: f"<!-- generated: {place[1]} -->\n\n{MADE[place[1]]()}\n\n<!-- end -->\n", page)
 
 
 def further(layout: Mapping[str, slice], main: Mapping[str, slice]) -> dict[str, slice]:
@@ -218,7 +231,7 @@ def fair_agents(rules: Rules) -> list[str]:
     return [name for name in agents.names() if not getattr(agents.make(name, rules), "cheats", False)]
 
 
-def page_of(game: Game) -> str:
+def page_of(game: GamePage) -> str:
     """Return the page of an environment."""
     family = game.family
     own = Rules.preset(family.variants[family.default])
