@@ -40,7 +40,7 @@ class OneLearner(Rendered):
         if isinstance(seat, str) and seat == ALL:
             raise ValueError("one learner plays one seat, a number or 'random'; for all seats use LearnerGames")
         rules, terms, view = read_keywords(type(self).__name__, _FAMILIES[family], keywords, ("seat", *own))
-        self.begin_view(view, rules, _FAMILIES[family].gym_id)
+        self.begin_view(rules, _FAMILIES[family].gym_id, **view)
         self.batch = LearnerGames(rules, num_games, seat, illegal_ends=True, **own, **vars(terms))
         self.illegal_reward = self.batch.illegal_reward  # for an illegal action, which ends the episode
 

@@ -119,7 +119,7 @@ class CardGame(Rendered, AECEnv[str, Observation, int]):
         super().__init__()
         named = {"players": players, "variant": variant, "render_mode": render_mode, "reward": reward, "games": games}
         self.rules, self.terms, view = read_keywords("env", self.family, named | fields)
-        self.begin_view(view, self.rules, self.family.module)
+        self.begin_view(self.rules, self.family.module, **view)
         self.state_space = state_space(self.rules)
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
         self.seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}

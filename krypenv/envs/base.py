@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gymnasium.spaces import Box
 
 from krypenv.arguments import check_seeds, check_switch
+from krypenv.engine import row_seeds
 from krypenv.families.variants import Family, family_of
 from krypenv.features import width_of
 from krypenv.game.display import TURN, check_render_seat
@@ -23,6 +24,7 @@ from krypenv.rewards import check_reward, illegal_reward
 from krypenv.rules import FIELDS, Rules, as_rules
 
 LONGEST = 600  # characters of a message about rules
+VIEW = ("render_mode", "render_seat")  # keywords of every environment that a person may watch, see `Rendered`
 
 
 @dataclass(frozen=True)
@@ -48,30 +50,25 @@ class Terms:
         return illegal_reward(rules, self.reward, self.dense)
 
 
-@dataclass(frozen=True)
-class View:
-    """How a person sees an environment; the same keywords in every environment that is rendered."""
-
-    render_mode: str | None = None  # "human", "rgb_array" or "ansi"
-    render_seat: int | str | None = TURN  # whose hand is open: "turn", a seat, "all" or None
+TERMS = tuple(field.name for field in fields(Terms))
 
 
 def read_keywords(
     call: str, family: Family, keywords: Mapping[str, Any], own: tuple[str, ...] = ()
-) -> tuple[Rules, Terms, View]:
-    """Make the rules, the terms and the view of an environment from its keywords.
+) -> tuple[Rules, Terms, dict[str, Any]]:
+    """Make the rules and the terms of an environment from its keywords, and select those of its view.
 
     Args:
         call: the environment's name in messages.
         family: the games that it plays.
-        keywords: `rules`, complete ones, or a `variant` and fields of `Rules` that change its preset; fields of `Terms`
-            and of `View`.
+        keywords: `rules`, complete ones, or a `variant` and fields of `Rules` that change its preset; `TERMS`
+            and `VIEW`.
         own: further keywords of the environment, for messages.
 
     Raises TypeError for an unknown keyword, and ValueError in one sentence for a wrong value, for rules of another
     family, and if both complete rules and fields are given.
     """
-    known = ["rules", "variant", "players", "games", *own, *names_of(Terms), *names_of(View)]
+    known = ["rules", "variant", "players", "games", *own, *TERMS, *VIEW]
     check_keywords(call, keywords, [*known, *(name for name in FIELDS if name not in known)])
     changes = {
         name: value
@@ -79,8 +76,8 @@ def read_keywords(
         if name not in known or (name in ("players", "games") and value is not None)
     }
     rules = _read_rules(family, keywords.get("rules"), keywords.get("variant"), changes)
-    terms, view = ({name: keywords[name] for name in names_of(part) if name in keywords} for part in (Terms, View))
-    return rules, Terms(**terms), View(**view)
+    terms, view = ({name: keywords[name] for name in part if name in keywords} for part in (TERMS, VIEW))
+    return rules, Terms(**terms), view
 
 
 def _read_rules(family: Family, rules: Any, variant: Any, changes: dict[str, Any]) -> Rules:
@@ -104,11 +101,6 @@ def _read_rules(family: Family, rules: Any, variant: Any, changes: dict[str, Any
     return rules
 
 
-def names_of(part: type[Terms | View]) -> list[str]:
-    """List the fields of the terms or the view."""
-    return [field.name for field in fields(part)]
-
-
 def observation_space(size: int) -> Box:
     """Make the space of one seat's observation, (N,) int8."""
     return Box(-128, 127, (size,), np.int8)
@@ -117,13 +109,11 @@ def observation_space(size: int) -> Box:
 def successive_seeds(seed: Any, count: int) -> npt.NDArray[np.uint64]:
     """Make `count` seeds, (count,) uint64: `seed + i`, or those of a sequence; raise ValueError if they are wrong."""
     seeds = check_seeds(seed)
-    if seeds.ndim == 0:
-        if int(seeds) > (1 << 64) - count:
-            raise ValueError(f"game i has the seed {seeds} + i, and a seed is below 2**64")
-        return np.uint64(seeds) + np.arange(count, dtype=np.uint64)
-    if seeds.shape != (count,):
-        raise ValueError(f"{count} games need {count} seeds, not an array of shape {seeds.shape}")
-    return seeds
+    if seeds.ndim:
+        return row_seeds(seeds, count)
+    if int(seeds) > (1 << 64) - count:
+        raise ValueError(f"game i has the seed {seeds} + i, and a seed is below 2**64")
+    return np.uint64(seeds) + np.arange(count, dtype=np.uint64)
 
 
 class Rendered:
@@ -133,10 +123,19 @@ class Rendered:
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}  # noqa: RUF012
     render_mode: str | None = None
 
-    def begin_view(self, view: View, rules: Rules, title: str) -> None:
-        """Prepare rendering; raise ValueError for an unknown render mode or seat."""
-        self.render_mode, self.render_seat = view.render_mode, check_render_seat(view.render_seat, rules.players)
-        self._renderer = None if view.render_mode is None else Renderer(view.render_mode, title)
+    def begin_view(
+        self, rules: Rules, title: str, render_mode: str | None = None, render_seat: int | str | None = TURN
+    ) -> None:
+        """Prepare rendering; raise ValueError for an unknown render mode or seat.
+
+        Args:
+            rules: the rules.
+            title: of a window.
+            render_mode: "human", "rgb_array" or "ansi".
+            render_seat: whose hand is open: "turn", a seat, "all" or None.
+        """
+        self.render_mode, self.render_seat = render_mode, check_render_seat(render_seat, rules.players)
+        self._renderer = None if render_mode is None else Renderer(render_mode, title)
 
     def show(self, game: Game | None, seat: int | None = None) -> Pixels | str | None:
         """Draw a game, as pixels, as text or in a window, by the render mode; without a mode, warn.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from krypenv.arguments import MOST_GAMES, check_switch, check_whole
 from krypenv.engine import Engine, IntArray, mix_array, row_seeds
-from krypenv.envs.base import Terms, names_of
+from krypenv.envs.base import TERMS, Terms
 from krypenv.envs.opponents import RANDOM, Opponent, Opponents, as_pool, ask_opponent, make_named
 from krypenv.features import observation_for, want_history, width_of
 from krypenv.inputs.words import check_keywords, shown
@@ -134,7 +134,7 @@ class LearnerGames:
         rules = as_rules(rules)
         num_games = check_whole("the number of games", num_games, 1, MOST_GAMES)
         check_switch("illegal_ends", illegal_ends)
-        check_keywords(type(self).__name__, keywords, names_of(Terms))
+        check_keywords(type(self).__name__, keywords, TERMS)
         terms = Terms(**keywords)
         is_number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
         if not (seat in range(rules.players) if is_number else isinstance(seat, str) and seat in (ANY, ALL)):

@@ -21,7 +21,7 @@ from krypenv import Rules, kasino_v0, krypkasino_v0, mulle_v0
 from krypenv.adapters.gym import LearnerEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
 from krypenv.adapters.vector import LearnerVectorEnv
-from krypenv.envs.base import Terms, View
+from krypenv.envs.base import TERMS, VIEW
 from krypenv.envs.learner import LearnerGames
 
 LOW = Rules.preset("mini-low")
@@ -31,7 +31,6 @@ ODD_OPPONENTS: tuple[Any, ...] = (
     "search(world=1)", "oracle-hand", [("greedy", 1), 3], "/", "a:B", "os:path", "os:system",
 )  # fmt: skip
 VALUES = (*ODD, *ODD_OPPONENTS, LOW, Rules, "random", "all", "human", "ansi", "win", 6, ((1, 0),))
-TERMS, VIEW = vars(Terms()), vars(View())
 RULE_FIELDS = [each.name for each in dataclasses.fields(Rules) if each.name not in ("name", "players", "games")]
 ENVIRONMENTS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "LearnerGames": (LearnerGames, {"rules": LOW, "num_games": 2}),
