@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from krypenv.agents.base import BaseAgent, IntArray, check_seed, name_of, options_of
-from krypenv.envs.structs import seen_values
+from krypenv.envs.seen import seen_values
 from krypenv.features import history_in
 from krypenv.game.game import Game
 from krypenv.game.moves import Move

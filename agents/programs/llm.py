@@ -15,17 +15,13 @@ import numpy as np
 
 from krypenv.agents.programs.asked import Asked, view_of
 from krypenv.agents.scripted import Random
-from krypenv.envs.text_game import read_reply, rules_in_words
+from krypenv.envs.text_game import PROMPT, read_prompt, read_reply
 from krypenv.game.game import Game
-from krypenv.inputs.files import read_file
 from krypenv.inputs.words import one_line, shown, to_install
 from krypenv.rules import Rules
 
 KEY = "OPENAI_API_KEY"  # the environment variable of the endpoint's key
 RANDOM, FORFEIT = "random", "forfeit"  # what becomes of a decision without a legal move
-PROMPT = Path(__file__).with_name("prompt.txt")
-PARTS = "\n---\n"  # between the system's part of a prompt and the user's
-LONGEST_PROMPT = 100_000  # bytes
 AGAIN = "That is no legal move. {fault} Answer again, and end with MOVE: and a legal move."
 FIRST_WAIT = 0.5  # seconds before a busy endpoint is asked again; doubled each time
 
@@ -117,7 +113,7 @@ class Llm(Asked):
         self.usage = Usage()
         self._listed, self._tries, self._seconds = listed, tries, float(seconds)
         self._random = None if illegal == FORFEIT else Random(rules, seed)
-        self._prompt = _read_prompt(Path(prompt) if prompt else PROMPT, rules)
+        self._prompt = read_prompt(rules, Path(prompt) if prompt else PROMPT)
         self._client = _connect(url, key)
         limits = {"max_completion_tokens": tokens or None, "temperature": temperature}
         self._request = {"model": model} | {name: value for name, value in limits.items() if value is not None}
@@ -184,17 +180,6 @@ class Llm(Asked):
             except openai.OpenAIError as error:
                 raise ModelFailed(f"{one_line(self.name)} can't be asked: {one_line(str(error))}") from None
         return None
-
-
-def _read_prompt(path: Path, rules: Rules) -> tuple[str, str]:
-    """Read the system's and the user's part of a prompt, with the rules in words; ValueError if it is none."""
-    text = read_file(path, LONGEST_PROMPT).decode(errors="replace")
-    system, parts, user = text.partition(PARTS)
-    if not parts or "{view}" not in user:
-        raise ValueError(
-            f"{shown(str(path))} is no prompt: it has a line --- and after it {{view}}, what the seat sees"
-        )
-    return tuple(part.replace("{rules}", rules_in_words(rules)) for part in (system, user))  # type: ignore[return-value]
 
 
 def _connect(url: str, key: str) -> Any:

@@ -5,26 +5,22 @@ Serve it by `krypenv serve`, or by `uvicorn --factory krypenv.adapters.openenv:m
 
 from __future__ import annotations
 
-import contextlib
 from functools import partial
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any
 
 from fastapi import FastAPI
 from openenv.core.env_server.http_server import create_app
 from openenv.core.env_server.interfaces import Environment
-from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
+from openenv.core.env_server.types import Action, ConcurrencyConfig, Observation, State
 from pydantic import Field
 
-from krypenv.envs.opponents import LEVELS, as_pool
-from krypenv.envs.text_game import DEFAULT, UNSEEN, Terms, TextGame, rules_in_words
-from krypenv.inputs.words import check_keywords, check_name, shown
-from krypenv.rules import Rules
+from krypenv.envs.opponents import LEVELS
+from krypenv.envs.text_game import DEFAULT, Terms, TextGame, read_prompt
+from krypenv.inputs.words import shown
 
 SESSIONS = 64  # at the same time
 IDLE = 3600.0  # seconds after which a session that nobody uses is freed
-VIEWS = ("text", "json", "both")
-_OF_RESET = (*Terms._fields, "players", "view")
 
 
 class MoveAction(Action):
@@ -57,33 +53,26 @@ class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, State]):
 
     def __init__(self, terms: Terms = DEFAULT) -> None:
         super().__init__()
-        self._terms, self._view = terms, VIEWS[0]
+        self._terms = terms
         self._game: TextGame | None = None
         self._state = State()
 
-    def reset(self, seed: int | None = None, episode_id: str | None = None, **options: Any) -> SeatObservation:
+    def reset(self, seed: int | None = None, episode_id: str | None = None, **terms: Any) -> SeatObservation:
         """Begin an episode.
 
         Args:
             seed: of deals, opponents and unseen rules: the same seed and replies give the same episode.
             episode_id: a name of one's own.
-            options: fields of `Terms`, `players` for rules that leave them open, and `view`: "text", "json" or "both".
-                Agents that a client names are of the package and need no file.
+            terms: fields of `Terms`. Agents that a client names are of the package and need no file.
 
         Raises ValueError in one sentence for what can't be played.
         """
-        check_keywords("reset", options, ["seed", "episode_id", *_OF_RESET])
-        view = options.pop("view", self._view)
-        check_name("view", view, VIEWS)
-        players = options.pop("players", None)
-        for name in [name for key in ("opponents", "judge") if key in options for name, _ in as_pool(options[key])]:
+        chosen = self._terms.changed(**terms)
+        for name in {chosen.judge, *chosen.opponents} - {self._terms.judge, *self._terms.opponents}:
             _check_agent(name)
-        rules = options.get("rules", self._terms.rules)
-        if players is not None and rules != UNSEEN:
-            options["rules"] = Rules.parse(f"{rules or 'krypkasino'} players={players}")
-        game = TextGame(self._terms._replace(**options), seed)
-        self._game, self._view, self._state = game, view, State(episode_id=episode_id)
-        return self._observe(instructions=rules_in_words(game.rules))
+        self._game = TextGame(chosen, seed)
+        self._state = State(episode_id=episode_id)
+        return self._observe(instructions=read_prompt(self._game.rules)[0])
 
     def step(self, action: MoveAction, timeout_s: float | None = None, **_: Any) -> SeatObservation:
         """Make the move that a reply names, or say why it names none; `reward` and `done` come with what is seen."""
@@ -98,13 +87,9 @@ class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, State]):
         game = self._game
         assert game is not None
         values = {} if game.over else game.values
-        text = values.pop("text", "")
-        if not values.get("moves", True):
-            del values["moves"], values["more_moves"]
         return SeatObservation(
-            text=text if self._view != "json" else "",
-            values=values if self._view != "text" else {},
-            rules=str(game.rules), seat=game.seat, tries_left=game.tries_left, done=game.over, **more,
+            text=values.pop("text", ""), values=values, rules=str(game.rules), seat=game.seat,
+            tries_left=game.tries_left, done=game.over, **more,
         )  # fmt: skip
 
     @property
@@ -112,13 +97,8 @@ class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, State]):
         """The name of the episode and the number of replies: nothing that the seat may not know."""
         return self._state
 
-    def get_metadata(self) -> EnvironmentMetadata:
-        """Describe the environment to clients."""
-        about = "Krypkasino and its relatives: card games with hidden hands against agents of known strength"
-        return EnvironmentMetadata(name="krypkasino", description=about, version=metadata.version("krypenv"))
 
-
-def _check_agent(name: Any) -> None:
+def _check_agent(name: str) -> None:
     """Raise ValueError for an agent that a client, who may be anybody, may not name."""
     try:
         import_module("krypenv.agents").check_recorded(LEVELS.get(name, name))  # here, as agents import environments
@@ -134,8 +114,7 @@ def make_app(terms: Terms = DEFAULT, sessions: int = SESSIONS, idle: float = IDL
 
     A session ends when its connection is cut, or when nobody has used it for `idle` seconds.
     """
-    with contextlib.closing(KrypkasinoEnvironment(terms)) as trial:
-        trial.reset(seed=0)  # compiles kernels, and raises for terms that can't be played
+    KrypkasinoEnvironment(terms).reset(seed=0)  # compiles kernels, and raises for terms that can't be played
     return create_app(
         partial(KrypkasinoEnvironment, terms),
         MoveAction,

@@ -11,28 +11,19 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import verifiers.v1 as vf
 
-from krypenv.envs.text_game import DEFAULT, REGRET, Terms, TextGame, rules_in_words, rules_of
+from krypenv.envs.text_game import DEFAULT, REGRET, Terms, TextGame, read_prompt
 
 __all__ = ["GameEnv", "GameTaskset"]
 
 TASKSET = "krypkasino"  # the name by which verifiers finds this module
-HOW = "Think as long as you need. Then end with your move on a line of its own, as in MOVE: 8Sx2H6D"
 
 
-class GameConfig(vf.TasksetConfig):
-    """Which game is played, and how; the fields are those of `krypenv.envs.text_game.Terms`."""
+class GameConfig(Terms, vf.TasksetConfig):
+    """Which game is played, and how."""
 
     id: str = TASKSET
-    rules: str = "krypkasino players=2"
-    seat: int | str = 0
-    opponents: str | tuple[str, ...] = "greedy"
-    listed: bool = True
-    tries: int = 3
-    reward: str = "centred"
-    judge: str = DEFAULT.judge
     first_seed: int = 0
 
 
@@ -40,7 +31,7 @@ class GameData(vf.TaskData):
     """A seeded episode."""
 
     seed: int
-    terms: dict[str, Any]
+    terms: Terms
 
 
 class GameTask(vf.Task[GameData, vf.State, vf.TaskConfig]):
@@ -54,14 +45,12 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
 
     def load(self) -> Iterator[GameTask]:
         """Make the task of each seed, with the rules as its system prompt."""
-        config = self.config
-        terms = {name: getattr(config, name) for name in Terms._fields}
-        for seed in itertools.count(config.first_seed):
-            rules = rules_of(Terms(**terms), np.random.default_rng(seed))
-            data = GameData(
-                name=f"{rules}, seed {seed}", system_prompt=f"{rules_in_words(rules)}\n\n{HOW}", seed=seed, terms=terms
-            )
-            yield GameTask(data, config.task)
+        terms = Terms(**self.config.model_dump(include=set(Terms.model_fields)))
+        for seed in itertools.count(self.config.first_seed):
+            rules = terms.rules_by(seed)
+            system = read_prompt(rules)[0]
+            data = GameData(name=f"{rules}, seed {seed}", system_prompt=system, seed=seed, terms=terms)
+            yield GameTask(data, self.config.task)
 
 
 class GameEnvConfig(vf.EnvConfig):
@@ -80,7 +69,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
 
     async def run(self, task: Any, agents: Any) -> None:
         """Play the episode of a task."""
-        game, fault, streams = TextGame(Terms(**task.data.terms), task.data.seed), "", dict[int, Any]()
+        game, fault, streams = TextGame(task.data.terms, task.data.seed), "", dict[int, Any]()
         async with contextlib.AsyncExitStack() as stack:
             while not game.over:
                 if game.seat not in streams:
@@ -107,5 +96,4 @@ def load_environment(terms: Terms = DEFAULT, first_seed: int = 0) -> GameEnv:
         first_seed: of the first task; task i has this seed + i.
     """
     sys.modules.setdefault(TASKSET, sys.modules[__name__])
-    fields = terms._asdict() | {"rules": str(terms.rules or GameConfig().rules)}
-    return GameEnv(GameEnvConfig(taskset={"id": TASKSET, "first_seed": first_seed, **fields}))
+    return GameEnv(GameEnvConfig(taskset={"id": TASKSET, "first_seed": first_seed, **terms.model_dump()}))

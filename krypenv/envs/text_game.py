@@ -7,34 +7,50 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from krypenv.arguments import check_seed, check_switch, check_whole
-from krypenv.envs.opponents import LEVELS, Opponents, Player, as_pool, ask_opponent, make_named
-from krypenv.envs.structs import seen_values
+from krypenv.arguments import check_seed, check_whole
+from krypenv.envs.opponents import LEVELS, Player, ask_opponent, make_named
+from krypenv.envs.seen import seen_values
 from krypenv.game.base_agent import sight_of
 from krypenv.game.game import Game
 from krypenv.game.moves import MOVE_PATTERN, NO_MOVE, Move
-from krypenv.inputs.words import check_name, check_text, shown
+from krypenv.inputs.files import read_file
+from krypenv.inputs.schema import sentence_of
+from krypenv.inputs.words import shown
 from krypenv.rewards import KINDS, illegal_reward, returns_of
-from krypenv.rules import Rules, RulesLike, as_rules
+from krypenv.rules import Rules, as_rules
 
-ANSWER_WITH = "Answer with your move on a line of its own, as in MOVE: 8Sx2H6D."
+PROMPT = Path(__file__).with_name("prompt.txt")
+PARTS = "\n---\n"  # between the system's part of a prompt and the user's
+LONGEST_PROMPT = 100_000  # bytes
 _MARKED = re.compile(r"\bmove\b\W{0,3}[:=]\W{0,3}(\S.*)", re.IGNORECASE)
 _MOVE = re.compile(rf"(?<!\w)(?:{MOVE_PATTERN})(?!\w)")
 _MARKUP = "*_`'\".,;!$()<> \t"  # around a move
 
 
-# ---------------------------------------------------------------------- rules and replies
+# ---------------------------------------------------------------------- prompts and replies
 
 
-def rules_in_words(rules: Rules) -> str:
-    """Write the rules of a game in full, with examples, by the narrator that people read."""
+def read_prompt(rules: Rules, path: Path = PROMPT) -> tuple[str, str]:
+    """Read the system's part of a prompt, with the rules in words, and the user's part, with {view} for what is seen.
+
+    Raises ValueError for a file that is no prompt.
+    """
+    text = read_file(path, LONGEST_PROMPT).decode(errors="replace")
+    system, parts, user = text.partition(PARTS)
+    if not parts or "{view}" not in user:
+        raise ValueError(
+            f"{shown(str(path))} is no prompt: it has a line --- and after it {{view}}, what the seat sees"
+        )
     narrator = _narrator(rules)
     sections = ["\n".join([heading, *paragraphs]) for heading, paragraphs in narrator.in_full()]
-    return "\n\n".join([f"{narrator.table_title}.", *sections])
+    words = "\n\n".join([f"{narrator.table_title}.", *sections])
+    return system.replace("{rules}", words), user.strip().replace("{rules}", words)
 
 
 def read_reply(game: Game, reply: str) -> Move:
@@ -77,7 +93,6 @@ def _narrator(rules: Rules) -> Any:
 ALL = "all"  # seats of the learner
 REGRET, ADJUSTED = "regret", "adjusted"
 UNSEEN = "random"  # in place of rules: others in each episode
-MOST_TRIES = 100
 
 
 class Measures(NamedTuple):
@@ -87,20 +102,44 @@ class Measures(NamedTuple):
     luck: Callable[[Game], np.ndarray]  # in the margins of a game that is over, (S,) points by side
 
 
-class Terms(NamedTuple):
-    """How a learner is seated, shown the game and paid."""
+def _as_text(rules: Any) -> str:
+    return UNSEEN if rules == UNSEEN else str(as_rules(rules))
 
-    #: rules or their text; "random" draws others for each episode, which nobody has read
-    rules: RulesLike | None = None
-    seat: int | str = 0  #: the learner's seat, or "all"
-    #: as in `krypenv.envs.learner.LearnerGames`, or one of the levels "first_steps", "even", "hard" and "champion"
-    opponents: Opponents = "greedy"
+
+def _as_names(names: Any) -> Any:
+    return (names,) if isinstance(names, str) else names
+
+
+class Terms(BaseModel):
+    """How a learner is seated, shown the game and paid; plain values, which raise ValueError if they are wrong."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    #: their text; "random" draws others for each episode, which nobody has read
+    rules: Annotated[str, BeforeValidator(_as_text)] = "krypkasino players=2"
+    seat: int | Literal["all"] = 0  #: the learner's
+    #: agents by name, or by the levels "first_steps", "even", "hard" and "champion"; one is drawn for each other seat
+    opponents: Annotated[tuple[str, ...], BeforeValidator(_as_names), Field(min_length=1)] = ("greedy",)
     listed: bool = True  #: list the legal moves
-    tries: int = 3  #: replies without a legal move that end the episode
+    tries: int = Field(3, ge=1, le=100)  #: replies without a legal move that end the episode
     #: "centred", "points" or "win" at the end; "adjusted", the first with luck taken out; "regret", minus the points
     #: that each move gives away
-    reward: str = "centred"
+    reward: Literal["centred", "points", "win", "adjusted", "regret"] = "centred"
     judge: str = "search(worlds=30)"  #: the agent that values moves for "regret"
+
+    def __init__(self, rules: Any = None, **fields: Any) -> None:
+        try:
+            super().__init__(rules=rules, **fields)
+        except ValidationError as error:
+            raise ValueError(sentence_of(error)) from None
+
+    def changed(self, **changes: Any) -> Terms:
+        """Copy these terms with some values changed."""
+        return Terms(**{**self.model_dump(), **changes})
+
+    def rules_by(self, seed: int) -> Rules:
+        """Parse the rules of the episode of a seed, which draws those that are unseen."""
+        return Rules.random(seed) if self.rules == UNSEEN else Rules.parse(self.rules)
 
 
 DEFAULT = Terms()
@@ -141,7 +180,7 @@ class TextGame:
         tries_left: replies that may still go wrong in this decision.
         tallies: what came of the replies of each seat.
 
-    Raises ValueError in one sentence for wrong terms.
+    Raises ValueError in one sentence for agents and seats that there are not.
 
     >>> text = TextGame(Terms("mini-low", opponents="random"), seed=7)
     >>> text.answer("I sweep with the king: KS").fault
@@ -149,28 +188,20 @@ class TextGame:
     """
 
     def __init__(self, terms: Terms = DEFAULT, seed: int | None = None) -> None:
-        check_name("reward", terms.reward, (*KINDS, ADJUSTED, REGRET))
-        check_switch("listed", terms.listed)
-        check_whole("tries", terms.tries, 1, MOST_TRIES)
-        check_text(terms.judge, "judge")
         self.terms = terms
         self._measures: Measures | None = None
         if terms.reward in (ADJUSTED, REGRET):  # by name, as training stands above environments
             self._measures = import_module("krypenv.training").measures_by(terms.judge)
-        seed = None if seed is None else check_seed(seed)
-        rng = np.random.default_rng(seed)
-        self.rules = rules_of(terms, rng)
-        learns = range(self.rules.players)
-        if terms.seat != ALL:
-            learns = range(first := check_whole("seat", terms.seat, 0, self.rules.players - 1), first + 1)
-        pool, weights = zip(*as_pool(terms.opponents), strict=True)
-        chances = np.array(weights) / sum(weights)
+        seed = check_seed(np.random.default_rng().integers(1 << 63) if seed is None else seed)
+        self.rules, rng = terms.rules_by(seed), np.random.default_rng(seed)
+        seats, last = range(self.rules.players), self.rules.players - 1
+        learns = seats if terms.seat == ALL else [check_whole("seat", terms.seat, 0, last)]
         self._opponents: dict[int, Player] = {}
-        for seat in set(range(self.rules.players)) - set(learns):
-            opponent, own = pool[rng.choice(len(pool), p=chances)], int(rng.integers(1 << 63))
-            is_name = isinstance(opponent, str)
-            self._opponents[seat] = make_named(LEVELS.get(opponent, opponent), self.rules, own) if is_name else opponent
+        for seat in set(seats) - set(learns):
+            name = terms.opponents[rng.integers(len(terms.opponents))]
+            self._opponents[seat] = make_named(LEVELS.get(name, name), self.rules, int(rng.integers(1 << 63)))
         self.game = Game(self.rules, seed=seed)
+        self._kind = terms.reward if terms.reward in KINDS else "centred"
         self.over, self._luck = False, np.zeros(self.rules.num_teams)
         self.tallies = [Tally() for _ in range(self.rules.players)]
         self._go_on()
@@ -202,8 +233,7 @@ class TextGame:
             self.tries_left -= 1
             if not self.tries_left:
                 self.over = True
-                kind = self.terms.reward if self.terms.reward in KINDS else "centred"
-                tally.paid += illegal_reward(self.rules, kind, pays_regret)
+                tally.paid += illegal_reward(self.rules, self._kind, pays_regret)
         else:
             tally.moves += 1
             if self._measures and pays_regret:
@@ -235,17 +265,11 @@ class TextGame:
 
     def _end(self) -> None:
         """End the episode, and pay what its end pays."""
-        self.over, reward, rules = True, self.terms.reward, self.rules
-        if reward == REGRET:
+        self.over, rules = True, self.rules
+        if self.terms.reward == REGRET:
             return
-        kind = "centred" if reward == ADJUSTED else reward
-        returns = returns_of(rules, self.game.totals, kind, self.game.tie_breaks())
+        returns = returns_of(rules, self.game.totals, self._kind, self.game.tie_breaks())
         # a return is the lead over the mean of all sides, luck over that of the others
         luck = self._luck * (rules.num_teams - 1) / rules.num_teams
         for seat, tally in enumerate(self.tallies):
             tally.paid += float(returns[seat] - luck[rules.team_of(seat)])
-
-
-def rules_of(terms: Terms, rng: np.random.Generator) -> Rules:
-    """Make the rules of an episode, the first draw of its generator where they are unseen; ValueError for no rules."""
-    return Rules.random(rng) if terms.rules == UNSEEN else as_rules(terms.rules)

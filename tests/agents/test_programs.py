@@ -20,7 +20,7 @@ from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.programs import player
 from krypenv.agents.programs.peer import LONGEST_LINE, ProgramFailed
 from krypenv.engine import row_seeds
-from krypenv.envs.structs import MOST_MOVES
+from krypenv.envs.seen import MOST_MOVES
 from krypenv.game.base_agent import move_of
 from krypenv.game.moves import list_some
 from krypenv.training import duplicate_match

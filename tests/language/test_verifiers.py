@@ -12,7 +12,7 @@ import verifiers.v1 as vf
 from support.endpoint import endpoint, first_move
 
 from krypenv.adapters.verifiers import load_environment
-from krypenv.envs.text_game import Terms, TextGame, rules_in_words
+from krypenv.envs.text_game import Terms, TextGame, read_prompt
 
 MODULE = """from krypenv.adapters.verifiers import GameEnv, GameTaskset
 __all__ = ["GameEnv", "GameTaskset"]
@@ -40,8 +40,7 @@ def test_a_seat_against_agents_is_scored_by_its_return_or_its_regret(reward):
     terms = Terms("mini-sweep", opponents="random", reward=reward, judge="search(worlds=4)")
     [trace], requests = run(terms)
     text = TextGame(terms, 3)
-    assert [message["content"] for message in requests[0]["messages"]][1:] == [text.view]
-    assert requests[0]["messages"][0]["content"].startswith(rules_in_words(text.rules))
+    assert [message["content"] for message in requests[0]["messages"]] == [read_prompt(text.rules)[0], text.view]
     while not text.over:
         text.answer(str(text.game.legal_moves()[0]))
     assert trace.rewards["game"].score == pytest.approx(text.tallies[0].paid)
@@ -69,8 +68,9 @@ def test_replies_without_a_legal_move_end_the_episode_below_any_legal_return():
 
 def test_each_episode_of_unseen_rules_is_told_its_own():
     first, second = load_environment(Terms("random", opponents=("even", "hard")), 2).taskset.take(2)
-    assert first.data.system_prompt.startswith(rules_in_words(TextGame(Terms("random"), 2).rules))
-    assert second.data.system_prompt.startswith(rules_in_words(TextGame(Terms("random"), 3).rules))
+    assert [each.data.system_prompt for each in (first, second)] == [
+        read_prompt(TextGame(Terms("random"), seed).rules)[0] for seed in (2, 3)
+    ]
 
 
 def test_the_command_of_verifiers_evaluates_a_model(tmp_path):

@@ -38,8 +38,9 @@ def serve_command(settings: ServeSettings) -> None:
 
     terms = Terms(
         UNSEEN if settings.unseen else settings.game_rules(),
-        settings.seat, settings.against, settings.listed, settings.tries, settings.reward, settings.judge,
-    )  # fmt: skip
+        opponents=settings.against,
+        **settings.model_dump(include={"seat", "listed", "tries", "reward", "judge"}),
+    )
     app = make_app(terms, settings.sessions)
     typer.echo(f"OpenEnv's clients connect to http://{settings.host}:{settings.port} (Ctrl-C ends it).")
     uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning")

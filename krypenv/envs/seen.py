@@ -14,27 +14,6 @@ from krypenv.game.moves import Move, list_some
 MOST_MOVES = 200  # that are listed where captures are optional
 
 
-def public_values(game: Game) -> dict[str, Any]:
-    """Describe the public part of a position."""
-    return {
-        "dealer": game.dealer,
-        "deal": game.deal_number,
-        "deals": int(game.compiled["num_deals"][0]),
-        "stock": game.stock_size,
-        "table": game.table,
-        "builds": [
-            {"value": value, "cards": cards, "owner": owner, "multiple": is_multiple}
-            for value, cards, owner, is_multiple in game.builds
-        ],
-        "set_aside": game.set_aside,
-        "last_capturer": game.last_capturer,
-        "seats": [_seat_values(game, seat) for seat in range(game.rules.players)],
-        "pending": game.pending,
-        "taken": game.taken,
-        "building": game.building,
-    }
-
-
 def seen_values(
     game: Game,
     seat: int,
@@ -49,9 +28,12 @@ def seen_values(
         seat: the seat.
         numbers: its observation, (N,) int8.
         plays: the plays of the deal in order, each with its seat; None if they are not known.
-        listed: list the legal moves, also in the text.
+        listed: list the legal moves, as values and in the text.
     """
-    moves, are_all = list_some(game, MOST_MOVES) if game.turn == seat and listed else ([], True)
+    options: dict[str, Any] = {}
+    if listed:
+        moves, are_all = list_some(game, MOST_MOVES) if game.turn == seat else ([], True)
+        options = {"moves": [str(move) for move in moves], "more_moves": not are_all}
     records = None if plays is None else [{"seat": player, "move": str(move)} for player, move in plays]
     text = format_view(game, seat, listed)
     if records and not game.plays:
@@ -60,9 +42,22 @@ def seen_values(
     return {
         "seat": seat,
         "hand": game.hand(seat),
-        **public_values(game),
-        "moves": [str(move) for move in moves],
-        "more_moves": not are_all,
+        "dealer": game.dealer,
+        "deal": game.deal_number,
+        "deals": int(game.compiled["num_deals"][0]),
+        "stock": game.stock_size,
+        "table": game.table,
+        "builds": [
+            {"value": value, "cards": cards, "owner": owner, "multiple": is_multiple}
+            for value, cards, owner, is_multiple in game.builds
+        ],
+        "set_aside": game.set_aside,
+        "last_capturer": game.last_capturer,
+        "seats": [_seat_values(game, each) for each in range(game.rules.players)],
+        "pending": game.pending,
+        "taken": game.taken,
+        "building": game.building,
+        **options,
         "plays": records,
         "text": text,
         "numbers": numbers[: game.rules.observation_size].tolist(),
