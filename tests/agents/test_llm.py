@@ -10,6 +10,7 @@ from support.small_files import tiny_protocol
 
 from krypenv import Game, agents
 from krypenv.agents.programs.llm import ModelFailed
+from krypenv.envs.text_game import read_prompt
 from krypenv.training import evaluate
 from krypenv.ui.narrator.texts import short_name
 
@@ -24,13 +25,10 @@ def named(url, **options):
 def test_a_model_is_told_the_rules_and_what_its_seat_may_see_and_nothing_else():
     game = Game(RULES, seed=3)
     with endpoint() as (url, requests):
-        move = agents.make(named(url, temperature=0.5, tokens=99), RULES).move(game)
+        agents.make(named(url, temperature=0.5, tokens=99), RULES).move(game)
     [request] = requests
-    system, user = (message["content"] for message in request["messages"])
+    assert [message["content"] for message in request["messages"]] == [read_prompt(game.rules)[0], game.view(0)]
     assert (request["model"], request["temperature"], request["max_completion_tokens"]) == ("m", 0.5, 99)
-    assert "The small game mini-low for two players" in system
-    assert user.startswith(game.view(0))
-    assert move == game.legal_moves()[0]
     assert short_name(named(url, model="org/qwen3")) == "qwen3"
 
 
@@ -80,20 +78,19 @@ def test_without_a_legal_reply_a_random_move_is_played_or_the_game_forfeited(rep
 
 
 def test_an_endpoint_that_refuses_or_is_not_there_ends_the_match_in_one_sentence():
-    with endpoint(status=401) as (url, _), pytest.raises(ModelFailed, match=r"can't be asked: .*401"):
-        agents.make(named(url), RULES).move(Game(RULES, seed=3))
-    with pytest.raises(ModelFailed, match=r"can't be asked: Connection error\.$"):
-        agents.make(named("http://127.0.0.1:9/v1"), RULES).move(Game(RULES, seed=3))
+    with endpoint(status=401) as (refusing, _):
+        for url, reason in ((refusing, ".*401"), ("http://127.0.0.1:9/v1", r"Connection error\.$")):
+            with pytest.raises(ModelFailed, match=f"can't be asked: {reason}"):
+                agents.make(named(url), RULES).move(Game(RULES, seed=3))
 
 
 def test_a_prompt_of_ones_own_replaces_the_packages(tmp_path):
-    prompt = tmp_path / "prompt.txt"
+    prompt, game = tmp_path / "prompt.txt", Game(RULES, seed=3)
     prompt.write_text("Be brief.\n---\nSo: {view}\nOver to you.")
     with endpoint() as (url, requests):
-        agents.make(named(url, prompt=str(prompt)), RULES).move(Game(RULES, seed=3))
-    assert [message["content"] for message in requests[0]["messages"]] == [
-        "Be brief.", f"So: {Game(RULES, seed=3).view(0)}\nOver to you.",
-    ]  # fmt: skip
+        agents.make(named(url, prompt=str(prompt)), RULES).move(game)
+    told = [message["content"] for message in requests[0]["messages"]]
+    assert told == ["Be brief.", f"So: {game.view(0)}\nOver to you."]
     prompt.write_text("{view}")
     with pytest.raises(ValueError, match="is no prompt"):
         agents.make(named(url, prompt=str(prompt)), RULES)

@@ -6,8 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from krypenv import Game, Rules, determinize
-from krypenv.envs.seen import seen_values
+from krypenv import Game, Rules
 from krypenv.envs.text_game import DEFAULT, Terms, TextGame, read_prompt, read_reply
 from krypenv.rewards import returns_of
 from krypenv.training import analyze
@@ -69,24 +68,10 @@ def test_an_episode_is_the_game_of_its_seed_and_pays_the_return_at_its_end(rules
     assert played[0] == played[1]
 
 
-def test_hidden_cards_change_nothing_that_is_shown():
-    game = Game("krypkasino players=3", seed=7)
-    for _ in range(7):
-        game.push(game.legal_moves()[0])
-    seen = game.observation()
-    worlds = determinize(np.repeat(seen[None], 20, axis=0), 1, game.rules)
-    games = [Game.at_row(game.rules, row) for row in (game.state, *worlds)]
-    shown = [seen_values(each, game.turn, seen) for each in games]
-    assert all(values == shown[0] for values in shown)
-    assert len({str(each.hand((game.turn + 1) % 3)) for each in games}) > 10
-
-
 def test_legal_moves_are_left_out_if_they_are_not_listed():
-    listed, plain = (
-        TextGame(DEFAULT.changed(rules="krypkasino", listed=is_listed), seed=7) for is_listed in (True, False)
-    )
-    assert listed.view.splitlines()[:-1] == plain.view.splitlines()
-    assert listed.view.splitlines()[-1].startswith("Your moves: ")
+    listed, plain = (TextGame(Terms("krypkasino", listed=is_listed), seed=7) for is_listed in (True, False))
+    *lines, moves = listed.view.splitlines()
+    assert (lines, moves[:12]) == (plain.view.splitlines(), "Your moves: ")
     assert listed.values["moves"]
     assert "moves" not in plain.values
 
@@ -94,7 +79,7 @@ def test_legal_moves_are_left_out_if_they_are_not_listed():
 @pytest.mark.parametrize("reward", ["centred", "points", "win", "regret", "adjusted"])
 def test_replies_without_a_legal_move_end_an_episode_below_any_legal_return(reward):
     terms = Terms("mini-low", opponents="random", reward=reward, tries=2, judge="search(worlds=2)")
-    text = TextGame(terms, 7)
+    text, paid = TextGame(terms, 7), []
     assert text.answer("pass") == ("", text.answer("pass").fault, 0.0)
     assert text.over
     assert text.tallies[1].paid == 0
@@ -102,7 +87,8 @@ def test_replies_without_a_legal_move_end_an_episode_below_any_legal_return(rewa
         other = TextGame(terms, seed)
         while not other.over:
             other.answer(str(other.game.legal_moves()[-1]))
-        assert other.tallies[0].paid > text.tallies[0].paid
+        paid.append(other.tallies[0].paid)
+    assert min(paid) > text.tallies[0].paid
 
 
 def test_regret_pays_what_each_move_gives_away_and_adjusted_takes_luck_out():

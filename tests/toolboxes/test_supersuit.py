@@ -1,10 +1,9 @@
 """SuperSuit: which of its wrappers take the environments, and what they do to a game."""
 
-import gymnasium
 import numpy as np
 import supersuit as ss
 
-from krypenv import Rules, krypkasino_v0
+from krypenv import krypkasino_v0
 
 ENV = krypkasino_v0.env(variant="mini-low")
 
@@ -38,13 +37,3 @@ def test_observations_alone_take_the_wrappers_of_boxes():
     np.testing.assert_array_equal(stacked[2][:size], plain[0])  # what the seat saw last, two turns before
     told = play(ss.agent_indicator_v0(ss.pad_observations_v0(vectors(ENV))))
     np.testing.assert_array_equal([seen[size:] > 0 for seen in told[:2]], [[True, False], [False, True]])
-
-
-def test_one_seat_takes_the_wrappers_of_gymnasium():
-    wrapped = ss.frame_stack_v1(ss.dtype_v0(gymnasium.make("Krypkasino-v0"), np.float32), 2)
-    observation, info = wrapped.reset(seed=1)
-    size = Rules.preset("krypkasino").observation_size
-    assert observation.shape == wrapped.observation_space.shape == (2 * size,)
-    assert info["action_mask"].any()
-    observation, *_ = wrapped.step(int(np.flatnonzero(info["action_mask"])[0]))
-    assert observation.dtype == np.float32
