@@ -111,21 +111,31 @@ def _as_names(names: Any) -> Any:
 
 
 class Terms(BaseModel):
-    """How a learner is seated, shown the game and paid; plain values, which raise ValueError if they are wrong."""
+    """How a learner is seated, shown the game and paid; plain values.
+
+    Args:
+        rules: rules or their text; "random" draws others for each episode, which nobody has read.
+        seat: the learner's seat, or "all".
+        opponents: agents by name, or by the levels "first_steps", "even", "hard" and "champion"; of several, one is
+            drawn for each other seat.
+        listed: list the legal moves.
+        tries: replies without a legal move that end the episode.
+        reward: "centred", "points" or "win" at the end; "adjusted", the first with luck taken out; "regret", minus the
+            points that each move gives away.
+        judge: the agent that values moves for "regret".
+
+    Raises ValueError in one sentence for wrong values.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    #: their text; "random" draws others for each episode, which nobody has read
     rules: Annotated[str, BeforeValidator(_as_text)] = "krypkasino players=2"
-    seat: int | Literal["all"] = 0  #: the learner's
-    #: agents by name, or by the levels "first_steps", "even", "hard" and "champion"; one is drawn for each other seat
+    seat: int | Literal["all"] = 0
     opponents: Annotated[tuple[str, ...], BeforeValidator(_as_names), Field(min_length=1)] = ("greedy",)
-    listed: bool = True  #: list the legal moves
-    tries: int = Field(3, ge=1, le=100)  #: replies without a legal move that end the episode
-    #: "centred", "points" or "win" at the end; "adjusted", the first with luck taken out; "regret", minus the points
-    #: that each move gives away
+    listed: bool = True
+    tries: int = Field(3, ge=1, le=100)
     reward: Literal["centred", "points", "win", "adjusted", "regret"] = "centred"
-    judge: str = "search(worlds=30)"  #: the agent that values moves for "regret"
+    judge: str = "search(worlds=30)"
 
     def __init__(self, rules: Any = None, **fields: Any) -> None:
         try:
