@@ -45,7 +45,7 @@ def test_it_plays_whole_games_as_the_program_says(text, monkeypatch):
     gain, rules = runpy.run_path(str(FEWEST_POINTS))["gain"], Rules.parse(text)
     best = max if rules.goal == "high" else min
     agent = agents.make(of_command(FEWEST_POINTS), rules)
-    seeds = row_seeds(5, 2 if rules.capture == "optional" else 4)
+    seeds = row_seeds(5, 2)
     engine = Engine(rules, len(seeds), seeds)
     left = np.arange(len(seeds))
     while len(left):

@@ -16,15 +16,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.small_files import model, scratch
 
 from krypenv import Engine, Rules, agents, engine as engine_module
 from krypenv.agents import oracle, scripted
+from krypenv.agents.champion import MODELS
 from krypenv.agents.neural import learned
 from krypenv.agents.search import sampler
 from krypenv.runtime import threads
 from krypenv.runtime.threads import Lock, count_threads, cut, share
 
+TWO = str(MODELS / "two")
 MAIN, BUILDING, SMALL = (Rules.preset(name) for name in ("krypkasino", "mulle-glimne", "mini-low"))
 
 # ---------------------------------------------------------------------- parts of one call
@@ -124,19 +125,11 @@ def test_numba_keeps_to_a_quota() -> None:
 # ---------------------------------------------------------------------- agents: their calls take turns
 
 CHECKS = [(module, "check_decisions") for module in (scripted, sampler, learned, oracle)]
-AGENTS = {
-    **dict.fromkeys(("random", "greedy", "tactician", "oracle-hand", "oracle-deck", "champion(worlds=0)"), MAIN),
-    **{f"{name}(worlds=2)": MAIN for name in ("rollout", "ismcts", "search", "champion")},
-    "search(worlds=2, threads=2)": MAIN, "learned": SMALL, "guided": SMALL,
-}  # fmt: skip
-
-
-def made(spec: str, rules: Rules) -> Any:
-    """The agent that a string names; a bare `learned` or `guided` plays a small network."""
-    if spec in ("learned", "guided"):
-        model()
-        spec = f"{spec}(model={str(scratch() / 'model')!r})"
-    return agents.make(spec, rules, seed=3)
+AGENTS = [
+    "random", "greedy", "tactician", "oracle-hand", "oracle-deck", "champion(worlds=0)", f"learned(model={TWO!r})",
+    *(f"{name}(worlds=2)" for name in ("rollout", "ismcts", "search", "champion")), "search(worlds=2, threads=2)",
+    f"guided(model={TWO!r}, worlds=2)",
+]  # fmt: skip
 
 
 def asking(agent: Any) -> Callable[[], np.ndarray]:
@@ -149,11 +142,11 @@ def asking(agent: Any) -> Callable[[], np.ndarray]:
     return lambda: agent.act(engine.observation, engine.action_mask)
 
 
-@pytest.mark.parametrize(("spec", "rules"), [*AGENTS.items(), ("tactician", BUILDING)], ids=str)
+@pytest.mark.parametrize(("spec", "rules"), [*((spec, MAIN) for spec in AGENTS), ("tactician", BUILDING)], ids=str)
 def test_calls_of_an_agent_take_turns_and_a_copy_has_a_turn_of_its_own(
     monkeypatch: pytest.MonkeyPatch, spec: str, rules: Rules
 ) -> None:
-    agent = made(spec, rules)
+    agent = agents.make(spec, rules, seed=3)
     ask, twins = asking(agent), [copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))]
     ask()  # compiles
     answers: list[np.ndarray] = []
