@@ -40,6 +40,12 @@ class Values(NamedTuple):
     worlds: int  # number of worlds behind each margin; 1 if nothing is hidden
     was_cut: bool  # the agent left out some that might be better
 
+    @property
+    def advised(self) -> list[MoveValue]:
+        """The moves of a hint: the agent's choice, and the best others."""
+        first = self.values[self.preferred]
+        return [first, *(each for each in self.values if each is not first)][:MOST_ADVISED]
+
 
 def gives_values(agent: Any) -> bool:
     """Test whether an agent can value the moves of one seat's observation."""

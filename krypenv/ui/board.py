@@ -6,6 +6,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from rich.console import Console, RenderableType
@@ -245,9 +246,7 @@ class Board(Screen):
 
 def _side_by_side(first: list[Line], width: int, second: list[Line]) -> list[Line]:
     """Join two columns line by line; the first one is `width` wide."""
-    lines = []
-    for at in range(max(len(first), len(second))):
-        left = first[at] if at < len(first) else []
-        right = second[at] if at < len(second) else []
-        lines.append([*Segment.adjust_line_length(left, width + _GAP), *right] if right else left)
-    return lines
+    return [
+        [*Segment.adjust_line_length(left, width + _GAP), *right] if right else left
+        for left, right in zip_longest(first, second, fillvalue=Line())
+    ]

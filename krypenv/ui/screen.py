@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from krypenv.advice.estimates import plus_minus
-from krypenv.advice.values import MOST_ADVISED, Values
+from krypenv.advice.values import Values
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.ui.choices import MOST_LISTED, Choices
@@ -180,10 +180,9 @@ class Screen:
 
     def values(self, game: Game, agent: str, values: Values) -> None:
         """Write a table of an agent's best moves with their margins, the one that it prefers first."""
-        say, best = self.narrator.say, list(values.values)
-        best.insert(0, best.pop(values.preferred))
+        say = self.narrator.say
         rows = [(say("hint.head", agent=agent), say("hint.margin"), say("hint.sweeps"))]
-        for value in best[:MOST_ADVISED]:
+        for value in values.advised:
             move, _ = self.narrator.choice(game, Move.parse(value.move))
             rows.append((f"  {move}", plus_minus(value.margin, "+"), f"{value.sets_up:.0%}"))
         wide = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -48,13 +48,19 @@ def players_in(game: Game) -> list[str]:
     return players if all(players) else []
 
 
-def moves_back(game: Game, seat: int) -> int:
-    """Return how many moves there are from a seat's last one on; 0 if it has made none."""
+def take_back(game: Game, seat: int) -> bool:
+    """Take back a seat's last move and all after it; return whether there was one."""
     twin, seats = game.rewound(), []
     for move in game.moves:
         seats.append(twin.turn)
         twin.push(move)
-    return seats[::-1].index(seat) + 1 if seat in seats else 0
+    if seat not in seats:
+        return False
+    while game.pending:
+        game.pop()
+    for _ in range(seats[::-1].index(seat) + 1):
+        game.pop()
+    return True
 
 
 def people_of(players: Sequence[str]) -> list[int]:

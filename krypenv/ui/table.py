@@ -15,7 +15,7 @@ from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
 from krypenv.ui.narrator.words import starting
-from krypenv.ui.seats import PERSON, moves_back, names_of, players_at, tags_of
+from krypenv.ui.seats import PERSON, names_of, players_at, tags_of, take_back
 
 SWEEP_WORLDS = 200  # in which it is counted how often the next seat sweeps
 
@@ -79,13 +79,7 @@ class Table:
 
     def undo(self) -> bool:
         """Take back the person's last move and all after it; return whether there was one."""
-        back = moves_back(self.game, self.seat)
-        if back:
-            while self.game.pending:
-                self.game.pop()
-        for _ in range(back):
-            self.game.pop()
-        return back > 0
+        return take_back(self.game, self.seat)
 
     def hint(self, spec: str) -> Values | Move:
         """Return what the person's moves are worth by an agent, or its move if it values none."""

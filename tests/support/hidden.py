@@ -113,7 +113,7 @@ class Whole:
         self.agents, self.reports, self.events = Scripted(decisions, self._chance), [], []
         self.hosted = Hosted(game, players, "search(worlds=4)", Kept())
         self._table = Pages(lambda _: self.hosted, KEYS, self.agents, 0.0, report=self.reports.append)
-        self._table._hosted, self._table._is_ready = self.hosted, True
+        self._table.hosted, self._table._is_ready = self.hosted, True
         noting = (*self.hosted.people, None) if noting is None else noting
         self.pages = {seat: Noting(seat, self._table, seat in noting) for seat in (*self.hosted.people, None)}
         self._table._pages += self.pages.values()

@@ -14,7 +14,7 @@ from krypenv import Game, Rules
 from krypenv.agents.champion import MODELS
 from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
 from krypenv.training.evaluation.analysis.comments import annotate, print_luck, print_position, print_record
-from krypenv.ui.study.steps import read_record
+from krypenv.ui.study.steps import read_study
 
 ANALYSES = TESTS / "training" / "analyses"
 # The last cards of a game of two: 2C creeps and leaves 2 and 4 of a sum that only 6D takes, a sweep that pays 10.
@@ -217,7 +217,7 @@ def test_the_record_reads_back_as_the_same_game_with_its_own_comments():
         assert twin.comments[number].startswith(f"{text}; ")
     assert list(game.tags) == ["Event"]  # the game itself is left as it was
     assert annotate(twin, analysis) == record  # what is said already is not said again
-    assert read_record(record).comments == twin.comments
+    assert read_study(record).comments == twin.comments
 
 
 # ---------------------------------------------------------------------- the command

@@ -18,7 +18,6 @@ from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
-from support.commands import krypenv
 from support.places import TESTS
 from support.terminals import ANSI, krypenv_in_a_terminal
 
@@ -110,11 +109,3 @@ def test_only_a_terminal_with_colours_is_drawn_in_place(environment, monkeypatch
     console = Console(file=io.StringIO(), force_terminal=True, _environ=environment)
     assert stays_in_place(console) == (environment == {"TERM": "xterm"})
     assert not stays_in_place(Console(file=io.StringIO(), _environ=environment)), "nobody sits at a file"
-
-
-def test_through_a_pipe_it_is_written_line_by_line():
-    shown = krypenv(*ALONE, typed="1\nq\n", columns=120).stdout
-    assert "\x1b" not in shown
-    assert max(map(len, shown.splitlines())) <= 120
-    assert "Piles" not in shown
-    assert shown.count("You played") == 1

@@ -95,11 +95,11 @@ def test_a_game_that_was_ended_by_agreement_is_studied_and_what_is_tried_in_it_g
             with page(client, KEYS.seats[seat]) as one:
                 one.ask("end")
                 one.until(lambda told, seat=seat: seat in told["enders"])
-        for seat, key in ((None, KEYS.watch), (1, KEYS.seats[1])):
+        for seat, key in ((None, KEYS.watch), (0, KEYS.seats[0]), (1, KEYS.seats[1])):
             with visit(client, key) as other:
                 told = other.open()
                 assert told["seat"] == seat
-                assert [name == "You" for name in told["names"]] == [False, seat == 1]
+                assert [name == "You" for name in told["names"]] == [seat == 0, seat == 1]
         told = study.open()
         assert (told["over"], told["line"], len(told["steps"])) == (True, False, 2)
         assert told["result"].startswith("The game was ended by agreement. ")

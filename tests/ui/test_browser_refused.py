@@ -214,8 +214,9 @@ def test_keys_are_kept_for_their_owner_alone(tmp_path):
     assert keys.seat(keys.seats[2], [0, 2]) == 2
     assert keys.seat(keys.watch, [0, 2]) is None
     for key in ("", keys.seats[1], keys.watch[:-1]):
-        with pytest.raises(LookupError):
-            keys.seat(key, [0, 2])
+        for asked in (keys, keys._replace(is_open=True)):
+            with pytest.raises(LookupError):
+                asked.seat(key, [0, 2])
 
 
 def test_keys_that_others_may_know_or_that_are_none_are_refused(tmp_path, monkeypatch):
@@ -236,13 +237,3 @@ def test_keys_that_others_may_know_or_that_are_none_are_refused(tmp_path, monkey
     monkeypatch.setattr("os.geteuid", lambda: path.stat().st_uid + 1)
     with refused:
         Keys.kept(path, is_open=False)
-
-
-def test_a_page_without_a_key_gets_the_seat_of_who_plays_alone_and_no_other():
-    closed = KEYS._replace(is_open=False)
-    assert (KEYS.seat("", [1]), KEYS.seat("", [])) == (1, None)
-    for keys, people in ((KEYS, [0, 1]), (closed, [1])):
-        with pytest.raises(LookupError):
-            keys.seat("", people)
-    assert [KEYS.opens(key) for key in ("", "guess")] == [True, False]
-    assert [closed.opens(key) for key in ("", KEYS.watch)] == [False, True]

@@ -160,7 +160,7 @@ async def test_the_pace_is_a_pause_between_moves_and_a_forced_move_comes_no_soon
     monkeypatch.setattr(pace_room, "time", SimpleNamespace(monotonic=lambda: clock.now))
     pace = Pace(0.2)
     for name, pause in (("slow", 0.5), ("normal", 0.2), ("fast", 0.05)):
-        pace.set(name)
+        pace.name = name
         assert await lasts(pace.rest()) == pause
     assert [await lasts(pace.awaited(1, sleep(seconds))) for seconds in (0.4, 0.3, 0.0, 0.0)] == [0.4, 0.3, 0.3, 0.3]
     assert await lasts(pace.awaited(0, sleep(0.0))) == 0.05, "each seat has its own"
@@ -230,7 +230,7 @@ async def test_agents_decide_and_advise_in_a_process_of_their_own():
         with pytest.raises(AgentFailed, match="raised ValueError: unknown agent 'nobody'"):
             await thinker.advise(typed("nobody"), game)
         await thinker.prepare_advice("search(worlds=2)", 0, game.rules)
-        assert {each.move for each in (await thinker.advise("search(worlds=2)", game)).moves} <= legal
+        assert {each.move for each in (await thinker.advise("search(worlds=2)", game)).values} <= legal
     finally:
         thinker.close()
 

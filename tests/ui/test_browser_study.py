@@ -13,17 +13,15 @@ from starlette.testclient import TestClient
 from support.commands import krypenv
 from support.places import TESTS
 from support.studies import ANALYST, LAST, played, studying, visit
-from support.tables import ADDRESS, KEYS, Here, Kept, hosted, page, serving
+from support.tables import ADDRESS, hosted, page, serving
 
 from krypenv import Game, Rules
 from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
-from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.thinking import Thinker
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.seats import PERSON
-from krypenv.ui.study.challenge import play_again
-from krypenv.ui.study.steps import any_move, at_step, margins_of
+from krypenv.ui.study.steps import any_move, at_step, margins_of, play_again
 
 # ---------------------------------------------------------------------- games
 
@@ -195,35 +193,20 @@ def test_there_is_no_challenge_where_the_others_can_not_play_once_more(visitor):
         assert visitor.read("say")["say"].startswith("The others would have to play once more")
 
 
-def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path, visitor):
-    made = tmp_path / "made"
-    for agent in (f"process(command='touch {made}')", "os:system", "oracle-hand", "nobody"):
-        visitor.open(played("mini-double", players=(PERSON, agent)).record())
-        visitor.send(do="challenge")
-        while (told := visitor.socket.receive_json())["type"] != "failed":
-            assert told["type"] != "challenge"
-        assert told["say"] == "Search can't go on."
+def test_what_a_record_calls_a_player_is_neither_run_nor_imported(tmp_path):
+    made, reported = tmp_path / "made", []
+    with serving(hosted, studied=ANALYST, report=reported.append) as client, visit(client) as one:
+        for agent in (f"process(command='touch {made}')", "os:system", "oracle-hand", "nobody"):
+            one.open(played("mini-double", players=(PERSON, agent)).record())
+            one.send(do="challenge")
+            while (told := one.socket.receive_json())["type"] != "failed":
+                assert told["type"] != "challenge"
+            assert told["say"] == "Search can't go on."
+            assert reported.pop().startswith("Search: "), "why is said to the host alone"
     assert not made.exists()
 
 
 # ---------------------------------------------------------------------- beside a table, and alone
-
-
-class Failing(Here):
-    """Agents that can value no move."""
-
-    async def work(self, function, *arguments):
-        if function is ANALYST.examine:
-            raise ValueError("no idea")
-        return await super().work(function, *arguments)
-
-
-def test_an_agent_that_fails_is_told_in_a_sentence():
-    reported = []
-    with serving(hosted, thinker=Failing(), studied=ANALYST, report=reported.append) as client, visit(client) as one:
-        one.open(played(seed=8).record())
-        assert one.read("failed")["say"] == "Search can't go on."
-    assert reported == ["Search: no idea"]
 
 
 def endless(game, move, agent):
@@ -244,17 +227,6 @@ def test_a_study_without_an_end_holds_up_no_table_and_ends_with_its_page():
         while len(active_children()) > 1:
             assert time.monotonic() < deadline, "the page is gone, and its study goes on"
             time.sleep(0.05)
-
-
-def test_the_seat_of_a_page_is_the_one_that_is_told():
-    players = (PERSON, PERSON)
-    game = played(players=players)
-    with serving(lambda: Hosted(game.copy(), players, "greedy", Kept()), studied=ANALYST) as client:
-        for seat, key in ((0, KEYS.seats[0]), (1, KEYS.seats[1]), (None, KEYS.watch)):
-            with visit(client, key) as one:
-                study = one.open()
-                assert study["seat"] == seat
-                assert [name == "You" for name in study["names"]] == [seat == 0, seat == 1]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from krypenv import Game, Rules
 from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.seats import PERSON
-from krypenv.ui.study.lessons import lessons_in
+from krypenv.ui.study.exercises import lessons_in
 
 pytestmark = pytest.mark.browser
 

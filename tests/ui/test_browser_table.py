@@ -7,9 +7,11 @@ from support.decisions import CHOICE
 from support.tables import Kept, hosted
 
 from krypenv import Game
+from krypenv.advice.estimates import Estimate
+from krypenv.advice.values import MoveValue, Values
+from krypenv.game.moves import Move
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.requests import REQUESTS, Request
-from krypenv.ui.browser.thinking import Advice, Advised
 from krypenv.ui.narrator.texts import CATALOGUES, say
 from krypenv.ui.seats import PERSON
 
@@ -139,8 +141,9 @@ def test_a_game_ends_when_all_people_who_are_not_stood_in_for_agree():
 
 def test_a_hint_tells_the_preferred_move_first_and_that_it_has_not_the_highest_margin():
     table = Hosted(Game.from_position(CHOICE), ALONE, "champion", Kept())
-    moves = (Advised("7C", 1.5, 0.5, 0.3), Advised("8Sx3H5D8C", 2.5, 0.5, 0.0))
-    told = table.hint(0, Advice(moves, is_leaning=True))
+    margins = (("8Sx3H5D8C", (2.5, 2.0, 3.0), 0.0), ("7C", (1.5, 1.0, 2.0), 0.3))
+    moves = (MoveValue(move, Estimate(*margin), Estimate(0, 0, 0), 0, sets_up, 0) for move, margin, sets_up in margins)
+    told = table.hint(0, Values(tuple(moves), 1, 20, False))
     assert told["said"] == (
         "Best: 7♣ creeps. It costs nothing, and in three games of ten the next player must then sweep, which "
         "takes 5 points off you."
@@ -148,4 +151,4 @@ def test_a_hint_tells_the_preferred_move_first_and_that_it_has_not_the_highest_m
     assert told["remark"] == say("en", "hint.prefers", agent="Champion")
     rows = [(row["move"], row["margin"], row["sweeps"], row["text"]) for row in told["rows"]]
     assert rows == [("7C", 1.5, 0.3, "7♣ creeps"), ("8Sx3H5D8C", 2.5, 0.0, "8♠ takes 8♣ 5♦+3♥")]
-    assert table.hint(0, Advice((Advised("7C"),)))["said"] == "Champion advises: 7♣ creeps. It costs nothing."
+    assert table.hint(0, Move("7C"))["said"] == "Champion advises: 7♣ creeps. It costs nothing."

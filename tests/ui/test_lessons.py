@@ -14,8 +14,7 @@ from krypenv import Game
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import LANGUAGES
 from krypenv.ui.study import exercises
-from krypenv.ui.study.exercises import GUIDE, guided_game, possible, told_advice
-from krypenv.ui.study.lessons import FOLDER, lessons_in
+from krypenv.ui.study.exercises import FOLDER, GUIDE, guided_game, lessons_in, possible, told_advice
 
 NAMES = [path.stem.partition("-")[2] for path in sorted(FOLDER.glob("*.json"))]
 LESSONS = dict(zip(NAMES, lessons_in("en"), strict=True))
@@ -86,7 +85,7 @@ def test_what_the_guide_says_in_each_decision_of_the_first_deal_is_as_stored(fil
         for language, said in told.items() if game.turn == 0 else ():
             words = Narrator(game.rules, ["you", "greedy"], 0, language)
             said.append(f"{possible(game, words)} {told_advice(game, words, advice)}".strip())
-        game.push(advice.moves[0].move)
+        game.push(advice.advised[0].move)
     said = "\n".join(["\n".join(each) for each in told.values()]) + "\n"
     file_regression.check(said, encoding="utf-8", fullpath=TESTS / "ui" / "sessions" / "guide.txt")
 

@@ -43,7 +43,7 @@ def test_neither_views_nor_reasons_tell_what_is_hidden(seed):
 
 
 @pytest.mark.parametrize("rules", SOME, ids=str)
-def test_a_view_shows_one_hand_and_every_move_of_whom_it_is_for(rules):
+def test_a_view_shows_one_hand_and_every_move_of_whom_it_is_for_and_of_piles_the_cards_that_swept(rules):
     choices, game = random.Random(1), Game(rules, seed=5)
     narrators = {seat: Narrator(rules, seat=seat) for seat in (None, *range(rules.players))}
     story = Story(narrators[0])
@@ -61,6 +61,8 @@ def test_a_view_shows_one_hand_and_every_move_of_whom_it_is_for(rules):
         for seat, seen in views.items():
             assert seat is None or sorted(seen["hand"], key=parse_card) == game.hand(seat)
             assert seen["table"] == game.table
+            assert [player["swept"] for player in seen["players"]] == swept_in(game)
+            assert [player["taken"] for player in seen["players"]] == [None] * rules.players
             assert [player["cards"] for player in seen["players"]] == [
                 len(game.hand(at)) for at in range(rules.players)
             ]
@@ -81,8 +83,19 @@ def test_a_view_shows_one_hand_and_every_move_of_whom_it_is_for(rules):
     seen = view(game, narrators[0])
     assert seen["turn"] is None
     assert seen["sheet"]["scores"] == game.scores()
+    piles = list(map(game.captured, range(rules.players)))
+    assert [(player["pile"], player["taken"]) for player in seen["players"]] == [(len(pile), pile) for pile in piles]
     assert len([each for each in seen["log"] if each["seat"] is not None]) == len(game.moves)
     assert seen["last"]["text"] == seen["log"][-1]["text"]
+
+
+def swept_in(game):
+    """By seat, the cards that have swept."""
+    twin, found = game.rewound(), [[] for _ in range(game.rules.players)]
+    for move in game.moves:
+        found[twin.turn] += [move.card] * bool(move.sweep)
+        twin.push(move)
+    return found
 
 
 def test_too_many_moves_are_not_listed():
@@ -102,19 +115,3 @@ def test_views_are_as_stored(name, text, moves, file_regression):
         game.push(game.legal_moves()[-1])
     said = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
     file_regression.check(said, encoding="utf-8", fullpath=TESTS / "ui" / "sessions" / f"view-{name}.json")
-
-
-@pytest.mark.parametrize("rules", ["mini-double", "mini-mulle"])
-def test_a_pile_lies_face_down_but_for_the_cards_that_swept_and_is_open_at_the_end(rules):
-    game = Game(Rules.parse(rules), seed=4)
-    words, swept = Narrator(game.rules, seat=0), [[] for _ in range(game.rules.players)]
-    while not game.is_over:
-        for seat, player in enumerate(view(game, words)["players"]):
-            assert (player["taken"], player["swept"]) == (None, swept[seat])
-            assert player["pile"] == len(game.captured(seat))
-        move, seat = game.legal_moves()[-1], game.turn
-        game.push(move)
-        swept[seat] += [move.card] * bool(move.sweep)
-    assert any(swept)
-    for seat, player in enumerate(view(game, words)["players"]):
-        assert (player["taken"], player["swept"]) == (game.captured(seat), swept[seat])

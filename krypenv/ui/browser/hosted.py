@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from krypenv.advice.values import Values
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.words import one_line
 from krypenv.ui.browser.requests import Request
-from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import CATALOGUES, called, check_language, say
 from krypenv.ui.narrator.words import starting
-from krypenv.ui.seats import moves_back, names_of, people_of, tags_of
+from krypenv.ui.seats import names_of, people_of, tags_of, take_back
 from krypenv.ui.study.steps import margins_of
 from krypenv.ui.table import next_of
 from krypenv.ui.view import END, Story, is_over, refusal, view
@@ -114,18 +114,22 @@ class Hosted:
         """What the agent that gives hints is called."""
         return called(self.adviser)
 
-    def hint(self, seat: int, advice: Advice) -> dict[str, Any]:
-        """Return what the agent that gives hints advises a seat, in words and numbers."""
-        words = self._words[seat]
-        best = advice.moves[0]
-        by = self.helper if best.margin is None else ""
-        said = words.advice(self.game, Move.parse(best.move), best.sweeps or 0, by)
-        told = {"by": self.helper, "said": said, "head": words.say("hint.head", agent=self.helper), "remark": ""}
-        if advice.is_leaning:
-            told["remark"] = words.say("hint.prefers", agent=self.helper)
-        rows = [{**each._asdict(), "text": words.choice(self.game, Move.parse(each.move))[0]} for each in advice.moves]
-        return {**told, "legend": words.say("hint.legend"), "rows": rows,
-                "columns": [words.say("hint.margin"), words.say("hint.sweeps")]}  # fmt: skip
+    def hint(self, seat: int, hint: Values | Move) -> dict[str, Any]:
+        """Return what the agent that gives hints advises a seat, in words and numbers; no numbers if it values none."""
+        words, agent = self._words[seat], self.helper
+        if isinstance(hint, Move):
+            said, remark = words.advice(self.game, hint, by=agent), ""
+            rows: list[tuple[Any, ...]] = [(str(hint), None, None, None)]
+        else:
+            best = hint.advised
+            said = words.advice(self.game, Move.parse(best[0].move), best[0].sets_up)
+            remark = words.say("hint.prefers", agent=agent) if hint.preferred else ""
+            rows = [(each.move, each.margin.mean, each.margin.half, each.sets_up) for each in best]
+        keys = ("move", "text", "margin", "half", "sweeps")
+        told = [(move, words.choice(self.game, Move.parse(move))[0], *numbers) for move, *numbers in rows]
+        return {"by": agent, "said": said, "head": words.say("hint.head", agent=agent), "remark": remark,
+                "legend": words.say("hint.legend"), "columns": [words.say("hint.margin"), words.say("hint.sweeps")],
+                "rows": [dict(zip(keys, row, strict=True)) for row in told]}  # fmt: skip
 
     @property
     def finished(self) -> dict[int, Game]:
@@ -188,11 +192,8 @@ class Hosted:
     def _undo(self, seat: int, request: Request) -> str:
         if len(self.people) > 1:
             return self.say("no_undo")
-        back = moves_back(self.game, seat)
-        if not back:
+        if not take_back(self.game, seat):
             return self._words[seat].say("undo.none")
-        for _ in range(back):
-            self.game.pop()
         self.save()
         return ""
 

@@ -21,7 +21,7 @@ class Pace:
         pause: seconds between their moves at a normal pace, so that people see them.
 
     Attributes:
-        name: one of `PACES`.
+        name: one of `PACES`; it may be set.
         is_paused: whether they wait for each step.
     """
 
@@ -30,10 +30,6 @@ class Pace:
         self.name, self.is_paused = "normal", False
         self._news = asyncio.Event()
         self._times: dict[int, deque[float]] = {}  # seconds that a seat's agent has thought, by seat
-
-    def set(self, name: str) -> None:
-        """Go on at another pace."""
-        self.name = name
 
     def pause(self, is_paused: bool) -> None:
         """Have agents wait, or go on."""

@@ -48,6 +48,7 @@ class Pages:
 
     Attributes:
         keys, report: as given.
+        hosted: the game at the table; None until it is there.
         language: of the texts.
     """
 
@@ -67,7 +68,7 @@ class Pages:
         self._saved, self._address, self.language = saved, address, language
         self._load, self.keys, self._thinker = load, keys, thinker
         self._pace, self._begun, self._stop, self.report = Pace(pause), begun, stop, report
-        self._hosted: Hosted | None = None
+        self.hosted: Hosted | None = None
         self._loaded = asyncio.Event()  # the game is there, or a page may choose it
         self._dealt = asyncio.Event()  # the game is there, or will never be
         self._is_watched = asyncio.Event()
@@ -98,7 +99,7 @@ class Pages:
         except (ValueError, OSError, AgentFailed) as error:
             return await self._refuse(error, page)
         self._loaded.set()
-        if hosted and hosted is self._hosted:
+        if hosted and hosted is self.hosted:
             self._is_ready = True
             self.tell_all()
             with contextlib.suppress(AgentFailed):
@@ -127,9 +128,9 @@ class Pages:
 
     def _take(self, hosted: Hosted) -> None:
         """Play this game from now on, in place of the one before."""
-        if self._hosted:
-            hosted.follow(self._hosted)
-        self._hosted, self.language, self._is_ready, self._failed = hosted, hosted.language, False, ""
+        if self.hosted:
+            hosted.follow(self.hosted)
+        self.hosted, self.language, self._is_ready, self._failed = hosted, hosted.language, False, ""
         self._begun(hosted)
         self._loaded.set()
         self._dealt.set()
@@ -147,8 +148,12 @@ class Pages:
         return not self._loaded.is_set() or self._is_beginning
 
     async def end(self) -> None:
-        """Stop whatever is being done."""
+        """Stop whatever is being done, and end the process of the agents."""
         self._thinker.close()
+        await self.stop()
+
+    async def stop(self) -> None:
+        """Stop whatever is being done."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -176,26 +181,21 @@ class Pages:
         place.sit(seat)
         await self._listen(Page(socket, seat, key))
 
-    @property
-    def hosted(self) -> Hosted | None:
-        """The game at the table; None until it is there."""
-        return self._hosted
-
     async def seat_of(self, key: str) -> tuple[Hosted | None, int | None]:
         """Return the game, None while it is chosen, and the seat of a key; raises Refused if the key leads nowhere."""
         await self._loaded.wait()
         if self._ended:
             raise Refused(self._ended)
         try:
-            return self._hosted, self.keys.seat(key, self._hosted.people if self._hosted else ())
+            return self.hosted, self.keys.seat(key, self.hosted.people if self.hosted else ())
         except LookupError:
             raise Refused(_UNKNOWN_KEY) from None
 
     async def _listen(self, page: Page) -> None:
         self._pages.append(page)
         self._is_watched.set()
-        if self._hosted:
-            self._hosted.stand_ins.discard(-1 if page.seat is None else page.seat)
+        if self.hosted:
+            self.hosted.stand_ins.discard(-1 if page.seat is None else page.seat)
             self._greet(page)
         else:
             self._start(self._offer(page, self.language))
@@ -231,12 +231,12 @@ class Pages:
             return page.tell(say=NOT_READ.format(error))
         if found["do"] in CHOOSING:
             return self._choose(page, **found)
-        if self._hosted:
-            self._ask(page, self._hosted, Request(**found))
+        if self.hosted:
+            self._ask(page, self.hosted, Request(**found))
 
     def _choose(self, page: Page, do: str, language: str = "", **its: Any) -> None:
         """Have the host choose what is played, or play it."""
-        hosted = self._hosted
+        hosted = self.hosted
         language = language if language in LANGUAGES else self.language
         if not self.keys.is_host(page.key, hosted.people if hosted else ()):
             page.tell(say=say(self.language, "only_host"))
@@ -277,7 +277,7 @@ class Pages:
         if not hosted.leads(page.seat):
             return page.tell(say=hosted.say("only_watching"))
         if request.do == "pace":
-            self._pace.set(request.pace)
+            self._pace.name = request.pace
         elif hosted.people:
             return page.tell(say=hosted.say("no_pause"))
         elif request.do == "pause":
@@ -295,7 +295,7 @@ class Pages:
                 page.tell(**more)
 
     def _message(self, page: Page) -> dict[str, Any]:
-        hosted, seat = self._hosted, page.seat
+        hosted, seat = self.hosted, page.seat
         if page.chooses or hosted is None:
             return {"type": "start", "key": self.keys.host, "begun": hosted is not None, "now": _played(hosted)}
         is_host = self.keys.is_host(page.key, hosted.people)
@@ -347,11 +347,11 @@ class Pages:
             self._playing = self._start(self._play_agents())
 
     async def _play_agents(self) -> None:
-        while (hosted := self._hosted) and (seat := hosted.thinker) is not None and not self._failed:
+        while (hosted := self.hosted) and (seat := hosted.thinker) is not None and not self._failed:
             state = hosted, hosted.edit, seat
 
             def is_wanted(state: tuple = state) -> bool:  # or a person has taken a move back, or has come back
-                return state == (self._hosted, state[0].edit, state[0].thinker)
+                return state == (self.hosted, state[0].edit, state[0].thinker)
 
             if not hosted.people:
                 await self._is_watched.wait()
@@ -374,7 +374,7 @@ class Pages:
             except AgentFailed as error:
                 page.tell(say=self._told_of(hosted.helper, error, hosted))
                 continue
-            if (hosted, edit) == (self._hosted, hosted.edit):
+            if (hosted, edit) == (self.hosted, hosted.edit):
                 page.tell(hint=hosted.hint(game.turn, advice))
 
     def _told_of(self, who: str, error: Exception, hosted: Hosted) -> str:

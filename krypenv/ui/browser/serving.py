@@ -10,7 +10,6 @@ import re
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
 
 import uvicorn
 from starlette.applications import Starlette
@@ -111,22 +110,12 @@ class Serving:
 
     def run(self, app: Starlette, listening: socket.socket, opened: str = "") -> None:
         """Serve until Ctrl-C, and open a link in the browser; raises ValueError with the reason of `stop`."""
-        self._server = _Announcing(config_of(app), lambda: open_soon(opened) if opened else None)
+        self._server = uvicorn.Server(config_of(app))
+        if opened:
+            open_soon(opened)  # what comes before the server runs waits at the socket
         self._server.run(sockets=[listening])
         if self._reason:
             raise ValueError(self._reason)
-
-
-class _Announcing(uvicorn.Server):
-    """A server that says when it serves."""
-
-    def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._tell = tell
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._tell()
 
 
 def open_soon(address: str) -> None:

@@ -89,25 +89,15 @@ class Page:
 async def in_a_thread(work: Callable[[], Result]) -> Result:
     """Return what work gives in a thread for which nobody waits when the server is stopped."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-
-    def tell(result: Any, error: BaseException | None) -> None:
-        if done.cancelled():
-            return
-        if error:
-            done.set_exception(error)
-        else:
-            done.set_result(result)
+    done: asyncio.Future[Result] = loop.create_future()
 
     def run() -> None:
-        result, error = None, None
         try:
-            result = work()
-        except Exception as raised:
-            error = raised
+            tell = partial(done.set_result, work())
+        except Exception as error:
+            tell = partial(done.set_exception, error)
         with contextlib.suppress(RuntimeError):  # the server is stopped
-            loop.call_soon_threadsafe(tell, result, error)
+            loop.call_soon_threadsafe(lambda: None if done.cancelled() else tell())
 
     threading.Thread(target=run, daemon=True).start()
-    result: Result = await done
-    return result
+    return await done

@@ -9,14 +9,16 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krypenv.inputs.words import describe_error
 from krypenv.runtime.workers import WORKERS, belong_to_parent, end_pool
 
 if TYPE_CHECKING:
+    from krypenv.advice.values import Values
     from krypenv.agents.base import Agent
     from krypenv.game.game import Game
+    from krypenv.game.moves import Move
     from krypenv.rules import Rules
 
 YIELDING = 5  # by how much agents yield to servers, which answer clicks
@@ -25,22 +27,6 @@ Spec = str  # an agent's name, as `krypenv.agents.make` reads it
 
 class AgentFailed(Exception):
     """An agent can't play; the message continues its name."""
-
-
-class Advised(NamedTuple):
-    """A move that an agent advises, and what it is worth; None where the agent values no moves."""
-
-    move: str  # as records write it
-    margin: float | None = None  # how far its side would be ahead at the end, in points
-    half: float | None = None  # half of the margin's 95% interval; None too where nothing is hidden
-    sweeps: float | None = None  # how likely the next seat sweeps
-
-
-class Advice(NamedTuple):
-    """The move that an agent would make, and the best others."""
-
-    moves: tuple[Advised, ...]
-    is_leaning: bool = False  # whether another move has a higher margin than the first, and its network prefers this
 
 
 class Thinker:
@@ -69,10 +55,10 @@ class Thinker:
         """Have an agent value moves once, which compiles; what goes wrong is told to who asks for a hint."""
         await self.work(_prepare_advice, spec, rules, self._seed, seat)
 
-    async def advise(self, spec: Spec, game: Game) -> Advice:
-        """Return what an agent advises the seat to act; raises AgentFailed with the reason if it can't."""
-        advice: Advice = await self.work(_advise, spec, game)
-        return advice
+    async def advise(self, spec: Spec, game: Game) -> Values | Move:
+        """Return what an agent advises the seat to act, as `hint_of` does; raises AgentFailed if it can't."""
+        hint: Values | Move = await self.work(_advise, spec, game)
+        return hint
 
     def close(self) -> None:
         """End the process, whatever it does."""
@@ -133,20 +119,12 @@ def _decide(spec: Spec, seed: int, seat: int, game: Game) -> str:
         raise AgentFailed(describe_error(error)) from None
 
 
-def _advise(spec: Spec, game: Game) -> Advice:
+def _advise(spec: Spec, game: Game) -> Values | Move:
     """Return what an agent advises in a game; raises AgentFailed with the reason if it can't."""
-    from krypenv.advice.values import MOST_ADVISED
-    from krypenv.game.moves import Move
     from krypenv.ui.table import hint_of
 
     try:
-        hint = hint_of(game, spec)
-        if isinstance(hint, Move):
-            return Advice((Advised(str(hint)),))
-        best = list(hint.values)
-        best.insert(0, best.pop(hint.preferred))
-        moves = (Advised(each.move, each.margin.mean, each.margin.half, each.sets_up) for each in best[:MOST_ADVISED])
-        return Advice(tuple(moves), hint.preferred > 0)
+        return hint_of(game, spec)
     except Exception as error:
         raise AgentFailed(describe_error(error)) from None
 

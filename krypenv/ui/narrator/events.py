@@ -61,13 +61,18 @@ def _capture(words: Words, before: Game, game: Game, seat: int, move: Move, tens
     who = starting(words.who(seat))
     if not move.takes and not move.builds:
         return [words.say(f"{tense}.stay", who=who, card=words.card(move.card))]
-    made = [words.say("made.mulle")] * (game.mulles(seat) - before.mulles(seat))
-    made += [words.say(f"made.{('sweep', 'double')[move.sweep - 1]}")] * bool(move.sweep)
-    ending = words.say("play.made", made=words.listed(made)) if made else ""
+    ending = made_by(words, before, game, seat, move)
     what = what_is_taken(words, before, seat, move)
     sentences = [words.say(f"{tense}.take", who=who, card=words.card(move.card), what=what, made=ending)]
     is_void = move.sweep and game.counted_sweeps(seat) == before.counted_sweeps(seat)
     return sentences + [words.say("play.void")] * bool(is_void)
+
+
+def made_by(words: Words, before: Game, game: Game, seat: int, move: Move) -> str:
+    """Tell at the end of a clause that a play makes mulles or a sweep; empty if neither."""
+    made = [words.say("made.mulle")] * (game.mulles(seat) - before.mulles(seat))
+    made += [words.say(f"made.{('sweep', 'double')[move.sweep - 1]}")] * bool(move.sweep)
+    return words.say("play.made", made=words.listed(made)) if made else ""
 
 
 def what_is_taken(words: Words, before: Game, seat: int, move: Move) -> str:

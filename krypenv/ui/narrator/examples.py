@@ -206,20 +206,21 @@ def _building(words: Words, game: Game) -> list[str]:
 
 def _mulle(words: Words, game: Game) -> list[str]:
     """Show a mulle."""
-    for move in game.legal_moves():
-        twin = game.copy()
-        twin.push(move)
-        if twin.mulles(0) > game.mulles(0):
-            return [tell_trial(words, game, twin)]
-    return []
+    return _first(words, game, lambda twin, _: twin.mulles(0) > game.mulles(0))
 
 
 def _sweep(words: Words, count: int, game: Game) -> list[str]:
     """Show a single or a double sweep that counts."""
+    is_free = not words.rules.sweep_points
+    return _first(words, game, lambda twin, move: move.sweep == count and (is_free or twin.counted_sweeps(0) > 0))
+
+
+def _first(words: Words, game: Game, shows: Callable[[Game, Move], bool]) -> list[str]:
+    """Tell the first move that shows something."""
     for move in game.legal_moves():
         twin = game.copy()
         twin.push(move)
-        if move.sweep == count and (twin.counted_sweeps(0) or not words.rules.sweep_points):
+        if shows(twin, move):
             return [tell_trial(words, game, twin)]
     return []
 

@@ -7,7 +7,7 @@ from typing import Any
 from krypenv.cards import parse_card
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.ui.narrator.events import gains_clause
+from krypenv.ui.narrator.events import gains_clause, made_by
 from krypenv.ui.narrator.words import Words, signed, starting
 
 GROUPS = ("take", "build", "leave")
@@ -48,10 +48,8 @@ def tell_choice(words: Words, game: Game, move: Move) -> tuple[str, str]:
     """Tell a legal move in a few words, and what it is worth to its seat at once, with a sign: plus is good."""
     twin, seat = game.copy(), game.turn
     twin.push(move)
-    made = [words.say("made.mulle")] * (twin.mulles(seat) - game.mulles(seat))
-    made += [words.say(f"made.{('sweep', 'double')[move.sweep - 1]}")] * bool(move.sweep)
-    ending = words.say("play.made", made=words.listed(made)) if made else ""
-    return tell_move(words, move) + ending, signed(words.worth(twin.scores()[seat] - game.scores()[seat]))
+    told = tell_move(words, move) + made_by(words, game, twin, seat, move)
+    return told, signed(words.worth(twin.scores()[seat] - game.scores()[seat]))
 
 
 def tell_move(words: Words, move: Move) -> str:

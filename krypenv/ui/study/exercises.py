@@ -1,25 +1,77 @@
 """What a learner plays: the positions of the lessons one by one, then a game with a guide beside its first deal.
 
+A lesson is a file of data in `positions/`: a small position that teaches by being played.
 The guide says what is possible, what an agent would do, and why, in a few sentences.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from krypenv.advice.values import Values
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
+from krypenv.inputs import schema
+from krypenv.inputs.files import read_json
 from krypenv.rules import Rules
 from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.browser.requests import Request
-from krypenv.ui.browser.thinking import Advice
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.seats import PERSON
-from krypenv.ui.study.lessons import OTHER, lessons_in
 
 GUIDE = "search(worlds=60)"
 OPPONENT = "greedy"
 SEED = 5  # of a deal in which much can be learned
+FOLDER = Path(__file__).parent / "positions"
+OTHER = "Kim"  # what the texts call the other player
+_TEXTS = schema.a_record(
+    {
+        "title": schema.Line,
+        "task": schema.Line,
+        "right": schema.Line,
+        "wrong": dict[schema.Line, schema.Line],
+    },
+    more=False,
+)
+_LESSON = schema.a_record(
+    {
+        "position": schema.Line,
+        "accept": schema.a_list(schema.Line, 1, 10),
+        "then": schema.a_list(schema.Line, 0, 10),
+        "en": _TEXTS,
+        "sv": _TEXTS,
+    },
+    more=False,
+)
+
+
+class Lesson(NamedTuple):
+    """A position and what is to be done in it, in one language."""
+
+    position: str  # the first seat is the learner's, and to play
+    accept: tuple[str, ...]  # the moves that solve it
+    then: tuple[str, ...]  # the moves that follow, which show what it was good for
+    title: str
+    task: str
+    right: str  # what is said once it is solved
+    wrong: dict[str, str]  # what is said of each other legal move
+
+    def game(self) -> Game:
+        """Return the position."""
+        return Game.from_position(self.position)
+
+
+@cache
+def lessons_in(language: str) -> tuple[Lesson, ...]:
+    """Return all lessons in their order."""
+    found = []
+    for path in sorted(FOLDER.glob("*.json")):
+        data = read_json(path)
+        schema.check(_LESSON, data, path.name)
+        found.append(Lesson(data["position"], tuple(data["accept"]), tuple(data["then"]), **data[language]))
+    return tuple(found)
 
 
 class Exercise(Hosted):
@@ -78,7 +130,7 @@ class Exercise(Hosted):
         game = self.game
         return self.is_guided and not game.is_over and game.turn == 0 and game.deal_number == 1
 
-    def hear(self, advice: Advice) -> None:
+    def hear(self, advice: Values) -> None:
         """Take the guide's advice for the decision that the page shows."""
         self._said = told_advice(self.game, self._words[0], advice)
 
@@ -154,13 +206,13 @@ def possible(game: Game, words: Narrator) -> str:
     return words.say("guide.some", cards=words.cards(taking), others=words.cards(staying))
 
 
-def told_advice(game: Game, words: Narrator, advice: Advice) -> str:
+def told_advice(game: Game, words: Narrator, advice: Values) -> str:
     """Tell what the guide would do, and what that is good for."""
-    best = advice.moves[0]
+    best = advice.advised[0]
     move = Move.parse(best.move)
     text, worth = words.choice(game, move)
-    if len(advice.moves) == 1:
+    if len(advice.values) == 1:
         return words.say("hint.only", move=text)
-    said = words.advice(game, move, best.sweeps or 0)
+    said = words.advice(game, move, best.sets_up)
     is_dear = worth.startswith("-") and not move.sweep
     return f"{said} {words.say('hint.dear')}" if is_dear else said

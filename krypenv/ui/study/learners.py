@@ -53,7 +53,7 @@ class Lessons:
         try:
             await learner.welcome(socket)
         finally:
-            await learner.end()
+            await learner.stop()  # the agents go on thinking for others
 
 
 class Learner(Pages):
@@ -61,7 +61,7 @@ class Learner(Pages):
 
     Args:
         language: of all texts.
-        thinker: where agents think; it is left as it is in the end.
+        thinker: where agents think.
         pause: seconds between the moves of agents.
         report: called with what goes wrong, for the host alone.
     """
@@ -69,10 +69,7 @@ class Learner(Pages):
     def __init__(
         self, language: str, thinker: Thinker, pause: float = 0.9, report: Callable[[str], object] = id
     ) -> None:
-        super().__init__(
-            self._load_first, Keys.new(is_open=True), _Lent(thinker), pause, report=report, language=language
-        )
-        self._agents = thinker
+        super().__init__(self._load_first, Keys.new(is_open=True), thinker, pause, report=report, language=language)
         self._advising: asyncio.Task[None] | None = None
         self._advised = 0  # the edit of what was last advised
 
@@ -82,7 +79,7 @@ class Learner(Pages):
         return Exercise(0, self.language)
 
     async def _begin(self, choice: Choice | None = None, page: Page | None = None) -> None:
-        self._hosted = await asyncio.to_thread(self._load, None)
+        self.hosted = await asyncio.to_thread(self._load, None)
         self._loaded.set()
         self._is_ready = True
 
@@ -95,8 +92,8 @@ class Learner(Pages):
     def _exercise(self) -> Exercise:
         from krypenv.ui.study.exercises import Exercise
 
-        assert isinstance(self._hosted, Exercise)
-        return self._hosted
+        assert isinstance(self.hosted, Exercise)
+        return self.hosted
 
     def _message(self, page: Page) -> dict[str, Any]:
         return super()._message(page) | {"lesson": self._exercise.told()}
@@ -126,7 +123,7 @@ class Learner(Pages):
     def tell_all(self, **more: Any) -> None:
         """Send the page the view of its seat, and have the guide think if it is to speak."""
         super().tell_all(**more)
-        exercise = self._exercise if self._hosted else None
+        exercise = self._exercise if self.hosted else None
         if exercise and exercise.wants_advice and self._advised != exercise.edit:
             self._advised = exercise.edit
             self._advising = self._start(self._advise(exercise))
@@ -136,21 +133,7 @@ class Learner(Pages):
 
         edit, game = exercise.edit, exercise.game.copy()
         with contextlib.suppress(AgentFailed, ValueError):  # the guide is silent then
-            advice = await self._agents.advise(GUIDE, game)
+            advice: Any = await self._thinker.advise(GUIDE, game)  # values, as of any search
             if edit == exercise.edit:
                 exercise.hear(advice)
                 super().tell_all()
-
-
-class _Lent(Thinker):
-    """Agents that go on thinking for others when this table has ended."""
-
-    def __init__(self, thinker: Thinker) -> None:
-        super().__init__()
-        self._owner = thinker
-
-    async def work(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await self._owner.work(function, *arguments)
-
-    def close(self) -> None:
-        """Leave the agents to their owner."""

@@ -95,7 +95,8 @@ class Studies:
         report: called with what goes wrong, for the host alone.
 
     Attributes:
-        thinker, analyst, report: as given.
+        thinker, analyst, pages, report: as given.
+        language: of the texts.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Studies:
         language: str = "en",
         report: Callable[[str], object] = id,
     ) -> None:
-        self._keys, self._pages, self._load, self._language = keys, pages, load, language
+        self._keys, self.pages, self._load, self.language = keys, pages, load, language
         self.thinker, self.analyst, self.report = thinker, analyst, report
         self._room = Room(MOST_VISITS)
         self._found: dict[str, dict[int, dict[str, Any]]] = {}  # analyses, by record
@@ -119,10 +120,10 @@ class Studies:
 
     async def _enter(self, socket: WebSocket, key: str, place: Place) -> None:
         seat = None
-        if self._pages:
-            _, seat = await self._pages.seat_of(key)
+        if self.pages:
+            _, seat = await self.pages.seat_of(key)
             place.sit(seat)
-            self._language = self._pages.language
+            self.language = self.pages.language
         elif not self._keys.opens(key):
             raise Refused(self.say("study_no_key"))
         with contextlib.closing(_Visit(socket, self, seat)) as visit:
@@ -130,17 +131,7 @@ class Studies:
 
     def say(self, key: str, **parts: Any) -> str:
         """Return a text of the page."""
-        return say(self._language, key, **parts)
-
-    @property
-    def greeting(self) -> dict[str, Any]:
-        """What a page is told first."""
-        return {
-            "type": "hello",
-            "texts": CATALOGUES[self._language],
-            "language": self._language,
-            "table": self._pages is not None,
-        }
+        return say(self.language, key, **parts)
 
     def subject(self, record: str | None, seat: int | None, number: int | None = None) -> _Subject:
         """Return what a page may study: a record, a position, or a game of this table, by default the last one.
@@ -149,7 +140,7 @@ class Studies:
         """
         from krypenv.ui.study.steps import StillPlayed, person_of, read_study
 
-        hosted = self._pages.hosted if self._pages else None
+        hosted = self.pages.hosted if self.pages else None
         try:
             if record is not None:
                 game = read_study(record)
@@ -171,7 +162,7 @@ class Studies:
 
     def games(self, seat: int | None) -> list[tuple[Game, Narrator, dict[str, Any]]]:
         """List the games of this table that are over, each with what a page is told of it."""
-        hosted, found = self._pages.hosted if self._pages else None, []
+        hosted, found = self.pages.hosted if self.pages else None, []
         if hosted:
             for number, game in list(hosted.finished.items())[-MOST_LISTED:]:
                 words = self._words(game, hosted.players, seat)
@@ -182,16 +173,16 @@ class Studies:
     def _words(self, game: Game, players: list[str], seat: int | None) -> Narrator:
         from krypenv.ui.narrator.narrator import Narrator
 
-        names = names_of(players, CATALOGUES[self._language]["player"]) if players else ()
+        names = names_of(players, CATALOGUES[self.language]["player"]) if players else ()
         names = [one_line(name, LONGEST_NAME) for name in names]
-        return Narrator(game.rules, names, seat, self._language)
+        return Narrator(game.rules, names, seat, self.language)
 
     def check_closed(self, game: Game) -> None:
         """Raise Refused for a game that is being played at the table, or for a position that was seen there.
 
         A position is known by what everybody has seen, for an answer must not tell whose hand was guessed right.
         """
-        hosted = self._pages.hosted if self._pages else None
+        hosted = self.pages.hosted if self.pages else None
         if not hosted or hosted.is_over:
             return
         from krypenv.ui.study.steps import seen_in
@@ -243,7 +234,8 @@ class _Visit:
 
     async def listen(self) -> None:
         """Answer what the page asks for, until it is closed."""
-        await self._tell(**self._all.greeting)
+        texts, language = CATALOGUES[self._all.language], self._all.language
+        await self._tell(type="hello", texts=texts, language=language, table=self._all.pages is not None)
         while True:
             text = await received(self._socket)
             try:
@@ -304,8 +296,7 @@ class _Visit:
         await self._show(subject)
 
     async def _show(self, subject: _Subject) -> None:
-        from krypenv.ui.study.challenge import can_challenge
-        from krypenv.ui.study.steps import record_for_pages, shared_moves, study_of
+        from krypenv.ui.study.steps import can_challenge, record_for_pages, shared_moves, study_of
 
         game, words, opened = subject.game, subject.words, subject.opened
         study = await asyncio.to_thread(study_of, game, words, subject.is_line)
@@ -357,8 +348,7 @@ class _Visit:
         return str((await self._thinker.work(luck, game, words.seat or 0, name, whom, words.language))["told"])
 
     async def _play_again(self, subject: _Subject) -> None:
-        from krypenv.ui.study.challenge import can_challenge, compared, play_again
-        from krypenv.ui.study.steps import record_for_pages
+        from krypenv.ui.study.steps import can_challenge, compared, play_again, record_for_pages
 
         if subject.seat is None or not can_challenge(subject.seat, subject.players):
             return await self._tell(type="say", say=self._all.say("challenge_no_agents"))
