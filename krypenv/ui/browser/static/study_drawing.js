@@ -44,6 +44,7 @@ export function drawStudy(state) {
   const isNew = shown !== state.at && here instanceof HTMLElement;
   if (moves) moves.scrollTop = isNew ? here.offsetTop - moves.clientHeight / 2 : (scrolled[0] ?? 0);
   if (values && shown === state.at) values.scrollTop = scrolled[1] ?? 0;
+  if (isNew && state.finding) page.querySelector(".told")?.scrollIntoView({ block: "nearest" });
   shown = state.at;
   refocus(active);
 }
