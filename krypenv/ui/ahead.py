@@ -10,6 +10,7 @@ import hashlib
 import platform
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ class Ahead:
         self._pool: ProcessPoolExecutor | None = None
         self._parts: dict[str, Future[None]] = {}
         work: tuple[tuple[str, Callable[..., None], Any], ...] = (
-            (OTHERS, _decide, tuple(opponents)), (HINT, _advise, helper), (REMARK, _remark, remark)
+            (OTHERS, _warm, tuple(opponents)), (HINT, partial(_warm, helps=True), (helper,)), (REMARK, _remark, remark)
         )  # fmt: skip
         for part, function, of in work:
             mark = mark_of(part, str(rules), str(of if part != REMARK else remark is not None))
@@ -111,21 +112,13 @@ def _compile(mark: Path | None, function: Callable[..., None], rules: Rules, of:
             mark.touch()
 
 
-def _decide(rules: Rules, opponents: Sequence[str]) -> None:
-    for spec in dict.fromkeys(opponents):
-        _warm(rules, spec)
-
-
-def _advise(rules: Rules, helper: str) -> None:
-    _warm(rules, helper, helps=True)
-
-
-def _warm(rules: Rules, spec: str, *, helps: bool = False) -> None:
+def _warm(rules: Rules, specs: Sequence[str], *, helps: bool = False) -> None:
     from krypenv import agents
     from krypenv.ui.table import seated
 
-    if agents.is_known(spec):
-        warm(seated(spec, rules, 0), rules, helps=helps)
+    for spec in dict.fromkeys(specs):
+        if agents.is_known(spec):
+            warm(seated(spec, rules, 0), rules, helps=helps)
 
 
 def _remark(rules: Rules, remark: Remark | None) -> None:

@@ -48,7 +48,9 @@ def test_what_was_compiled_before_takes_no_process(marks):
 def test_it_is_done_with_what_fails_and_leaves_no_mark_of_it(marks, capfd):
     done(MINI, ["oracle-deck", "none/such", "no_module:A"], "nobody", int)  # no table is a number
     assert capfd.readouterr() == ("", "")
-    assert list(marks.iterdir()) == [mark_of(HINT, str(MINI), "nobody")], "nobody is no agent, so there is no hint"
+    assert list(marks.iterdir()) == [mark_of(HINT, str(MINI), str(("nobody",)))], (
+        "nobody is no agent, so there is no hint"
+    )
 
 
 def test_it_ends_when_it_is_closed_and_nobody_waits_for_one_that_was_killed(monkeypatch, marks):

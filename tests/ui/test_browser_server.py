@@ -229,7 +229,7 @@ async def test_agents_decide_and_advise_in_a_process_of_their_own():
             await thinker.decide("greedy", 0, game)
         with pytest.raises(AgentFailed, match="raised ValueError: unknown agent 'nobody'"):
             await thinker.advise(typed("nobody"), game)
-        await thinker.prepare_advice("search(worlds=2)", 0, game.rules)
+        await thinker.prepare(game.rules, {"search(worlds=2)": 0}, helps=True)
         assert {each.move for each in (await thinker.advise("search(worlds=2)", game)).values} <= legal
     finally:
         thinker.close()

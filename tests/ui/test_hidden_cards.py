@@ -64,7 +64,7 @@ async def test_each_agent_of_a_table_has_a_seed_from_which_no_deck_follows(monke
     table.hint("greedy")
     terminal, thinker = list(seeds), Here(7)
     await thinker.prepare(rules, {"random": 0})
-    await thinker.prepare_advice("tactician", 0, rules)
+    await thinker.prepare(rules, {"tactician": 0}, helps=True)
     for seat in range(4):
         await thinker.decide("random", seat, Game(rules, seed=7))
     assert len(set(terminal)) == 4

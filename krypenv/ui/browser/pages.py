@@ -102,8 +102,8 @@ class Pages:
         if hosted and hosted is self.hosted:
             self._is_ready = True
             self.tell_all()
-            with contextlib.suppress(AgentFailed):
-                await self._thinker.prepare_advice(hosted.adviser, hosted.first_seat, hosted.game.rules)
+            with contextlib.suppress(AgentFailed, ValueError):  # what goes wrong is told to who asks for a hint
+                await self._thinker.prepare(hosted.game.rules, {hosted.adviser: hosted.first_seat}, helps=True)
 
     async def _refuse(self, error: Exception, page: Page | None) -> None:
         """Tell the page why its choice can't be played; end a table whose own game can't."""

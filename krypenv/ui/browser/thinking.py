@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -40,20 +39,16 @@ class Thinker:
         self._seed = seed
         self._pool: ProcessPoolExecutor | None = None
 
-    async def prepare(self, rules: Rules, seats: Mapping[Spec, int]) -> None:
-        """Make agents and have each decide once, which compiles; raises ValueError for one that can't sit here.
+    async def prepare(self, rules: Rules, seats: Mapping[Spec, int], *, helps: bool = False) -> None:
+        """Make agents and have each decide once, or value moves if it `helps`, which compiles.
 
-        Each is made for one of its seats.
+        Each is made for one of its seats. Raises ValueError for one that can't sit here.
         """
-        await self.work(_prepare, rules, dict(seats), self._seed)
+        await self.work(_prepare, rules, dict(seats), self._seed, helps)
 
     async def decide(self, spec: Spec, seat: int, game: Game) -> str:
         """Return an agent's move, as records write it; raises AgentFailed with the reason if it has none."""
         return str(await self.work(_decide, spec, self._seed, seat, game))
-
-    async def prepare_advice(self, spec: Spec, seat: int, rules: Rules) -> None:
-        """Have an agent value moves once, which compiles; what goes wrong is told to who asks for a hint."""
-        await self.work(_prepare_advice, spec, rules, self._seed, seat)
 
     async def advise(self, spec: Spec, game: Game) -> Values | Move:
         """Return what an agent advises the seat to act, as `hint_of` does; raises AgentFailed if it can't."""
@@ -88,24 +83,16 @@ def _yield_to_the_server() -> None:
         os.nice(YIELDING)
 
 
-def _prepare(rules: Rules, seats: dict[Spec, int], seed: int) -> None:
-    """Have agents decide once; raises ValueError, with a sentence, for one that can't play."""
+def _prepare(rules: Rules, seats: dict[Spec, int], seed: int, helps: bool) -> None:
+    """Have agents decide or value moves once; raises ValueError, with a sentence, for one that can't."""
     from krypenv.ui.ahead import warm
 
     for spec, seat in seats.items():
         agent = _agent(spec, rules, seed, seat)
         try:
-            warm(agent, rules)
+            warm(agent, rules, helps=helps)
         except Exception as error:
             raise ValueError(f"{spec} {describe_error(error)}") from None
-
-
-def _prepare_advice(spec: Spec, rules: Rules, seed: int, seat: int) -> None:
-    """Have an agent value moves once, if it can."""
-    from krypenv.ui.ahead import warm
-
-    with contextlib.suppress(Exception):
-        warm(_agent(spec, rules, seed, seat), rules, helps=True)
 
 
 def _decide(spec: Spec, seed: int, seat: int, game: Game) -> str:
