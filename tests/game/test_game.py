@@ -151,15 +151,6 @@ def test_every_seat_sees_the_game_and_the_one_to_act_what_it_may_do():
     assert game.observation(2).shape == (SIZE,)
 
 
-def test_a_seed_gives_a_deck():
-    rules = Rules.preset("mini-low")
-    fresh = Game(rules)
-    assert Game(rules, seed=fresh.seed).deck == fresh.deck
-    assert Game(rules, deck=fresh.deck).seed is None
-    assert Game(rules, seed=np.int64(3)).deck == Game(rules, seed=3).deck
-    assert Game(rules, seed=2**64 - 1).deck
-
-
 def test_k3_sweeps_that_must_be_made_and_last_cards_are_announced():
     game = lay("2H 4H", "KC KD", "QC QD")
     assert (game.announcement, game.sweep_ranks()) == ("sweep for a 6", [6])

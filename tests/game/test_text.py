@@ -170,5 +170,9 @@ def test_a_game_is_made_of_what_it_says():
     assert Game(seed=3) == Game("krypkasino", 3) == Game({"players": 2}, 3) != Game("howto", 3)
     assert repr(Engine("mulle", 8)) == "<Engine: mulle players=2, 8 games>"
     assert Game(MAIN, dealer=np.int64(1)).dealer == 1
+    assert Game(MAIN, seed=np.int64(3)).deck == Game(MAIN, seed=3).deck
+    assert Game(MAIN, seed=2**64 - 1).deck
+    fresh = Game(MAIN)
+    assert (Game(MAIN, seed=fresh.seed).deck, Game(MAIN, deck=fresh.deck).seed) == (fresh.deck, None)
     text = '[Rules "krypkasino games=0 threshold=100"] [Seed "7"] [Game "100000"] [Totals "1 1"] *'
     assert Game.replay(text).game_number == 100_000

@@ -13,7 +13,7 @@ from support.relatives import BUILDING
 
 from krypenv import Engine, IllegalMove, Rules
 from krypenv.cards import STOP
-from krypenv.kernels.scoring import are_best, leads, margin_of, points_of_sweeps, running_scores, side_scores
+from krypenv.kernels.scoring import are_best, leads, margin_of, running_scores, side_scores
 from krypenv.rewards import KINDS, returns_of
 from krypenv.runtime.jit import handle, kernel
 
@@ -130,12 +130,6 @@ def test_r14_scores_sum_to_the_total_and_a_margin_is_the_lead_of_a_side(rules: R
             rest = (scores.sum() - score) / (rules.num_teams - 1)
             margin = _margin(engine.compiled, handle(engine.state), side)
             assert margin == leads(rules, score, rest) == rest - score
-
-
-def test_r9_a_sweep_pays_the_seat_before() -> None:
-    own, set_up = points_of_sweeps(Rules(players=3), np.array([[1, 0, 2]]))
-    assert own.tolist() == [[5, 0, 10]]
-    assert set_up.tolist() == [[0, -10, -5]]
 
 
 def test_the_other_goal_turns_every_verdict() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.relatives import SPADES, finish, scores
+from support.relatives import SPADES, finish
 
 from krypenv import Rules
 
@@ -122,7 +122,7 @@ def test_k1_k4_k5_k6_k7_s3_s4_o1_f3_f6_f7_l1_l4_l5_m2_m3_scores_totals_and_winne
     rules, piles, play, ends, won
 ):
     engine = finish(rules, *piles, **play)
-    found = engine.state.totals[0].tolist() if won == "on" else scores(engine)
+    found = engine.state.totals[0].tolist() if won == "on" else engine.final_scores[0].tolist()
     assert [one for one, end in zip(found, ends, strict=False) if end is not None] == [e for e in ends if e is not None]
     assert engine.finished[0] == (won != "on")
     if won == "on":
@@ -156,4 +156,4 @@ def test_f3_most_spades(rules, spades, worth):
     points = [np.isin(pile, ["AS", "2S"]).sum() for pile in piles]
     expected = [own + most for own, most in zip([*points, 7 * rules.packs - sum(points)], worth, strict=True)]
     expected[(rules.players - 1) % rules.num_teams] += 1  # most cards
-    assert scores(finish(str(rules), *map(" ".join, piles), "rest")) == expected
+    assert finish(str(rules), *map(" ".join, piles), "rest").final_scores[0].tolist() == expected

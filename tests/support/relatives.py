@@ -117,11 +117,6 @@ def finish(rules: str, *piles: str, last: str = "KC", table: str = "KD", **entri
     return engine
 
 
-def scores(engine: Engine) -> list[int]:
-    """Return the scores of the session that has ended in row 0 of an engine, or of the last one."""
-    return [int(score) for score in engine.final_scores[0]]
-
-
 def deal(game: Game, number: int) -> None:
     """Play a game to its deal with this number: everybody trails."""
     while game.deal_number < number:
