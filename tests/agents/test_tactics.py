@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.games import lay
 from support.positions import played
 from support.relatives import at
 
@@ -61,19 +62,12 @@ def test_tactician_sheds_the_highest_card_where_all_creep_alike() -> None:
 # ---------------------------------------------------------------------- Kasino and Mulle
 
 
-def position(name: str, deal: int, own: str, table: str, captured: str = "", seed: int = 0) -> Game:
-    """A game of two at the start of a deal: own hand, table and the other's pile given, all else shuffled."""
-    rules = Rules.preset(name)
-    rest = rules.deck_counts.copy()
-    for card in f"{own} {table} {captured}".split():
-        rest[parse_card(card)] -= 1
-    cards = [card_name(kind) for kind in np.random.default_rng(seed).permutation(np.repeat(np.arange(NUM_KINDS), rest))]
-    size = len(own.split())
-    return Game.from_position(
-        f"rules: {rules}; deal: {deal}; dealer: 1; turn: 0; hand 0: {own}; hand 1: {' '.join(cards[:size])}; "
-        f"table: {table}; captured 1: {captured or '-'}; last-capturer: {'1' if captured else '-'}; "
-        f"stock: {' '.join(cards[size:])}"
-    )
+def position(name: str, deal: int, own: str, table: str, captured: str = "") -> Game:
+    """A game of two at the start of a deal: own hand, table and the other's pile given."""
+    named = f"{own} {table} {captured}".split()
+    others = [card for card in map(card_name, range(NUM_KINDS)) if card not in named][: len(own.split())]
+    pile = f"captured 1: {captured}; last-capturer: 1" if captured else "captured 1: -"
+    return lay(table, own, " ".join(others), rules=name, more=f"deal: {deal}; dealer: 1; {pile}; stock: rest")
 
 
 GONE = "8S 8D 8H KC KD JH JS 9D QC QH"
