@@ -153,11 +153,11 @@ def data_columns() -> str:
 
 def shipped_models() -> str:
     """Return a table of the package's models."""
-    rows = ["| model | rules | trained in |", "|---|---|---|"]
+    rows = ["| model | minutes | rules |", "|---|---|---|"]
     for name, texts in SHIPPED.items():
         settings = json.loads((MODELS / name / "model.json").read_text(encoding="utf-8"))
         rules = ", ".join(f"`{text}`" for text in texts)
-        rows.append(f"| `{name}` | {rules} | {settings['seconds'] / 60:.0f} minutes |")
+        rows.append(f"| `{name}` | {settings['seconds'] / 60:.0f} | {rules} |")
     return "\n".join(rows)
 
 
