@@ -6,8 +6,7 @@ from .growing import (
     size_of as size_of,
 )
 from .infosets import Look as Look, look as look
-from .late import grow_late as grow_late, solve_late as solve_late
-from .late_agent import Equilibrium as Equilibrium
+from .late import Equilibrium as Equilibrium, grow_late as grow_late, solve_late as solve_late
 from .pairs import Bounds as Bounds
 from .solving import (
     Solved as Solved,
