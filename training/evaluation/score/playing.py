@@ -113,7 +113,7 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
     """
     assert settings.out
     path, tables = settings.out, settings.chosen()
-    journal, agent = journal_of(path), identity_of(settings.agent, tables)
+    journal, agent = path.with_name(path.name + ".part"), identity_of(settings.agent, tables)
     if path.exists() and not (journal.exists() and read_score(path).identity == agent):  # of a run killed at its end
         raise ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
     whose = {"protocol": protocol.VERSION, "agent": agent.model_dump()}
@@ -130,11 +130,6 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
             write_whole(path, protocol.encode(fields))
     shutil.rmtree(journal)
     return read_score(path)
-
-
-def journal_of(path: Path) -> Path:
-    """Name the folder of the run behind a score's file, which is removed after the file is written."""
-    return path.with_name(path.name + ".part")
 
 
 def check_score(
