@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
+import importlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from krypenv import kasino_v0, krypkasino_v0, mulle_v0
 from krypenv.adapters.policy import PolicyFunction
 from krypenv.envs.base import Terms
 from krypenv.families.variants import family_of
@@ -27,7 +27,6 @@ except ImportError as error:
 
 MAIN = "main"  # the module that plays all seats: `config.multi_agent(policies={MAIN}, policy_mapping_fn=...)`
 OPTIONS: dict[str, Any] = {"rules": "krypkasino", "scale": 1.0, **vars(Terms())}
-ENVS = {module.raw_env.family.module: module.env for module in (krypkasino_v0, kasino_v0, mulle_v0)}
 ByAgent = Any  # a dictionary with an entry for each agent
 
 
@@ -54,7 +53,8 @@ class KrypenvMultiAgentEnv(PettingZooEnv):
         rules, self.scale = as_rules(options.pop("rules")), float(options.pop("scale"))
         self.worker = int(getattr(config, "worker_index", 0) or 0)  # which env runner it belongs to
         self._rng = np.random.default_rng()
-        super().__init__(ENVS[family_of(rules.name).module](rules=rules, **options))
+        module = importlib.import_module(f"krypenv.{family_of(rules.name).module}")
+        super().__init__(module.env(rules=rules, **options))
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ByAgent, ByAgent]:
         """Begin the next game; with a seed, the one with the deals of `Game(rules, seed=seed)`.
@@ -65,8 +65,7 @@ class KrypenvMultiAgentEnv(PettingZooEnv):
             seed = int(self._rng.integers(1 << 63))
         else:
             self._rng = np.random.default_rng([seed, self.worker])
-        observations, infos = super().reset(seed=seed, options=options)
-        return observations, infos
+        return super().reset(seed=seed, options=options)
 
     def step(self, action: ByAgent) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
         """Carry out the action of the seat to act; return the next decision, and the rewards that are due."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from krypenv.cards import NO_CARD
 from krypenv.kernels.compiled import compile_rules
@@ -51,9 +51,6 @@ class CoursePlan:
             draws = ((place, len(group), dealt) for group in groups for dealt, place in enumerate(group))
             self.deals.append([Draw(place, int(seats[place]), size - dealt, dealt) for place, size, dealt in draws])
         self.deck = rows["deck_counts"].astype(int).tolist()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CoursePlan, (self.rules, self.sorted_deals)
 
 
 def draw_weights(left: Sequence[int], remaining: int, last: int = NO_CARD, held: int = 0) -> list[tuple[int, int]]:
