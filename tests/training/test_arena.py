@@ -202,9 +202,9 @@ def test_a_folder_without_games_of_an_arena_is_refused(tmp_path):
     arena(tmp_path / "other", LOW, HIGH, deals=2)
     header = (tmp_path / "other" / JOURNAL).read_bytes().split(b"\n")[0] + b"\n"
     for journal, sentence in (
-        (None, "holds no results of an arena"),
+        (None, "holds no arena"),
         (header, "played no games yet"),
-        (encode({"kind": "study", "format": 1}), "is of 'study' in format 1, and an arena"),
+        (encode({"kind": "study", "format": 1}), "is of 'study' in format 1, and 'arena'"),
     ):
         if journal:
             (tmp_path / JOURNAL).write_bytes(journal)

@@ -120,8 +120,12 @@ def test_files_are_kept_with_their_hash_and_made_again_where_they_are_gone(tmp_p
         (lambda lines: [*lines[:2], lines[2].replace(b":1,", b":7,"), *lines[3:]], "sum", "line 3 .* its checksum"),
         (lambda lines: [lines[0], lines[1].partition(b',"crc"')[0] + b"}", *lines[2:]], "sum", "line 2 .* no checksum"),
         (lambda lines: [*lines, *lines], "sum", "line 8 .* is no result"),
-        (lambda lines: [encode({"kind": "sum", "format": 9})[:-1]], "sum", "of 'sum' in format 9, and a sum"),
-        (lambda lines: lines, "eddy", "is of 'sum' in format 1, and an eddy in format 1"),
+        (
+            lambda lines: [encode({"kind": "sum", "format": 9})[:-1]],
+            "sum",
+            "of 'sum' in format 9, and 'sum' in format 1",
+        ),
+        (lambda lines: lines, "eddy", "is of 'sum' in format 1, and 'eddy' in format 1"),
     ],
 )
 def test_a_changed_journal_and_one_of_another_kind_are_refused_and_left_as_they_are(
@@ -242,7 +246,7 @@ def test_a_folder_of_other_work_is_refused_and_left_as_it_is(tmp_path: Path, nam
     WORK[name](tmp_path)
     before = files_of(tmp_path)
     for changes, difference in OTHERS[name]:
-        with pytest.raises(ValueError, match=f"holds an? [a-z ]+ with {difference}.*; give another --out"):
+        with pytest.raises(ValueError, match=f"holds another [a-z ]+, with {difference}.*; give another --out"):
             WORK[name](tmp_path, **changes)
         assert files_of(tmp_path) == before
 

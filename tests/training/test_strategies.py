@@ -81,7 +81,7 @@ def test_what_was_kept_by_another_solve_or_of_other_trees_is_refused(
         patch.setattr(solving_module, "_write", lambda *_: 1 / 0)  # as a kill at the end
         with pytest.raises(ZeroDivisionError):
             solving.solve_into(tmp_path, SWEEP, GAP, 1000)
-    with pytest.raises(ValueError, match=r"holds a solve with gap 0\.0001, not 0\.001; give another --out"):
+    with pytest.raises(ValueError, match=r"holds another solve, with gap 0\.0001, not 0\.001; give another --out"):
         solving.solve_into(tmp_path, SWEEP, 1e-3, 1000)
     path = tmp_path / "solved-deals-1.safetensors"
     arrays, about = read_artifact(path, KEPT_KIND, KEPT_FORMAT)

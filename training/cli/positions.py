@@ -160,52 +160,41 @@ def solve_command(settings: SolveSettings) -> None:
 
 
 def _solve(settings: SolveSettings, rules: Rules) -> None:
+    """Solve a small game, or the rest of a large one from a position, and print what was found."""
     from krypenv.training import solving
     from krypenv.training.solving.infosets import check_position
+    from krypenv.training.solving.pairs import SAMPLES
 
-    game, out = game_at(settings.at) if settings.at else None, settings.out
+    out, hands = settings.out, settings.hands
+    game, has_plays = game_at(settings.at) if settings.at else (None, False)
     if game:
-        check_position(rules, game[0])
-        if not solving.is_solvable(rules):
-            return _solve_late(settings, game[0])
-        if settings.hands:
-            raise ValueError(f"'{rules}' is solved as a whole, with all hands; leave out --hands")
+        check_position(rules, game)
+    late = game if game and not solving.is_solvable(rules) else None
+    if late and out:
+        raise ValueError(f"'{rules}' is solved from one position only, which makes no agent; leave out --out")
+    if hands and not late:
+        raise ValueError(f"'{rules}' is solved as a whole, with all hands; leave out --hands")
     start, options = time.perf_counter(), (settings.gap, settings.iterations, settings.threads)
     with Console(stderr=True).status(f"solving {rules}"):
-        if out:
+        if late:
+            bounds = solving.Bounds(hands, known=late.turn, samples=SAMPLES) if hands else solving.Bounds()
+            solved = solving.solve_late(late, *options, bounds)
+        elif out:
             solved = solving.solve_into(out, rules, *options, command=settings.line)
         else:
             solved = solving.solve(rules, *options, sees=bool(game))
-    _print_value(f"{rules}: the first seat can expect", solved, "", start)
+    whom, condition = f"{rules}: the first seat", ""
+    if late:
+        restricted = f", restricted to {hands} candidate hands of each seat" if hands else ""
+        whom, condition = "From here on seat 0", f", if all hands that the seats may hold count alike{restricted}"
+    typer.echo(
+        f"{whom} can expect {solved.value:+.4f} points{condition}; the strategy can be exploited by "
+        f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
+    )
     if out:
         typer.echo(f"wrote {out}, which names an agent: krypenv evaluate {out} --against tactician")
     if game:
-        _print_look(solved, *game)
-
-
-def _solve_late(settings: SolveSettings, game: Game) -> None:
-    """Solve the rest of a large game, and print the equilibrium's decision at the position."""
-    from krypenv.training.solving import Bounds, solve_late
-    from krypenv.training.solving.pairs import SAMPLES
-
-    if settings.out:
-        raise ValueError(f"'{game.rules}' is solved from one position only, which makes no agent; leave out --out")
-    bounds = Bounds(settings.hands, known=game.turn, samples=SAMPLES) if settings.hands else Bounds()
-    start = time.perf_counter()
-    with Console(stderr=True).status(f"solving deal {game.deal_number}"):
-        solved = solve_late(game, settings.gap, settings.iterations, settings.threads, bounds)
-    hands = f", restricted to {settings.hands} candidate hands of each seat" if settings.hands else ""
-    condition = f", if all hands that the seats may hold count alike{hands}"
-    _print_value("From here on seat 0 can expect", solved, condition, start)
-    _print_look(solved, game, False)
-
-
-def _print_value(told: str, solved: Solved, condition: str, start: float) -> None:
-    """Print the value and the exploitability of an equilibrium, and the seconds since a start."""
-    typer.echo(
-        f"{told} {solved.value:+.4f} points{condition}; the strategy can be exploited by "
-        f"{max(solved.exploitability, 0.0):.1e} points at most ({time.perf_counter() - start:.1f} s)"
-    )
+        _print_look(solved, game, has_plays and not late)
 
 
 def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:

@@ -18,7 +18,7 @@ from krypenv.inputs.words import printable, shown
 from krypenv.runtime import stopping
 from krypenv.training.cli.outputs import read_text
 from krypenv.training.cli.saved_games import latest, open_record, own_name, unfinished
-from krypenv.training.settings.base import AgentName, option, output
+from krypenv.training.settings.base import option, output
 from krypenv.training.settings.groups import AGENTS, GAME_RECORDS, AtTable
 
 if TYPE_CHECKING:
@@ -38,12 +38,6 @@ class TableSettings(AtTable):
 
     command: ClassVar[str] = "table"
 
-    against: tuple[AgentName, ...] = option(
-        (),
-        "another player; repeatable, from the first person's left on [default: champion at every other seat]",
-        AGENTS,
-        metavar="AGENT",
-    )
     people: int = option(1, "how many people play; each gets a link; 0 to watch", AGENTS, ge=0, le=6)
     seat: tuple[int, ...] = option((), "a person's seat; repeatable [default: from 0 on]", AGENTS)
     learn: bool = output(False, "open the page that teaches the game: twelve positions, and a first deal")
@@ -245,16 +239,13 @@ class _Files:
     def keep(self, record: bytes, is_new: bool) -> None:
         """Save the game, a new one to a file of its own; what can't be saved now is saved with the next move."""
         self.path, self._unsaved = None if is_new else self.path, record
-        self._write(record)
-        self._unsaved = b""
-
-    def _write(self, record: bytes) -> None:
         if self.path:
             write_whole(self.path, record, PRIVATE, is_synced=False)  # a page waits for it
         else:
             with self._held.pop_all():  # the file of the game before
                 self.path = own_name(record, self._held, _STEM)
         self._keep_keys()
+        self._unsaved = b""
 
     def _keep_keys(self) -> None:
         assert self.path

@@ -79,7 +79,7 @@ def read_journal(folder: Path, kind: str) -> Journal:
     """
     path = folder / JOURNAL
     if not path.is_file():
-        raise ValueError(f"{folder} holds no results of {with_article(kind)}")
+        raise ValueError(f"{folder} holds no {kind}")
     return _parse(read_file(path), path, kind)
 
 
@@ -87,14 +87,16 @@ def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
     """Open the journal of a folder to append to, new or resumed; return the file and its contents.
 
     An incomplete last line is dropped, and the header's `about` updated. A journal without results may be another
-    run's. The folder must be locked. Raises ValueError, and changes nothing, as `read_journal` and `check_same` do.
+    run's. The folder must be locked. Raises ValueError, and changes nothing, as `read_journal` does, and
+    for another identity, with the first value that differs.
     """
     path = folder / JOURNAL
     data = read_file(path) if path.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
     old = _parse(whole, path, header.kind) if whole else Journal(header, {})
-    if old.results:
-        check_same(folder, old.header, header)
+    for name, one, other in _differences("", old.header.identity, header.identity) if old.results else ():
+        differs = f"{name} {shown(one)}, not {shown(other)}"
+        raise ValueError(f"{folder} holds another {header.kind}, with {differs}; give another --out")
     about = {**header.about, "machine": machine()}
     first = encode({"kind": header.kind, "format": FORMAT, "identity": header.identity, "about": about})
     kept = first + whole.partition(b"\n")[2]
@@ -102,19 +104,6 @@ def open_journal(folder: Path, header: Header) -> tuple[FileIO, Journal]:
         write_whole(path, kept)
     with naming(path):
         return open(path, "ab", buffering=0), Journal(header._replace(about=about), old.results)
-
-
-def check_same(folder: Path, stored: Header, header: Header) -> None:
-    """Raise ValueError, with the first value that differs, unless two headers have the same identity."""
-    for name, old, new in _differences("", stored.identity, header.identity):
-        raise ValueError(
-            f"{folder} holds {with_article(header.kind)} with {name} {shown(old)}, not {shown(new)}; give another --out"
-        )
-
-
-def with_article(kind: str) -> str:
-    """Prefix a kind of run with its article, as in "an arena"."""
-    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
 
 
 def _differences(name: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -140,7 +129,7 @@ def _parse(data: bytes, path: Path, kind: str) -> Journal:
         if number == 1 and (version := (entries[0].get("kind"), entries[0].get("format"))) != (kind, FORMAT):
             raise ValueError(
                 f"{path} is of {shown(version[0])} in format {shown(version[1])}, "
-                f"and {with_article(kind)} in format {FORMAT} is wanted; name another folder"
+                f"and {kind!r} in format {FORMAT} is wanted; name another folder"
             )
         if number > 1 and entries[-1].keys() != {"key", "result"}:  # a second header
             raise ValueError(f"line {number} of {path} is no result; remove the file to begin anew")

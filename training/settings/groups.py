@@ -150,7 +150,9 @@ class AtTable(GameSettings):
 
     rules: str | None = option(None, "preset of the rules [default: krypkasino]", RULES)
     against: tuple[AgentName, ...] = option(
-        (), "another player; repeatable, from your left on [default: champion at every other seat]", metavar="AGENT"
+        (),
+        "another player; repeatable, from the first person's left on [default: champion at every other seat]",
+        metavar="AGENT",
     )
     hint: AgentName = option("champion", "who gives hints", metavar="AGENT")
     seed: int | None = option(None, "seed of the deal [default: a random one]", LENGTH, ge=0, le=LARGEST_SEED)
