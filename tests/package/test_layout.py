@@ -116,13 +116,6 @@ def test_imports_go_one_way_and_in_no_circle():
     TopologicalSorter(at_run_time).prepare()  # raises CycleError, with the circle
 
 
-def test_nothing_imports_from_a_test_file():
-    importing = re.compile(r"^\s*(?:from|import) +(?:\w+\.)*test_\w+", re.M)  # in code that tests write, too
-    assert importing.search("if x:\n    from training.test_runs import HEADER\n")
-    files = sorted((ROOT / "tests").rglob("*.py"))
-    assert [path.name for path in files if importing.search(path.read_text(encoding="utf-8"))] == []
-
-
 @pytest.mark.parametrize("package", ["agents", "training"])
 def test_a_checkout_is_one_package_and_has_no_second_name(package):
     link = ROOT / "krypenv" / package

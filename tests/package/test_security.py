@@ -42,3 +42,16 @@ def test_a_file_that_is_too_large_is_refused_unread(tmp_path, read, most):
     assert read_file(path, most=5) == b"12345"
     with pytest.raises(ValueError, match="it has 5 bytes, and at most 4 are read"):
         read_file(path, most=4)
+
+
+def test_what_is_no_json_is_told_with_the_name_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "some.json"
+    for data in (b"[" * 100_000, b'{"a":' * 201 + b"1" + b"}" * 201, b"", b"\xff", b"NaN", b"[Infinity]", b'"\\ud800"'):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"some\.json is not JSON"):
+            read_json(path)
+    path.write_bytes(b'{"a": [1, -1e999]}')
+    with pytest.raises(ValueError, match=r"some\.json has a number that no float can hold"):
+        read_json(path)
+    path.write_bytes(b'{"a": [1, 1e300, "\xc3\xa9"], "a": 2}')
+    assert read_json(path) == {"a": 2}

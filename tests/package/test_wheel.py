@@ -1,14 +1,11 @@
 """The wheel, built by way of the source archive, holds what the tree holds and works outside the checkout."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
-import threading
 import zipfile
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 from support.places import ROOT
@@ -102,23 +99,3 @@ def test_wheel_plays_outside_the_checkout_and_has_the_command(target, tmp_path):
     assert printed.split() == [str(target / "krypenv/__init__.py"), str(target / "krypenv/agents/__init__.py")]
     printed = run(sys.executable, str(target / "bin/krypenv"), "--help", cwd=tmp_path, PYTHONPATH=str(target))
     assert all(command in printed for command in ("train", "evaluate", "bench", "show"))
-
-
-def test_wheel_serves_the_page_of_the_table(target, tmp_path):
-    words = ["table", "--rules", "mini-low", "--against", "greedy", "--hint", "greedy", "--port", "0", "--no-open"]
-    variables = os.environ | {"PYTHONPATH": str(target), "PYTHONUNBUFFERED": "1"}
-    command = [sys.executable, str(target / "bin/krypenv"), *words]
-    with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, text=True) as server:
-        watchdog = threading.Timer(120, server.kill)
-        watchdog.start()
-        try:
-            address = re.search(r"http://[\d.:]+/", server.stdout.readline())[0]
-            static = target / "krypenv/ui/browser/static"
-            files = sorted(path.name for path in static.iterdir())
-            assert {"index.html", "table.js", "table.css", "icon.svg"} <= set(files)
-            for name in ["", *files]:
-                with urlopen(address + name, timeout=60) as answer:
-                    assert answer.read() == (static / (name or "index.html")).read_bytes(), name
-        finally:
-            watchdog.cancel()
-            server.kill()

@@ -1,39 +1,29 @@
-"""Runs: results survive kills, are the same wherever tasks are done, and lie in folders that others leave alone."""
+"""Runs: their results are the same in this process, in workers and on a Ray cluster, are kept, and survive kills."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
+import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from filelock import FileLock
-from support.small_files import SETUP, STUDY, TINY, files_of, tiny_protocol
+from support.arenas import RULES, Lowest
+from support.commands import krypenv
+from support.small_files import tiny_protocol
 
-from krypenv import Rules
 from krypenv.inputs.artifacts import encode_artifact, read_artifact, write_artifact
-from krypenv.inputs.files import write_whole
-from krypenv.training.data import DataSettings, make_data
-from krypenv.training.evaluation.arena.arena import ArenaSettings, run_arena
-from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
-from krypenv.training.exploiting import ExploitSettings, exploit
-from krypenv.training.exploiting.exploiting import response_settings, train_response
-from krypenv.training.lab import run_study
-from krypenv.training.learn.run import train
-from krypenv.training.learn.settings import TrainSettings
+from krypenv.training import ArenaSettings, run_arena
+from krypenv.training.data import making
+from krypenv.training.evaluation.score.protocol import read_score
 from krypenv.training.runs import HERE, Executor, Header, Task, executors, open_run
-from krypenv.training.runs.journal import JOURNAL, encode, read_journal
-from krypenv.training.runs.tasks import LOCK, is_empty, writing_to
-from krypenv.training.solving import save, solve, solve_into
+from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
 
 HEADER = Header("sum", {"rules": "krypkasino players=2", "seed": 3}, {"command": "krypenv sum"})
 RIGHT = {f"number {number}": number * number for number in range(6)}
@@ -71,33 +61,148 @@ def sums(folder: Path, tasks: list[Task], executor: Executor = HERE) -> dict[str
 
 # ---------------------------------------------------------------------- where tasks are done
 
+PLACES: dict[str, tuple[Executor, tuple[str, ...]]] = {  # with the words of a command line
+    "here": (HERE, ("--workers", "1")),
+    "processes": (Executor(2), ("--workers", "2")),
+    "cluster": (Executor(ray=True), ("--ray",)),
+}
+ELSEWHERE = ["processes", pytest.param("cluster", marks=pytest.mark.slow)]
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_results_are_the_same_wherever_tasks_are_done_and_are_kept(tmp_path: Path, workers: int) -> None:
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    """Connect to a Ray cluster of three nodes with one processor each."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the workers can't import the tests
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    for _ in range(2):
+        cluster.add_node(num_cpus=1)
+    ray.init(cluster.address, log_to_driver=False)
+    yield
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest) -> str:
+    """The name of a place, which is there."""
+    if request.param == "cluster":
+        request.getfixturevalue("cluster")
+    return str(request.param)
+
+
+@pytest.mark.parametrize("place", ["here", *ELSEWHERE], indirect=True)
+def test_results_are_the_same_wherever_tasks_are_done_and_are_kept(tmp_path: Path, place: str) -> None:
     seen: list[tuple[int, ...]] = []
 
     def note(done: int, of: int) -> None:
         seen.append((done, of, len(read_journal(tmp_path, "sum").results)))
 
     assert sums(tmp_path, squares(2)) == {"number 0": 0, "number 1": 1}
-    more = {"deaths": tmp_path / "killed"} if workers > 1 else {}
-    with open_run(tmp_path, HEADER, Executor(workers)) as run:
+    executor, more = PLACES[place][0], {} if place == "here" else {"deaths": tmp_path / "killed"}
+    with open_run(tmp_path, HEADER, executor) as run:
         assert run.do_all(squares(**more), note) == RIGHT
-    assert (tmp_path / "killed").exists() == (workers > 1)
+    assert (tmp_path / "killed").exists() == (place != "here")
     assert seen == [(10 * done, 60, done) for done in range(2, 7)], "what is told is on the disk"
     assert read_journal(tmp_path, "sum").results == RIGHT
     assert sums(tmp_path, [Task(each.key, wrong, each.arguments) for each in squares()]) == RIGHT
-    with pytest.raises(ValueError, match="7 is no number"):
-        sums(tmp_path, [Task("seven", wrong, {"number": 7})], Executor(workers))
+    with pytest.raises(ValueError, match=r"^7 is no number$"):
+        sums(tmp_path, [Task("seven", wrong, {"number": 7})], executor)
 
 
+@pytest.mark.parametrize("place", ELSEWHERE, indirect=True)
 def test_workers_that_always_die_end_the_run_and_keep_what_is_finished(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.setattr(executors, "RETRIES", 1)
-    with pytest.raises(ChildProcessError, match=r"worker processes have died 2 times .* the same command resumes"):
-        sums(tmp_path, [*squares(2), Task("deadly", deadly, {"number": 1})], Executor(2))
+    with pytest.raises(ChildProcessError, match=r"died 2 times .*; the same command resumes"):
+        sums(tmp_path, [*squares(2), Task("deadly", deadly, {"number": 1})], PLACES[place][0])
     assert sums(tmp_path, squares()) == RIGHT
+
+
+@pytest.mark.slow
+def test_a_cluster_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    with pytest.raises(ValueError, match=r"no Ray cluster answers at 127\.0\.0\.1:1: "):
+        sums(tmp_path, squares(), Executor(ray=True, address="127.0.0.1:1"))
+
+
+COMMANDS = {  # each with two tasks at least
+    "arena": "arena greedy random --rules mini-low --deals 6 --chunk 2 --out out",
+    "score": "score greedy --quick --out out/score.json",
+    "data": "data greedy --against random --rules mini-low --games 6 --out out",
+    "exploit": "exploit greedy --rules mini-low --seeds 1 --frames 1 --worlds 2 --selection 2 --deals 2 --out out",
+}
+
+
+def results_of(name: str, folder: Path, *where: str) -> dict[str, Any]:
+    """The results of a command that is run in a folder: those of all its journals, without the seconds of each task."""
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch, tiny_protocol():
+        patch.setattr(making, "CHUNK", 2)
+        patch.chdir(folder)
+        done = krypenv(*shlex.split(COMMANDS[name]), *where)
+    assert done.exit_code == 0, done.output
+    if name == "score":  # whose journal is no more once its file is there
+        tables = read_score(folder / "out" / "score.json").tables
+        return {table: score.margins.tolist() for table, score in tables.items()}
+    results = {}
+    for path in folder.rglob(JOURNAL):
+        for entry in map(parse, path.read_bytes().splitlines()[1:]):
+            result = entry["result"]
+            results[entry["key"]] = {**result, "seconds": 0} if isinstance(result, dict) else result
+    assert len(results) > 1
+    return results
+
+
+@pytest.mark.parametrize("place", ELSEWHERE, indirect=True)
+@pytest.mark.parametrize("name", ["arena", *(pytest.param(name, marks=pytest.mark.slow) for name in [*COMMANDS][1:])])
+def test_a_command_finds_the_same_elsewhere(name: str, place: str, tmp_path: Path) -> None:
+    assert results_of(name, tmp_path / "there", *PLACES[place][1]) == results_of(name, tmp_path / "here")
+
+
+SCRIPT = """
+from krypenv import Rules
+from krypenv.training import ArenaSettings, run_arena
+
+print("from the top", flush=True)
+
+class Mine:
+    name = "mine"
+    def __init__(self, rules, seed=0):
+        self.rules = rules
+    def act(self, observations, action_masks):
+        return pick(observations, action_masks)
+
+def pick(observations, action_masks):
+    return action_masks.argmax(axis=1)
+
+RULES = Rules.preset("mini-low")
+AGENTS = (Mine(RULES), pick, "random")
+run_arena(ArenaSettings(agents=AGENTS, rules=RULES, out="out", deals=4, chunk=2, workers=2))
+"""
+
+
+@pytest.mark.parametrize("file", ["script.py", pytest.param("-", marks=pytest.mark.slow)])
+def test_a_script_without_a_guard_or_a_notebook_runs_once_and_its_agents_play_in_workers(
+    file: str, tmp_path: Path
+) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, file], input=SCRIPT, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("from the top") == 1
+
+
+def test_an_agent_that_can_not_be_copied_is_told_before_anything_starts(tmp_path: Path) -> None:
+    locked = Lowest(RULES)
+    locked.lock = threading.Lock()  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match=r"^lowest can't be copied for each chunk: copying it raised TypeError: "):
+        run_arena(ArenaSettings(agents=(locked, "random"), rules=RULES, out=tmp_path / "arena", workers=2))
+    assert not (tmp_path / "arena").exists()
 
 
 def test_files_are_kept_with_their_hash_and_made_again_where_they_are_gone(tmp_path: Path) -> None:
@@ -172,140 +277,3 @@ def test_an_artifact_gives_back_what_was_written_and_nothing_else_is_read(tmp_pa
         path.write_bytes(data)
         with pytest.raises(ValueError, match=r"some\.safetensors (was changed|is torn).*; remove it"):
             read_artifact(path, "model", 3)
-
-
-# ---------------------------------------------------------------------- two processes and one folder
-
-HELD = "another run is writing to .*; wait for its end"
-MINI = Rules.preset("mini-low")
-FEW: dict[str, Any] = {"agent": "greedy", "seeds": 0, "own": ("greedy",), "worlds": 2, "selection": 2, "deals": 2}
-SWEEP = Rules.preset("mini-sweep")
-
-
-def stop(done: int, of: int) -> None:
-    """Interrupt a score, whose journal is removed at its end."""
-    if done:
-        raise KeyboardInterrupt
-
-
-def score(out: Path, **more: Any) -> None:
-    """Begin a score."""
-    settings = {"agent": "greedy", "table": ("two",), "deals": 4, **more}
-    with tiny_protocol(), contextlib.suppress(KeyboardInterrupt):
-        score_agent(ScoreSettings(out=out / "score.json", **settings), stop)
-
-
-WORK: dict[str, Callable[..., Any]] = {  # what is done in a folder, with some of its settings changed
-    "train": lambda out: train(TrainSettings(**TINY, out=str(out)), quiet=True),
-    "response": lambda out: train_response(response_settings("greedy", MINI, out, 1, None), ""),
-    "save": lambda out: save(out, solve(SWEEP, gap=1.0, sees=True)),
-    "exploit": lambda out, **more: exploit(ExploitSettings(**{**FEW, "rules": "mini-low", "out": out, **more})),
-    "score": score,
-    "study": lambda out, **more: run_study(STUDY, replace(SETUP, **more), out),
-    "solve": lambda out, gap=0.5: solve_into(out, SWEEP, gap, 10),
-    "data": lambda out, **more: make_data(DataSettings(agent="random", rules="mini-low", games=2, out=out, **more)),
-    "arena": lambda out, **more: run_arena(
-        ArenaSettings(**{"agents": ("greedy", "random"), "rules": MINI, "out": out, "deals": 2, "luck": "off", **more})
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WORK)
-def test_a_folder_that_another_run_writes_to_is_refused(tmp_path: Path, name: str) -> None:
-    folder = tmp_path / "run"
-    locked = folder / "score.json.part" if name == "score" else folder
-    locked.mkdir(parents=True)
-    with FileLock(locked / LOCK):
-        before = files_of(folder)
-        with pytest.raises(ValueError, match=HELD):
-            WORK[name](folder)
-        assert files_of(folder) == before
-
-
-OTHERS = {
-    "arena": (
-        ({"rules": Rules.preset("howto")}, "rules 'mini-low players=2', not 'howto players=2'"),
-        ({"agents": ("random", "greedy")}, "agents 1 name 'greedy', not 'random'"),
-        ({"seed": 1}, "seed 0, not 1"),
-        ({"chunk": 7}, "chunk 100, not 7"),
-        ({"luck": "on"}, "luck None, not 'rollouts by"),
-    ),
-    "score": (
-        ({"agent": "random"}, "agent .*"),
-        ({"deals": 2}, "deals 4, not 2"),
-        ({"table": ("three",)}, "tables .*"),
-    ),
-    "data": (({"seed": 1}, "seed 0, not 1"), ({"luck": True}, "luck False, not True")),
-    "study": (({"seed": 5}, "seed 0, not 5"), ({"luck": "on"}, "luck None, not .*'on'")),
-    "exploit": (({"luck": "off"}, "luck 'rollouts .*', not None"), ({"worlds": 3}, "worlds 2, not 3")),
-}
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_folder_of_other_work_is_refused_and_left_as_it_is(tmp_path: Path, name: str) -> None:
-    WORK[name](tmp_path)
-    before = files_of(tmp_path)
-    for changes, difference in OTHERS[name]:
-        with pytest.raises(ValueError, match=f"holds another [a-z ]+, with {difference}.*; give another --out"):
-            WORK[name](tmp_path, **changes)
-        assert files_of(tmp_path) == before
-
-
-def test_a_lock_ends_with_its_process_and_is_held_against_threads_and_enclosing_blocks(tmp_path: Path) -> None:
-    code = (
-        "import os, sys; from pathlib import Path; from krypenv.training.runs.tasks import writing_to\n"
-        "with writing_to(Path(sys.argv[1])):\n    os.kill(os.getpid(), 9)"
-    )
-    folder = tmp_path / "run"
-    assert subprocess.run([sys.executable, "-c", code, str(folder)], check=False).returncode == -9
-    assert (folder / LOCK).exists()
-    assert is_empty(folder)
-
-    def enter() -> None:
-        with pytest.raises(ValueError, match=HELD), writing_to(folder):
-            pass
-
-    with writing_to(folder), ThreadPoolExecutor(2) as threads:
-        for entered in [threads.submit(enter) for _ in range(2)]:
-            entered.result()
-        enter()
-
-
-# ---------------------------------------------------------------------- no room, no leave
-
-
-def full(*arguments: Any) -> Any:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-@pytest.mark.parametrize("name", ["fsync", "replace"])
-def test_a_full_disk_names_the_file_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    path = tmp_path / "figures.json"
-    write_whole(path, b"old")
-    with monkeypatch.context() as patch:
-        patch.setattr(os, name, full)
-        with pytest.raises(OSError, match="No space left on device") as error:
-            write_whole(path, b"new")
-    assert (error.value.filename, error.value.errno) == (str(path), errno.ENOSPC)
-    assert files_of(tmp_path) == {"figures.json": b"old"}
-
-
-def test_a_run_on_a_full_disk_names_its_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_run(tmp_path, Header("sum", {}, {})) as run:
-        monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="No space left on device") as error:
-            run.do_all([Task("one", int)])
-    assert error.value.filename == str(tmp_path / JOURNAL)
-
-
-def test_what_cannot_be_a_folder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for path in (tmp_path / "file" / "run", tmp_path / ("n" * 300)):
-        with pytest.raises(OSError, match=r".") as error, writing_to(path):
-            pass
-        assert str(error.value.filename).startswith(str(path))
-    name = "n" * 250 + ".json"  # as long as a name may be: the partial file's is not longer
-    write_whole(tmp_path / name, b"{}")
-    assert files_of(tmp_path)[name] == b"{}"

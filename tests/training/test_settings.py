@@ -14,7 +14,6 @@ from krypenv import Rules
 from krypenv.agents.own import Typed
 from krypenv.training.runs import Executor
 from krypenv.training.settings.base import about, bounds_of, kind_of, options_of
-from krypenv.training.settings.groups import ORDER
 
 ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
 NEEDED = {"arena": ARENA, "score": {"board": "b"}, "data": {"agent": "x", "out": "o"}}
@@ -29,18 +28,12 @@ def needed(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_every_option_has_a_panel_and_every_number_bounds(name: str) -> None:
+def test_a_wrong_value_is_refused_in_one_sentence_and_every_number_has_bounds(name: str) -> None:
+    given = needed(name)
     assert SETTINGS[name].command == name
     for key, field in options_of(SETTINGS[name]).items():
-        assert about(field)["is_argument"] or about(field)["group"] in ("", *ORDER)
-        assert kind_of(field)[0] not in (int, float) or bounds_of(field) or key in BY_RULES
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_a_wrong_value_is_refused_in_one_sentence(name: str) -> None:
-    given = needed(name)
-    for key, field in options_of(SETTINGS[name]).items():
         kind, is_repeated = kind_of(field)
+        assert kind not in (int, float) or bounds_of(field) or key in BY_RULES
         beyond = {"ge": -1, "gt": 0, "le": 1}
         wrong: list[Any] = [
             getattr(each, end) + step for each in field.metadata for end, step in beyond.items() if hasattr(each, end)
