@@ -139,10 +139,11 @@ COMMANDS = {  # each with two tasks at least
 }
 
 
+@tiny_protocol()
 def results_of(name: str, folder: Path, *where: str) -> dict[str, Any]:
     """The results of a command that is run in a folder: those of all its journals, without the seconds of each task."""
     folder.mkdir()
-    with pytest.MonkeyPatch.context() as patch, tiny_protocol():
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(making, "CHUNK", 2)
         patch.chdir(folder)
         done = krypenv(*shlex.split(COMMANDS[name]), *where)
