@@ -15,7 +15,6 @@ import numpy as np
 
 from krypenv.agents.programs.asked import Asked, view_of
 from krypenv.agents.scripted import Random
-from krypenv.envs.text_game import PROMPT, read_prompt, read_reply
 from krypenv.game.game import Game
 from krypenv.inputs.words import one_line, shown, to_install
 from krypenv.rules import Rules
@@ -113,6 +112,8 @@ class Llm(Asked):
         self.usage = Usage()
         self._listed, self._tries, self._seconds = listed, tries, float(seconds)
         self._random = None if illegal == FORFEIT else Random(rules, seed)
+        from krypenv.envs.text_game import PROMPT, read_prompt  # not before: it loads pydantic
+
         self._prompt = read_prompt(rules, Path(prompt) if prompt else PROMPT)
         self._client = _connect(url, key)
         limits = {"max_completion_tokens": tokens or None, "temperature": temperature}
@@ -140,6 +141,8 @@ class Llm(Asked):
 
         Returns the move, or else an empty text; the fault of the last wrong reply; and what that took.
         """
+        from krypenv.envs.text_game import read_reply
+
         system, user = self._prompt
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user.replace("{view}", view)}]
         took, begun, move, fault = Usage(decisions=1), time.monotonic(), "", ""
