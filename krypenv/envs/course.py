@@ -42,7 +42,7 @@ from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import TABLE
 from krypenv.kernels.scoring import leads, side_scores
 from krypenv.runtime.jit import handle
-from krypenv.state import allocate
+from krypenv.state import State, allocate
 
 CHANCE, TERMINAL = -1, -4  # in `Course.turn`; OpenSpiel has the same numbers
 _KINDS = np.arange(NUM_KINDS)
@@ -88,6 +88,24 @@ class Course:
         self.path: tuple[int, ...] = ()
         self.views: tuple[str, ...] = (*(f"seat {seat}" for seat in range(plan.rules.players)), "table")
         self._begin_game()
+
+    @classmethod
+    def search_root(cls, plan: CoursePlan, world: State) -> Course:
+        """Make the root of a search: a world of `determinize`, (1,) of `GAME`, in which a seat is to act.
+
+        It has no past: the path and the plays begin there, and each seat remembers what it sees there. Chance deals the
+        rest of the deck in any order.
+        """
+        course = cls(plan)
+        course._states[0] = handle(world)[0]
+        row = course.state
+        course.turn = int(row["seat"])
+        course._undealt = (plan.rules.deck_counts - np.bincount(
+            row["deck"][: int(row["next_card"])], minlength=NUM_KINDS
+        )).tolist()  # fmt: skip
+        views = [f"seat {seat} {course.text(seat)}" for seat in range(plan.rules.players)]
+        course.views = (*views, f"table {course.text(0, private=False)}")
+        return course
 
     def _copy(self) -> Course:
         twin = Course.__new__(Course)

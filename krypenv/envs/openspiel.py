@@ -1,4 +1,4 @@
-"""OpenSpiel: all games of the family as one game there, its states, and agents as bots (docs/openspiel.md).
+"""OpenSpiel: all games of the family as one game there, its states, and bots both ways (docs/openspiel.md).
 
 Importing this module registers the game: `pyspiel.load_game("krypenv(preset=kasino-sweden,players=3)")`.
 """
@@ -11,27 +11,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from krypenv.arguments import check_whole
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, TERMINAL, Course, action_text
 from krypenv.envs.opponents import Player, ask_opponent, make_named
 from krypenv.envs.resampling import resampled
+from krypenv.envs.seen import Struct, StructState, history_of
 from krypenv.families.bounds import MAX_PLAYERS
 from krypenv.features import observation_for
 from krypenv.game.stack import most_actions
-from krypenv.inputs.words import check_text, to_install
+from krypenv.inputs.words import check_text, shown, to_install
+from krypenv.kernels.decision_checks import check_decisions
 from krypenv.kernels.observing import plays_of_deal
 from krypenv.observation import history_shape
 from krypenv.rewards import illegal_reward
 from krypenv.rules import Rules, RulesLike, as_rules
+from krypenv.worlds.determinize import determinize
 
 try:
     import pyspiel
+    from open_spiel.python.algorithms import ismcts, mcts
 except ImportError as error:
     raise ImportError(f"krypenv.envs.openspiel needs OpenSpiel; {to_install('openspiel')}") from error
 
 from krypenv.envs.openspiel_observer import Observer, write_plays
 
+BOTS = ("ismcts", "mcts", "random")
+MOST_SIMULATIONS = 10_000_000
 NAME = "krypenv"
 PARAMETERS: dict[str, Any] = {
     "preset": "krypkasino",  # `Rules.presets()` lists them
@@ -121,9 +128,13 @@ class KrypGame(pyspiel.Game):
     def __reduce__(self) -> tuple[Any, ...]:
         return pyspiel.load_game, (str(self),)
 
-    def new_initial_state(self) -> KrypState:
-        """Start before the first card is dealt."""
-        return KrypState(self, self._start)
+    def new_initial_state(self, struct: Struct | dict[str, Any] | str | None = None) -> KrypState:
+        """Start before the first card is dealt, or in the state of a struct or of its JSON."""
+        state = KrypState(self, self._start)
+        if struct is not None:
+            for action in history_of(self.rules, struct if isinstance(struct, Struct) else Struct(struct)):
+                state.apply_action(action)
+        return state
 
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> Observer:
         """Make an observer of states, by default without perfect recall."""
@@ -134,7 +145,7 @@ class KrypGame(pyspiel.Game):
         return self.plan.most_games * self.rules.deck_size
 
 
-class KrypState(pyspiel.State):
+class KrypState(StructState, pyspiel.State):
     """A state: its `course` is the session up to it (`krypenv.envs.course.Course`)."""
 
     def __init__(self, game: KrypGame, course: Course) -> None:
@@ -227,6 +238,57 @@ def make_bot(game: KrypGame, name: str, seed: int = 0) -> AgentBot:
     >>> margins = pyspiel.evaluate_bots(game.new_initial_state(), bots, 0)
     """
     return AgentBot(make_named(name, game.rules, seed))
+
+
+class Bot:
+    """A bot of OpenSpiel as an agent: `krypenv.envs.openspiel:Bot(bot='ismcts', simulations=100)` in an agent string.
+
+    It searches worlds that are consistent with what the seat sees (`determinize`), so it sees no hidden cards.
+
+    Args:
+        rules: the rules.
+        seed: where its random choices come from.
+        bot: "ismcts" (information set MCTS, which samples many worlds), "mcts" (in one sampled world), or "random".
+        simulations: games that a search plays out for a decision.
+        explore: weight of the exploration term, in points.
+    """
+
+    def __init__(
+        self, rules: Rules, seed: int, bot: str = "ismcts", simulations: int = 100, explore: float = 10.0
+    ) -> None:
+        if bot not in BOTS:
+            raise ValueError(f"bot is {' or '.join(map(repr, BOTS))}, not {shown(bot)}")
+        if not 0 <= explore <= 1e6:
+            raise ValueError(f"explore is a number of points from 0 to 1000000, not {shown(explore)}")
+        self.rules = rules
+        self.game = load(rules)
+        self._random = np.random.RandomState(seed % 2**32)
+        simulations = check_whole("simulations", simulations, 1, MOST_SIMULATIONS)
+        evaluator = mcts.RandomRolloutEvaluator(1, self._random)
+        self._bot: Any = None  # without a search
+        if bot == "ismcts":
+            self._bot = ismcts.ISMCTSBot(self.game, evaluator, explore, simulations, random_state=self._random)
+            self._bot.set_resampler(lambda state, seat: self._world(state.course.observation(seat)))
+        elif bot == "mcts":
+            self._bot = mcts.MCTSBot(self.game, explore, simulations, evaluator, random_state=self._random)
+
+    def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        """Choose a legal action for each row, (B,) int64, from (B, N) int8 observations and (B, A) int8 masks."""
+        observations, action_masks = check_decisions(self.rules, observations, action_masks)
+        return np.array([self._choose(*row) for row in zip(observations, action_masks, strict=True)], np.int64)
+
+    def _choose(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]) -> int:
+        legal = np.flatnonzero(mask)
+        if len(legal) == 1:
+            return int(legal[0])
+        if self._bot is None:
+            return int(self._random.choice(legal))
+        return int(self._bot.step(self._world(observation)))
+
+    def _world(self, observation: npt.NDArray[np.int8]) -> KrypState:
+        """Draw a state that is consistent with an observation, (N,) int8, for the root of a search."""
+        world = determinize(observation, int(self._random.randint(2**31)), self.rules)
+        return KrypState(self.game, Course.search_root(self.game.plan, world))
 
 
 pyspiel.register_game(_TYPE, KrypGame)

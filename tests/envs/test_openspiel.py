@@ -1,7 +1,9 @@
-"""The games in OpenSpiel: its own checks, agreement with the engine, its algorithms, and agents as bots."""
+"""The games in OpenSpiel: its own checks, agreement with the engine, its algorithms and bots."""
 
 import itertools
+import json
 import pickle
+import random
 import re
 import subprocess
 import sys
@@ -16,12 +18,13 @@ from open_spiel.python.policy import UniformRandomPolicy
 from support.arenas import Picky
 from support.spiel import TINY, play_at_random
 
-from krypenv import Game, IllegalMove, Rules
+from krypenv import Engine, Game, IllegalMove, Rules
 from krypenv.cards import NUM_KINDS, card_name
 from krypenv.envs import openspiel
 from krypenv.envs.chance import CoursePlan
 from krypenv.envs.course import CHANCE, Course
 from krypenv.inputs.words import to_install
+from krypenv.training import duplicate_match
 
 GAMES = [
     "mini-sweep",
@@ -116,6 +119,52 @@ def test_games_and_states_are_pickled():
     assert (str(twin), twin.history()) == (str(state), state.history())
 
 
+@pytest.mark.parametrize("text", ["mini-choice", "kasino-finland players=3 games=2", "mulle-glimne"])
+def test_structs_name_states_and_actions(text):
+    game, rng = openspiel.load(Rules.parse(text)), random.Random(1)
+    state, moves = game.new_initial_state(), 0
+    while not state.is_terminal():
+        player = state.current_player()
+        for action in state.legal_actions():
+            struct = state.action_to_struct(player, action)
+            assert state.struct_to_actions(struct) == [action]
+            assert openspiel.Struct(struct.to_json()) == state.action_to_struct(action)
+        if player >= 0 and rng.random() < 0.1:
+            seen = json.loads(state.to_observation_struct().to_json())
+            assert seen["seat"] == player
+            state.apply_action_struct(openspiel.Struct({"move": rng.choice(seen["moves"])}))
+            moves += 1
+            for told in (state.to_struct(), state.to_struct().to_json()):
+                again = game.new_initial_state(told)
+                assert (str(again), again.history()) == (str(state), state.history())
+        else:
+            state.apply_action(rng.choice(state.legal_actions()))
+    assert moves > 0
+    assert state.to_struct().returns == state.returns()
+    assert state.to_observation_struct(0).moves == []
+
+
+def test_structs_that_name_nothing_are_refused():
+    game, struct = openspiel.load(TINY), openspiel.Struct
+    chance, state = game.new_initial_state(), game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    other = openspiel.load(Rules.preset("mini-low")).new_initial_state().to_struct()
+    for ask, asked, sentence in (
+        (state.struct_to_actions, struct({"action": "stop"}), "is no legal action; legal are play "),
+        (state.struct_to_actions, struct({"action": [1]}), "is no legal action; legal are play "),
+        (state.struct_to_actions, struct({"move": "KD"}), "KD is illegal; seat 0 may "),
+        (chance.struct_to_actions, struct({"move": "KD"}), "is no legal action; legal are deal "),
+        (chance.to_observation_struct, 0, "here chance deals"),
+        (state.to_observation_struct, 2, "there is no seat 2"),
+        (game.new_initial_state, other, "the struct is of 'mini-low players=2', not of mini-sweep"),
+        (game.new_initial_state, {"rules": str(TINY), "history": ["x"]}, "is a list of actions, not"),
+        (struct, "[1]", "a struct is made of a JSON object, not of"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            ask(asked)
+
+
 # ---------------------------------------------------------------------- algorithms
 
 
@@ -179,6 +228,18 @@ def test_an_agent_there_sees_what_it_asks_for(blocks):
     assert game.is_over
 
 
+@pytest.mark.parametrize("bot", openspiel.BOTS)
+def test_bots_play_here_as_agents(bot):
+    rules = Rules.preset("mini-low")
+    name = f"krypenv.envs.openspiel:Bot(bot='{bot}', simulations=4)"
+    result, again = (duplicate_match(name, "random", rules, deals=2, seed=1) for _ in range(2))
+    assert result.margin == again.margin  # its random choices follow from the seed
+    engine = Engine(rules, 16, seed=1)
+    chosen = openspiel.Bot(rules, 1, bot=bot, simulations=4).act(engine.observation, engine.action_mask)
+    assert engine.action_mask[range(16), chosen].all()
+    assert (chosen != engine.action_mask.argmax(axis=1)).any()
+
+
 # ---------------------------------------------------------------------- bad input
 
 
@@ -217,6 +278,11 @@ def test_openspiel_hears_which_actions_are_legal_and_numbers_of_numpy_are_action
         state.course.after(0)
     with pytest.raises(ValueError, match="chance deals no card here: the session is over"):
         state.course.chance_outcomes()
+
+
+def test_a_bot_that_openspiel_lacks_is_refused():
+    with pytest.raises(ValueError, match="bot is 'ismcts' or 'mcts' or 'random', not 'alpha'"):
+        openspiel.Bot(TINY, 0, bot="alpha")
 
 
 def test_without_openspiel_it_says_what_to_install():

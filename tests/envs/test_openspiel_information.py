@@ -76,7 +76,7 @@ def test_a_resampled_state_looks_the_same_to_the_seat_and_its_history_leads_ther
         state = state_of(game, course)
         for seat in range(rules.players):
             twin = state.resample_from_infostate(seat, rng.random)
-            for name in SEEN:
+            for name in (*SEEN, "to_observation_struct"):
                 assert getattr(twin, name)(seat) == getattr(state, name)(seat)
             assert twin.course.plays == course.plays
             assert seat != course.turn or twin.legal_actions() == state.legal_actions()
