@@ -5,6 +5,7 @@ Serve it by `krypenv serve`, or by `uvicorn --factory krypenv.adapters.openenv:m
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -16,11 +17,13 @@ from openenv.core.env_server.types import Action, ConcurrencyConfig, Observation
 from pydantic import Field
 
 from krypenv.envs.opponents import LEVELS
-from krypenv.envs.text_game import DEFAULT, Terms, TextGame, read_prompt
-from krypenv.inputs.words import shown
+from krypenv.envs.text_game import DEFAULT, UNSEEN, Terms, TextGame, read_prompt
+from krypenv.inputs.words import check_name, shown
+from krypenv.rules import as_rules
 
 SESSIONS = 64  # at the same time
 IDLE = 3600.0  # seconds after which a session that nobody uses is freed
+VIEWS = ("both", "text", "json")
 
 
 class MoveAction(Action):
@@ -53,24 +56,33 @@ class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, State]):
 
     def __init__(self, terms: Terms = DEFAULT) -> None:
         super().__init__()
-        self._terms = terms
+        self._terms, self._view = terms, VIEWS[0]
         self._game: TextGame | None = None
         self._state = State()
 
-    def reset(self, seed: int | None = None, episode_id: str | None = None, **terms: Any) -> SeatObservation:
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, *, players: int | None = None,
+        view: str = VIEWS[0], **terms: Any,
+    ) -> SeatObservation:  # fmt: skip
         """Begin an episode.
 
         Args:
             seed: of deals, opponents and unseen rules: the same seed and replies give the same episode.
             episode_id: a name of one's own.
+            players: the number of players, for rules that leave it open.
+            view: what a seat sees as "text", as "json" values, or "both".
             terms: fields of `Terms`. Agents that a client names are of the package and need no file.
 
         Raises ValueError in one sentence for what can't be played.
         """
+        check_name("view", view, VIEWS)
+        rules = terms.get("rules", self._terms.rules)
+        if players is not None and rules != UNSEEN:
+            terms["rules"] = replace(as_rules(rules), players=players)
         chosen = self._terms.changed(**terms)
         for name in {chosen.judge, *chosen.opponents} - {self._terms.judge, *self._terms.opponents}:
             _check_agent(name)
-        self._game = TextGame(chosen, seed)
+        self._game, self._view = TextGame(chosen, seed), view
         self._state = State(episode_id=episode_id)
         return self._observe(instructions=read_prompt(self._game.rules)[0])
 
@@ -87,9 +99,10 @@ class KrypkasinoEnvironment(Environment[MoveAction, SeatObservation, State]):
         game = self._game
         assert game is not None
         values = {} if game.over else game.values
+        text = values.pop("text", "")
         return SeatObservation(
-            text=values.pop("text", ""), values=values, rules=str(game.rules), seat=game.seat,
-            tries_left=game.tries_left, done=game.over, **more,
+            text=text if self._view != "json" else "", values=values if self._view != "text" else {},
+            rules=str(game.rules), seat=game.seat, tries_left=game.tries_left, done=game.over, **more,
         )  # fmt: skip
 
     @property

@@ -62,11 +62,14 @@ def test_an_illegal_reply_is_told_why_and_two_end_the_episode(client):
 
 
 def test_what_a_client_sees_can_be_chosen(client):
-    seen = client.reset(seed=7, rules="krypkasino players=4", seat=2, opponents="even").observation
+    four = {"seed": 7, "rules": "krypkasino", "players": 4, "seat": 2, "opponents": "even"}
+    seen = client.reset(**four).observation
     assert (seen["rules"], seen["seat"]) == ("krypkasino players=4", 2)
     own = seen["text"].split("> seat 2")[1].split("points")[0]
     assert seen["values"]["hand"] == re.findall("[A2-9TJQK][CDHS]", own)
     assert seen["values"]["moves"]
+    for view, other, empty in (("text", "values", {}), ("json", "text", "")):
+        assert client.reset(**four, view=view).observation == {**seen, other: empty}
     unseen = client.reset(seed=2, rules="random", listed=False).observation
     assert unseen["rules"] == str(TextGame(TERMS.changed(rules="random"), 2).rules)
     assert "moves" not in unseen["values"]
@@ -77,6 +80,8 @@ def test_what_a_client_sees_can_be_chosen(client):
     [
         ({"rules": "nope"}, "unknown preset 'nope'"),
         ({"colour": 1}, "colour is not known"),
+        ({"view": "card"}, "view"),
+        ({"players": 9}, "players"),
         *(({"opponents": name}, NO_AGENT) for name in ("process(command='ls')", "search(worlds=100000)", "odd")),
         ({"opponents": ["greedy", "../model"]}, NO_AGENT),
         ({"judge": "llm(model='m', url='http://127.0.0.1:9')", "reward": "regret"}, NO_AGENT),
