@@ -127,9 +127,12 @@ def _fault_of_numbers(compiled: np.record, game: np.record) -> int:
     for card in (game.pending, game.last_card):
         if card != NO_CARD and (card < 0 or card >= NUM_KINDS):
             return PLAY
-    if game.last_sweep < 0 or game.last_sweep > 2 or game.build_value < 0 or game.build_value > MAX_BUILD:
+    if game.last_sweep < 0 or game.last_sweep > 2:
         return PLAY
-    if game.builds & ~(compiled.building * _BUILDS) != 0 or (game.legal_builds != 0 and not compiled.building):
+    if game.build_value < 0 or game.build_value > compiled.building * MAX_BUILD:
+        return PLAY
+    builds = game.builds | game.multiple_builds | game.taken_builds
+    if builds & ~(compiled.building * _BUILDS) != 0 or (game.legal_builds != 0 and not compiled.building):
         return BUILDS
     if game.game_number < 1 or game.game_number > (compiled.games or MOST_GAMES):
         return SESSION
