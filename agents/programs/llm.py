@@ -104,8 +104,6 @@ class Llm(Asked):
         illegal: str = RANDOM,
         parallel: int = 8,
     ) -> None:
-        from krypenv.envs.text_game import PROMPT, read_prompt  # here, as it loads pydantic
-
         if not model:
             raise ValueError("llm needs the name of a model, as in llm(model='qwen3', url='http://127.0.0.1:8000/v1')")
         if illegal not in (RANDOM, FORFEIT):
