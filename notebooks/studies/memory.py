@@ -41,7 +41,7 @@ class Forgetful:
 
     def __init__(self, base: agents.Agent, kept: npt.NDArray[np.bool_], deduces: str, draws: int, seed: int) -> None:
         self.name, self.rules, self.network = "forgetful", base.rules, getattr(base, "player", base)
-        if not hasattr(self.network, "evaluate"):
+        if not hasattr(self.network, "logits"):
             raise ValueError(f"{base.name} is no network, which this study needs; champion(worlds=0) is one")
         self.kept, self.deduces, self.draws = kept, deduces, draws
         self.random = np.random.default_rng(seed)
