@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import os
 import pickle
 import signal
 import socket
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -22,7 +20,7 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from krypenv.inputs.words import to_install
-from krypenv.runtime.workers import WORKERS
+from krypenv.runtime.workers import WORKERS, belong_to_parent, end_pool
 
 RETRIES = 5  # times in a row that workers may die without a result
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]  # yields results as they are ready
@@ -59,7 +57,7 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
     """Yield a map of a function over items in `workers` new processes; results come as they are ready.
 
     If a worker dies, the items without a result go to new workers. Raises ChildProcessError if workers keep dying
-    without a result. Workers ignore Ctrl-C: this process terminates them, as it does for every exception.
+    without a result. Workers ignore Ctrl-C: this process ends them, as it does for every exception.
     """
     from cloudpickle import dumps  # with the code that the main module or a notebook defines
 
@@ -87,12 +85,11 @@ def process_map(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
     try:
         yield work
     except BaseException:
-        for process in [process for pool in pools for process in (pool._processes or {}).values()]:
-            process.terminate()
-        raise
-    finally:
         for pool in pools:
-            pool.shutdown(cancel_futures=True)
+            end_pool(pool)
+        raise
+    for pool in pools:
+        pool.shutdown()
 
 
 def _do(sent: bytes) -> Any:
@@ -116,15 +113,7 @@ def _interrupts_held_back() -> Iterator[None]:
 
 def _begin_worker() -> None:
     use_one_thread()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it ends it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent ends, even if the parent was killed."""
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        os._exit(1)
+    belong_to_parent()
 
 
 def use_one_thread() -> None:
