@@ -36,6 +36,7 @@ REFUSED = {
     "arena --out out greedy random --first 3": "first is a number of the 2 agents, or 0",
     "arena --out out greedy random --chunk 1 --deals 200001": "at most 200,000 chunks over all its matches, not 200,0",
     "data search --out out --against greedy --values": "greedy can't analyse what a seat sees",
+    f"data greedy --out out {'--against random ' * 30} --players 6": "30 agents on 5 sides make more than 10,000 tab",
     "exploit greddy": "unknown agent 'greddy' (did you mean 'greedy'?)",
     "exploit oracle-hand": "oracle-hand sees what is hidden",
     "exploit greedy --seeds 0 --worlds 0": "there is nothing to exploit with",

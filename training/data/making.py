@@ -6,7 +6,9 @@ The games of a file are played at once, then replayed decision by decision.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
+from itertools import combinations_with_replacement
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +25,7 @@ from krypenv.training.data.columns import arrow, columns_of, encode_rows
 from krypenv.training.data.croissant import write_croissant
 from krypenv.training.data.reading import CARD, FORMAT, KIND, DataSet, load
 from krypenv.training.evaluation.analysis.analysis import Judge
-from krypenv.training.evaluation.arena.arena import Seating, seatings
+from krypenv.training.evaluation.arena.arena import MOST_MATCHES, Seating, seatings
 from krypenv.training.evaluation.luck.game_luck import REDEALS, luck_of_game
 from krypenv.training.evaluation.luck.meter import control_of
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
@@ -56,7 +58,7 @@ class DataSettings(RulesOfAgents, Place):
     )
     out: File = output(..., "folder of the data set; one that was begun in this folder is resumed", "DIR")
     against: tuple[AgentName, ...] = option(
-        (), "agent on all other sides; repeatable: they take turns, in all seatings", AGENTS
+        (), "agent on the other sides; the choices of several take turns, in all seatings", AGENTS
     )
     games: int = option(1000, "games to play", LENGTH, ge=1, le=10_000_000)
     seed: int = seed_option("seed of the deals and of the agents' random choices")
@@ -87,13 +89,18 @@ class DataSettings(RulesOfAgents, Place):
 
     @property
     def seatings(self) -> tuple[Seating, ...]:
-        """The seatings that the games cycle through: the agent on one side, one of `against` on all other sides.
+        """The seatings that the games cycle through: the agent on one side, an agent of `against` on each other side.
 
-        Each agent of a table sits in every place, and after every other one, equally often.
+        Each agent of a table sits in every place, and after every other one, equally often. Raises ValueError for more
+        than `MOST_MATCHES` tables.
         """
-        others = self.game_rules().num_teams - 1
-        tables = [(0, *[other] * others) for other in range(1, len(self.agents))] or [(0,) * (1 + others)]
-        return tuple(seating for table in tables for seating in seatings(table))
+        sides, others = self.game_rules().num_teams, len(self.against)
+        if not others:
+            return ((0,) * sides,)
+        if math.comb(others + sides - 2, sides - 1) > MOST_MATCHES:
+            raise ValueError(f"{others} agents on {sides - 1} sides make more than {MOST_MATCHES:,} tables; name fewer")
+        tables = combinations_with_replacement(range(1, others + 1), sides - 1)
+        return tuple(seating for table in tables for seating in seatings((0, *table)))
 
 
 def make_data(settings: DataSettings, progress: Progress = lambda done, games: None) -> DataSet:
@@ -137,7 +144,8 @@ def _header(settings: DataSettings) -> Header:
     has_values = settings.values or settings.analyst
     analysts = [str(Judge.of(rules, settings.analyst or source).agent) for source in sources] if has_values else []
     identity: dict[str, Any] = settings.identity() | {
-        "against": [*settings.against], "rules": str(rules), "agents": agents, "analysts": analysts,
+        "against": [*settings.against], "rules": str(rules), "agents": agents,
+        "seatings": [list(seating) for seating in settings.seatings], "analysts": analysts,
         "control": str(control_of(rules, REDEALS)) if settings.luck else None, "chunk": CHUNK,
     }  # fmt: skip
     return Header(KIND, identity, {"command": settings.line})
