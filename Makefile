@@ -105,7 +105,7 @@ bench: $(VENV)  ## measure the speed
 	$(BIN)/krypenv bench
 
 clean:  ## remove what was built and cached (not .venv, not trained models)
-	rm -rf build dist site docs/commands.md docs/sheet.md docs/regler.md docs/notebooks jupyter_execute *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist site docs/commands.md docs/sheet.md docs/regler.md docs/relatives.md docs/notebooks jupyter_execute *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find krypenv agents training tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV): pyproject.toml constraints.txt
