@@ -1,4 +1,4 @@
-"""The rules on sheets, as the table tells them: Krypkasino in English and Swedish, and its relatives. By `make docs`."""
+"""The rules on sheets, as the table tells them: Krypkasino, in English and Swedish, and its relatives."""
 
 from __future__ import annotations
 

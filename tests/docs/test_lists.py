@@ -67,7 +67,7 @@ def test_commands_that_pages_name_are_there() -> None:
 
 def test_the_rulings_name_every_preset() -> None:
     told = page("rulings.md")
-    assert [name for name in Rules.presets() if f"'{name}'" not in told] == []
+    assert [name for name in Rules.presets() if f"`{name}`" not in told] == []
 
 
 def test_the_entry_to_cite_is_that_of_the_release() -> None:
