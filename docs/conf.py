@@ -75,7 +75,7 @@ SEARCHED = {  # words that lead to a page first, beside those of its title
     "cite": ["cite", "citation", "paper", "BibTeX"],
     "arena": ["Elo"],
 }
-FIGURE = re.compile(r"[-−+±–]?[\d.,]+([\s±+−–%-]|to|[\d.,])*")  # a cell that does not wrap
+FIGURE = re.compile(r"[-−+±–]?[\d.,]+([\s±+−–%-]|to|[\d.,])*|[A-Z]{1,3}")  # a cell that does not wrap
 
 
 BESIDE = {  # pages of the project, and those of the site that include them
