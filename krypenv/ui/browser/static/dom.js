@@ -209,10 +209,10 @@ function assign(element, attributes) {
 }
 
 /**
- * Return a text whose negative numbers have a minus that is as wide as a plus.
+ * Return a text whose negative numbers have a minus that is as wide as a plus, with a sum on the line of its sign.
  * @param {string} text
  */
-export const withMinus = (text) => text.replace(/-(?= ?\d)/g, "−");
+export const withMinus = (text) => text.replace(/-(?= ?\d)/g, "−").replace("= ", "=\u00a0");
 
 /**
  * Return a number with a minus that is as wide as a plus; zero has none.
