@@ -109,6 +109,10 @@ class Exercise(Hosted):
     def _game(self) -> Game:
         return guided_game() if self.is_guided else self._lessons[self.lesson].game()
 
+    def view(self, seat: int | None) -> dict[str, Any]:
+        """Return what a seat may see; once a lesson is solved it is nobody's turn."""
+        return super().view(seat) | ({"turn": None} if self._is_solved else {})
+
     # ------------------------------------------------------------------ what is said
 
     def told(self) -> dict[str, Any]:

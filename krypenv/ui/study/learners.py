@@ -82,9 +82,16 @@ class Learner(Pages):
         self.hosted = await asyncio.to_thread(self._load, None)
         self._loaded.set()
         self._is_ready = True
+        from krypenv.ui.study.exercises import GUIDE, OPPONENT
+
+        with contextlib.suppress(AgentFailed, ValueError):  # what goes wrong is told when they are to act
+            await self._thinker.prepare(self.hosted.game.rules, {OPPONENT: 1})
+            await self._thinker.prepare(self.hosted.game.rules, {GUIDE: 0}, helps=True)
 
     async def welcome(self, socket: WebSocket) -> None:
         """Let the page have the first seat."""
+        if not self._loaded.is_set():
+            await self.ask_to_wait(socket)
         _, seat = await self.seat_of("")
         await self._listen(Page(socket, seat))
 

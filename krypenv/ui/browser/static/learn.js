@@ -35,6 +35,7 @@ document.addEventListener("told", (event) => {
 function draw(lesson, isNews) {
   const { number, titles } = lesson;
   const last = titles.length - 1;
+  const isOver = lesson.solved && number === last;
   const active = document.activeElement;
   place.hidden = false;
   document.body.dataset.lesson = number === last ? "deal" : "position";
@@ -63,7 +64,7 @@ function draw(lesson, isNews) {
           lesson.solved ? "main" : "",
         ),
       (lesson.solved || number === last) && button("lesson again", t("lesson_again"), () => go(number)),
-      h("a.button", { href: `./${location.hash}` }, t("lesson_leave")),
+      h("a", { class: isOver ? "button main" : "button", href: `./${location.hash}` }, t("lesson_leave")),
     ),
   );
   if (isNews) focusOn("lesson next");

@@ -152,8 +152,8 @@ function helping({ told, hint, isThinkingOfHint, acts }) {
  */
 export function status({ told, chosen }) {
   const { view } = told;
-  if (view.over) return view.result;
-  const name = view.turn === null ? "" : (view.players[view.turn]?.name ?? "");
+  if (view.turn === null) return view.result;
+  const name = view.players[view.turn]?.name ?? "";
   if (told.thinking !== null) return t(told.ready ? "thinks" : "prepares", { who: name });
   if (view.seat === null) return `${t("watching")} ${t("turn", { who: name })}`;
   if (view.turn !== view.seat) return t("turn", { who: name });
