@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -173,13 +173,17 @@ class Pages:
     async def _enter(self, socket: WebSocket, key: str, place: Place) -> None:
         for event in (self._loaded, self._dealt):
             if not event.is_set() and not (self._loaded.is_set() and self.keys.is_host(key, ())):
-                texts = {"texts": CATALOGUES[self.language], "language": self.language}
-                with contextlib.suppress(RuntimeError, OSError, WebSocketDisconnect):
-                    await socket.send_json({"type": "wait", "for": "host" if self._loaded.is_set() else "", **texts})
+                await self.ask_to_wait(socket, "host" if self._loaded.is_set() else "")
                 await event.wait()
         _, seat = await self.seat_of(key)
         place.sit(seat)
         await self._listen(Page(socket, seat, key))
+
+    async def ask_to_wait(self, socket: WebSocket, what: str = "") -> None:
+        """Tell a page that it waits, for the host or for the engine."""
+        texts = {"texts": CATALOGUES[self.language], "language": self.language}
+        with contextlib.suppress(RuntimeError, OSError, WebSocketDisconnect):
+            await socket.send_json({"type": "wait", "for": what, **texts})
 
     async def seat_of(self, key: str) -> tuple[Hosted | None, int | None]:
         """Return the game, None while it is chosen, and the seat of a key; raises Refused if the key leads nowhere."""
@@ -255,6 +259,7 @@ class Pages:
         page.chooses, page.key = True, self.keys.host
         page.tell(texts=CATALOGUES[language], language=language, **await asyncio.to_thread(offered, language))
         page.tell(saved=await asyncio.to_thread(self._saved, language))
+        await in_a_thread(partial(_load_engine, language))
 
     def _ask(self, page: Page, hosted: Hosted, request: Request) -> None:
         """Do what a page asks for at the game."""
@@ -381,6 +386,14 @@ class Pages:
         """Report why an agent can't go on, and return what pages are told of it."""
         self.report(f"{who}: {one_line(str(error))}")
         return hosted.say("agent_failed", who=who)
+
+
+@lru_cache
+def _load_engine(language: str) -> None:
+    """Load what games and lessons need, while somebody reads the start screen."""
+    from krypenv.ui.study.exercises import Exercise
+
+    Exercise(0, language).view(0)
 
 
 def _played(hosted: Hosted | None) -> dict[str, Any] | None:

@@ -53,7 +53,7 @@ export function drawWait(why) {
       "main.start.waiting",
       h("p.shuffling", { "aria-hidden": "true" }, "♣ ♦ ♥ ♠"),
       h("p", { role: "status" }, why),
-      h("div.actions", rulesButton(), teach("button")),
+      h("div.actions", rulesButton(), document.documentElement.dataset.socket !== "learn" && teach("button")),
     ),
   );
 }
@@ -75,6 +75,7 @@ function draw() {
 }
 
 function welcome() {
+  const isTaught = kept("krypenv lesson", 0) > 0; // as the page of lessons keeps it
   return h(
     "section.welcome",
     h(
@@ -83,8 +84,8 @@ function welcome() {
       ["2S", "TD", "AS"].map((card) => lying(card)),
     ),
     h("p.goal", t("start_goal")),
-    teach("button main large"),
-    button("play", t("start_play"), () => begin(FIRST), "large"),
+    teach(`button large${isTaught ? "" : " main"}`),
+    button("play", t("start_play"), () => begin(FIRST), isTaught ? "large main" : "large"),
     offer.saved.length > 0 && saved(),
     button("choose", t("start_choose"), () => {
       isFirst = false;

@@ -51,7 +51,8 @@ export function summary(state, study) {
       const count = (/** @type {string} */ mark) => made.filter((each) => each.mark === mark).length;
       const share = chosen.length ? Math.round(100 * best) : "–";
       const figures = { blunders: count("??"), mistakes: count("?"), best: share };
-      return h("p", h("b", rating ? `${name}: ${t(rating)}` : name), " · ", t("study_figures", figures));
+      const said = rating ? `${name}: ${t(rating)}` : name;
+      return made.length > 0 && h("p", h("b", said), " · ", t("study_figures", figures));
     }),
     progress || h("p.small", t("study_rating_note")),
     own > 0 && h("p", button("find", t(state.finding ? "find_stop" : "find", { count: own }), state.find, "main pill")),
