@@ -132,11 +132,7 @@ function head(table) {
  */
 function paces({ told, acts }) {
   if (!told.leads || told.people.length === told.view.players.length) return null;
-  const options = /** @type {[Pace, string][]} */ ([
-    ["slow", t("pace.slow")],
-    ["normal", t("pace.normal")],
-    ["fast", t("pace.fast")],
-  ]);
+  const options = ["slow", "normal", "fast"].map((pace) => /** @type {[string, string]} */ ([pace, t(`pace.${pace}`)]));
   return menu("pace", t("pace"), options, told.pace, (pace) => acts.pace(/** @type {Pace} */ (pace)));
 }
 

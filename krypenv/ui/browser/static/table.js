@@ -56,7 +56,7 @@ function hear(message) {
   }
   if (message.ended) return drawEnd(message.ended);
   const before = table?.told ?? null;
-  table ??= begun(message);
+  table ??= { told: message, chosen: nothing(), say: "", hint: null, isThinkingOfHint: false, isLost: false, acts };
   table.told = message;
   const isSame = before?.edit === message.edit;
   if (!isSame || table.isLost) forget(table); // a server that was started again may have another game
@@ -77,14 +77,6 @@ function hear(message) {
     const pace = kept(PACE, /** @type {Pace} */ ("normal"));
     if (message.leads && pace !== "normal") ask({ do: "pace", pace });
   }
-}
-
-/**
- * @param {Told} told
- * @returns {Table}
- */
-function begun(told) {
-  return { told, chosen: nothing(), say: "", hint: null, isThinkingOfHint: false, isLost: false, acts };
 }
 
 /**
