@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from krypenv.inputs.schema import Schema
 from krypenv.inputs.words import one_line
 from krypenv.ui.browser.guests import Place, Refused, Room
 from krypenv.ui.browser.keys import Keys
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 MOST_PAGES = 50  # open at once
 _UNKNOWN_KEY = "This link leads to no seat of this table. Ask for a new link where the table was started."
-_KINDS = {**REQUESTS, **CHOOSING}
 _NOT_BEGUN = "The table can't begin. Why is said where it was started."
 
 
@@ -50,7 +50,10 @@ class Pages:
         keys, report: as given.
         hosted: the game at the table; None until it is there.
         language: of the texts.
+        choosing: the schemas of the messages by which a page chooses what is played.
     """
+
+    choosing: Mapping[str, Schema] = CHOOSING
 
     def __init__(
         self,
@@ -230,10 +233,10 @@ class Pages:
     def _answer(self, page: Page, text: str) -> None:
         """Do what a page asks for; it is answered by its view, and by a sentence if it can't be done."""
         try:
-            found = parse_message(text, _KINDS)
+            found = parse_message(text, {**REQUESTS, **self.choosing})
         except ValueError as error:
             return page.tell(say=NOT_READ.format(error))
-        if found["do"] in CHOOSING:
+        if found["do"] in self.choosing:
             return self._choose(page, **found)
         if self.hosted:
             self._ask(page, self.hosted, Request(**found))
@@ -274,9 +277,13 @@ class Pages:
             if page.thinking is None or page.thinking.done():
                 page.thinking = self._start(self._give_hints(page, hosted))
         elif before != hosted.edit or request.do in ("go", "stand_in", "end"):
-            self._failed = ""
-            self.tell_all()
-            self._wake()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Tell the pages what was done, and have agents play."""
+        self._failed = ""
+        self.tell_all()
+        self._wake()
 
     def _change_pace(self, page: Page, hosted: Hosted, request: Request) -> None:
         if not hosted.leads(page.seat):

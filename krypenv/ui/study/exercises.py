@@ -145,6 +145,10 @@ class Exercise(Hosted):
 
     # ------------------------------------------------------------------ what is done
 
+    def do(self, seat: int | None, request: Request) -> str:
+        """Do what belongs to a lesson; see `Hosted`."""
+        return super().do(seat, request) if request.do in ("play", "undo", "go") else self.say("lesson_no")
+
     @property
     def thinker(self) -> int | None:
         """The seat of the agent to act: in a lesson nobody."""

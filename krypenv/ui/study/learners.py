@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,16 @@ from krypenv.inputs import schema
 from krypenv.ui.browser.guests import Place, Room
 from krypenv.ui.browser.keys import Keys
 from krypenv.ui.browser.pages import Pages
-from krypenv.ui.browser.requests import REQUESTS, Request, a_message, parse_message
-from krypenv.ui.browser.sockets import NOT_READ, Page, welcome
+from krypenv.ui.browser.requests import a_message
+from krypenv.ui.browser.sockets import Page, welcome
 from krypenv.ui.browser.start import Choice
 from krypenv.ui.browser.thinking import AgentFailed, Thinker
-from krypenv.ui.narrator.texts import say
 
 if TYPE_CHECKING:
     from krypenv.ui.browser.hosted import Hosted
     from krypenv.ui.study.exercises import Exercise  # it loads the engine, for which no page is to wait
 
 MOST_LEARNERS = 20  # pages at once
-_KINDS = {**REQUESTS, "lesson": a_message({"lesson": schema.whole(0, 100)})}
 
 
 class Lessons:
@@ -48,7 +46,9 @@ class Lessons:
         if not self._pages.keys.is_host(key, ()):  # who chooses the game learns meanwhile
             _, seat = await self._pages.seat_of(key)
             place.sit(seat)
-        learner = Learner(self._pages.language, self._thinker, report=self._pages.report)
+        language, report = self._pages.language, self._pages.report
+        first, keys = partial(_first_lesson, language), Keys.new(is_open=True)
+        learner = Learner(first, keys, self._thinker, report=report, language=language)
         learner.begin()
         try:
             await learner.welcome(socket)
@@ -56,27 +56,18 @@ class Lessons:
             await learner.stop()  # the agents go on thinking for others
 
 
+def _first_lesson(language: str, choice: Choice | None) -> Hosted:
+    from krypenv.ui.study.exercises import Exercise
+
+    return Exercise(0, language)
+
+
 class Learner(Pages):
-    """The table of one page, at which somebody learns.
+    """The table of one page, at which somebody learns, and chooses lessons in place of games; see `Pages`."""
 
-    Args:
-        language: of all texts.
-        thinker: where agents think.
-        pause: seconds between the moves of agents.
-        report: called with what goes wrong, for the host alone.
-    """
-
-    def __init__(
-        self, language: str, thinker: Thinker, pause: float = 0.9, report: Callable[[str], object] = id
-    ) -> None:
-        super().__init__(self._load_first, Keys.new(is_open=True), thinker, pause, report=report, language=language)
-        self._advising: asyncio.Task[None] | None = None
-        self._advised = 0  # the edit of what was last advised
-
-    def _load_first(self, choice: Choice | None) -> Hosted:
-        from krypenv.ui.study.exercises import Exercise
-
-        return Exercise(0, self.language)
+    choosing: Mapping[str, schema.Schema] = {"lesson": a_message({"lesson": schema.whole(0, 100)})}
+    _advising: asyncio.Task[None] | None = None
+    _advised = 0  # the edit of what was last advised
 
     async def _begin(self, choice: Choice | None = None, page: Page | None = None) -> None:
         self.hosted = await asyncio.to_thread(self._load, None)
@@ -84,9 +75,10 @@ class Learner(Pages):
         self._is_ready = True
         from krypenv.ui.study.exercises import GUIDE, OPPONENT
 
+        rules = self._exercise.game.rules
         with contextlib.suppress(AgentFailed, ValueError):  # what goes wrong is told when they are to act
-            await self._thinker.prepare(self.hosted.game.rules, {OPPONENT: 1})
-            await self._thinker.prepare(self.hosted.game.rules, {GUIDE: 0}, helps=True)
+            await self._thinker.prepare(rules, {OPPONENT: 1})
+            await self._thinker.prepare(rules, {GUIDE: 0}, helps=True)
 
     async def welcome(self, socket: WebSocket) -> None:
         """Let the page have the first seat."""
@@ -105,27 +97,9 @@ class Learner(Pages):
     def _message(self, page: Page) -> dict[str, Any]:
         return super()._message(page) | {"lesson": self._exercise.told()}
 
-    def _answer(self, page: Page, text: str) -> None:
-        exercise = self._exercise
-        try:
-            found = parse_message(text, _KINDS)
-        except ValueError as error:
-            return page.tell(say=NOT_READ.format(error))
-        if found["do"] == "lesson":
-            exercise.choose(found["lesson"])
-            self._failed = ""
-        else:
-            request = Request(**found)
-            if request.do == "pace":
-                return self._change_pace(page, exercise, request)
-            if request.do not in ("play", "undo", "go"):
-                return page.tell(say=say(self.language, "lesson_no"))
-            reason = exercise.do(page.seat, request)
-            if reason:
-                return page.tell(say=reason)
-            self._failed = "" if request.do == "go" else self._failed
-        self.tell_all()
-        self._wake()
+    def _choose(self, page: Page, do: str, language: str = "", **its: Any) -> None:
+        self._exercise.choose(its["lesson"])
+        self._go_on()
 
     def tell_all(self, **more: Any) -> None:
         """Send the page the view of its seat, and have the guide think if it is to speak."""
