@@ -105,7 +105,7 @@ def table_command(settings: TableSettings) -> None:
 
         def serve(pages: Pages | None, page: str, **sockets: Any) -> None:
             routes = {f"/{name}": room.serve for name, room in sockets.items()}
-            serving.run(app_of(pages, is_local, routes, origins, _report), listening, page if settings.open else "")
+            serving.run(app_of(pages, is_local, routes, origins), listening, page if settings.open else "")
 
         if studied:
             keys = Keys.new(is_local)

@@ -15,11 +15,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketClose
 
 from krypenv.ui.browser.pages import Pages
-from krypenv.ui.browser.serving import is_loopback, origin_of
+from krypenv.ui.browser.serving import is_loopback
 from krypenv.ui.browser.start import serve_rules
 
 STATIC = Path(__file__).parent / "static"
-MOST_NAMED = 10  # refused origins that the host is told of
 Serve = Callable[[WebSocket], Awaitable[None]]  # what serves a page until it is closed
 NOT_HERE = "This is not the address of the table; who started it can allow it by --origin.\n"
 NO_SOCKETS: Mapping[str, Serve] = {}
@@ -39,7 +38,6 @@ def app_of(
     is_local: bool,
     sockets: Mapping[str, Serve] = NO_SOCKETS,
     origins: Collection[str] = (),
-    report: Callable[[str], object] = id,
 ) -> Starlette:
     """Make the web application that serves a table.
 
@@ -48,7 +46,6 @@ def app_of(
         is_local: whether it answers only to links to this machine.
         sockets: what serves further pages, by their paths.
         origins: of pages that a proxy passes on.
-        report: called with a sentence on each other origin that is refused, once.
     """
 
     @contextlib.asynccontextmanager
@@ -66,7 +63,7 @@ def app_of(
         routes.append(Route("/", lambda _: RedirectResponse("study.html")))
     routes += [WebSocketRoute(path, serve) for path, serve in sockets.items()]
     app = Starlette(routes=[*routes, Mount("/", StaticFiles(directory=STATIC, html=True))], lifespan=lifespan)
-    app.add_middleware(Guard, is_local=is_local, origins=origins, report=report)
+    app.add_middleware(Guard, is_local=is_local, origins=origins)
     return app
 
 
@@ -77,12 +74,10 @@ class Guard:
         app: what is guarded.
         is_local: whether links may name this machine only. It keeps out a site that calls itself by our address.
         origins: of pages that are not of the host that a request names, but allowed.
-        report: called with a sentence on each other origin that is refused, once.
     """
 
-    def __init__(self, app: ASGIApp, is_local: bool, origins: Collection[str], report: Callable[[str], object]) -> None:
-        self._app, self._is_local, self._origins, self._report = app, is_local, origins, report
-        self._refused: set[str] = set()
+    def __init__(self, app: ASGIApp, is_local: bool, origins: Collection[str]) -> None:
+        self._app, self._is_local, self._origins = app, is_local, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -96,18 +91,9 @@ class Guard:
         is_own = is_plain or origin in self._origins or (host and origin in (f"http://{host}", f"https://{host}"))
         app = self._app
         if not (is_known and is_own):
-            self._name(origin)
             status, said = (403, "This page is not of this table.") if is_known else (421, NOT_HERE)
             app = WebSocketClose(1008, said) if scope["type"] == "websocket" else PlainTextResponse(said, status)
         await app(scope, receive, _adding_headers(send))
-
-    def _name(self, origin: str) -> None:
-        """Tell the host once of an origin that may be the table's, behind a proxy."""
-        with contextlib.suppress(ValueError):
-            named = origin_of(origin)
-            if named not in self._refused and len(self._refused) < MOST_NAMED:
-                self._refused.add(named)
-                self._report(f"A page of {named} was refused; if that is this table's address, add --origin {named}")
 
 
 def _adding_headers(send: Send) -> Send:
