@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from krypenv.cards import parse_card
-from krypenv.engine import IllegalMove
 from krypenv.game.display import last_play
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
@@ -134,20 +133,6 @@ def _move(game: Game, words: Narrator, move: Move) -> dict[str, Any]:
         "gain": words.worth(twin.scores()[seat] - game.scores()[seat]),
         "text": words.why(game, move),
     }
-
-
-def refusal(game: Game, words: Narrator, text: str) -> str:
-    """Tell why a move, as records write it, is illegal; empty if it is legal.
-
-    Raises ValueError for what is no move at all.
-    """
-    move = Move.parse(text)
-    twin = game.copy()
-    try:
-        twin.push(move)
-    except IllegalMove:
-        return words.why(game, move)
-    return ""
 
 
 # ---------------------------------------------------------------------- what has happened

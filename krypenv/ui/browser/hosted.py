@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from krypenv.advice.values import Values
+from krypenv.engine import IllegalMove
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.words import one_line
@@ -16,7 +17,7 @@ from krypenv.ui.narrator.words import starting
 from krypenv.ui.seats import names_of, people_of, tags_of, take_back
 from krypenv.ui.study.steps import margins_of
 from krypenv.ui.table import next_of
-from krypenv.ui.view import END, Story, is_over, refusal, view
+from krypenv.ui.view import END, Story, is_over, view
 
 OF_A_SEAT = ("play", "undo", "hint", "stand_in", "end")  # what is asked for by who sits there
 Keep = Callable[[bytes, bool], None]  # saves a record; the flag says that a new game has begun
@@ -181,13 +182,13 @@ class Hosted:
         if self.game.turn != seat:
             return self.say("not_your_turn", who=self._words[None].who(self.game.turn))
         try:
-            reason = refusal(self.game, self._words[seat], request.move)
+            self.push(request.move)
+        except IllegalMove:
+            return self._words[seat].why(self.game, Move.parse(request.move))
         except ValueError as error:
             return f"{one_line(str(error))}."
-        if not reason:
-            self.enders.discard(seat)
-            self.push(request.move)
-        return reason
+        self.enders.discard(seat)
+        return ""
 
     def _undo(self, seat: int, request: Request) -> str:
         if len(self.people) > 1:

@@ -15,10 +15,9 @@ from krypenv.cards import NUM_KINDS, card_name, card_of, parse_card, rank_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.rules import Rules
-from krypenv.ui.narrator.events import tell_trial
 from krypenv.ui.narrator.facts import hand_values, table_values
 from krypenv.ui.narrator.options import moves_of
-from krypenv.ui.narrator.refusals import why_card, why_not
+from krypenv.ui.narrator.refusals import why, why_card, why_not
 from krypenv.ui.narrator.words import Words
 
 _MOST_TRIED = 400  # positions for an example
@@ -63,7 +62,7 @@ def _topics(rules: Rules, words: Words) -> Iterator[tuple[str, Iterator[Layout],
     if rules.building:
         yield "turn", _buildings(rules), partial(_building, words)
     if rules.mulle_points or rules.mulle_by_value:
-        yield "points", _copies(rules), partial(_mulle, words)
+        yield "points", _copies(rules), partial(_first, words, lambda twin, _: twin.mulles(0) > 0)
     yield "sweep", _sums(rules, _LIKED), partial(_sweep, words, 1)
     if rules.forced_sweep:
         yield "sweep", _two_in_hand(rules), partial(_forced, words)
@@ -166,12 +165,6 @@ def _buildings(rules: Rules) -> Iterator[Layout]:
 # ---------------------------------------------------------------------- what a position shows
 
 
-def _if(words: Words, game: Game, move: Move) -> list[str]:
-    twin = game.copy()
-    twin.push(move)
-    return [tell_trial(words, game, twin)]
-
-
 def _capture(words: Words, game: Game) -> list[str]:
     """Show that a card takes several groups at once; and where captures are maximal, that it can't take fewer."""
     card = game.hand(0)[0]
@@ -180,7 +173,7 @@ def _capture(words: Words, game: Game) -> list[str]:
     if best is None or len(best.takes) != 3 or best.sweep:
         return []
     key = "example.not_less" if len(moves) == 1 else "example.less"
-    return [*_if(words, game, best), words.say(key)]
+    return [why(words, game, best), words.say(key)]
 
 
 def _choice(words: Words, game: Game) -> list[str]:
@@ -193,7 +186,7 @@ def _odd_value(words: Words, game: Game) -> list[str]:
     """Show what a card takes that is worth something else on the table."""
     moves = moves_of(game, game.hand(0)[0]) or []
     best = max(moves, key=lambda move: len(move.takes), default=None)
-    return _if(words, game, best) if best and len(best.takes) == len(game.table) else []
+    return [why(words, game, best)] if best and len(best.takes) == len(game.table) else []
 
 
 def _building(words: Words, game: Game) -> list[str]:
@@ -201,27 +194,22 @@ def _building(words: Words, game: Game) -> list[str]:
     found = [move for move in game.legal_moves() if move.card == low and move.build and move.takes]
     if not found:
         return []
-    return [*_if(words, game, found[0]), words.say("example.build", card=words.card(high), value=found[0].build)]
-
-
-def _mulle(words: Words, game: Game) -> list[str]:
-    """Show a mulle."""
-    return _first(words, game, lambda twin, _: twin.mulles(0) > game.mulles(0))
+    return [why(words, game, found[0]), words.say("example.build", card=words.card(high), value=found[0].build)]
 
 
 def _sweep(words: Words, count: int, game: Game) -> list[str]:
     """Show a single or a double sweep that counts."""
     is_free = not words.rules.sweep_points
-    return _first(words, game, lambda twin, move: move.sweep == count and (is_free or twin.counted_sweeps(0) > 0))
+    return _first(words, lambda twin, move: move.sweep == count and (is_free or twin.counted_sweeps(0) > 0), game)
 
 
-def _first(words: Words, game: Game, shows: Callable[[Game, Move], bool]) -> list[str]:
-    """Tell the first move that shows something."""
+def _first(words: Words, shows: Callable[[Game, Move], bool], game: Game) -> list[str]:
+    """Tell the first move that shows something in the game after it."""
     for move in game.legal_moves():
         twin = game.copy()
         twin.push(move)
         if shows(twin, move):
-            return [tell_trial(words, game, twin)]
+            return [why(words, game, move)]
     return []
 
 
