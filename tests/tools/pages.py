@@ -112,19 +112,13 @@ GAMES = {
 }
 
 
-def spans_of(layout: Mapping[str, slice]) -> dict[str, str]:
-    """Return the first and the last index of each block, as a table shows them."""
-    return {name: f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}") for name, part in layout.items()}
-
-
-def rows_of(layout: Mapping[str, slice], descriptions: Mapping[str, str]) -> str:
-    """Return the rows of a table of blocks."""
-    return "\n".join(f"| {span} | `{name}` | {descriptions[name]} |" for name, span in spans_of(layout).items())
-
-
-def layout_table(name: str) -> str:
-    """Return the table of a layout of Krypkasino's environment."""
-    return HEAD + rows_of(*LAYOUTS[name])
+def layout_table(layout: Mapping[str, slice], descriptions: Mapping[str, str]) -> str:
+    """Return a table of blocks."""
+    rows = []
+    for name, part in layout.items():
+        span = f"{part.start}–{part.stop - 1}".removesuffix(f"–{part.start}")
+        rows.append(f"| {span} | `{name}` | {descriptions[name]} |")
+    return HEAD + "\n".join(rows)
 
 
 def small_games() -> str:
@@ -165,7 +159,7 @@ MADE: dict[str, Callable[[], str]] = {
     "small games": small_games,
     "data columns": data_columns,
     "shipped models": shipped_models,
-    **{f"layout {name}": functools.partial(layout_table, name) for name in LAYOUTS},
+    **{f"layout {name}": functools.partial(layout_table, *layout) for name, layout in LAYOUTS.items()},
 }
 
 
@@ -226,16 +220,12 @@ def listed_or(words: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
-def fair_agents(rules: Rules) -> list[str]:
-    """Return the agents with a name that play some rules and don't cheat."""
-    return [name for name in agents.names() if not getattr(agents.make(name, rules), "cheats", False)]
-
-
 def page_of(game: GamePage) -> str:
     """Return the page of an environment."""
     family = game.family
     own = Rules.preset(family.variants[family.default])
     sizes = grouped(family, lambda rules: (rules.observation_size, features.width_of(rules, True)))
+    opponents = [name for name in agents.names() if not getattr(agents.make(name, own), "cheats", False)]
     builders = " and ".join(f"`{name}`" for name, preset in family.variants.items() if Rules.preset(preset).building)
     return PAGE.read_text(encoding="utf-8").format(
         title=game.title, name=game.title.lower(), picture=game.picture, what=game.what, example=game.example,
@@ -248,13 +238,13 @@ def page_of(game: GamePage) -> str:
         building=BUILDING.format(builders=builders) if builders else "",
         build_features=BUILD_FEATURES if builders else "",
         shapes=listed_or([f"({size},)" for size in sorted({size for size, _ in sizes.values()})]),
-        main=observation.SIZE, version=observation.VERSION, head=HEAD, state=whole_state.SIZE,
+        main=observation.SIZE, version=observation.VERSION, state=whole_state.SIZE,
         variants="\n".join(
             f'| `"{name}"` | `{preset}` | {game.variants[name]} |' for name, preset in family.variants.items()
         ),
         sizes="\n".join(f"| {label} | {size} | {wide} |" for label, (size, wide) in sizes.items()),
-        features=rows_of(further(features.columns_of(own), features.COLUMNS), features.DESCRIPTIONS),
-        opponents=", ".join(f'`"{name}"`' for name in fair_agents(own)),
+        features=layout_table(further(features.columns_of(own), features.COLUMNS), features.DESCRIPTIONS),
+        opponents=", ".join(f'`"{name}"`' for name in opponents),
         looks=CAPTURE_BUDGET, rows=features.shape_of(own)[0], columns=features.shape_of(own)[1],
         blocks=by_blocks(family, lambda rules: rules.layout, LAYOUT, observation.DESCRIPTIONS),
         states=by_blocks(family, whole_state.layout_of, whole_state.LAYOUT, whole_state.DESCRIPTIONS),
