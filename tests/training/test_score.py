@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support.commands import krypenv
 from support.places import TESTS
+from support.programs import odd
 from support.small_files import forged, scores, tiny_protocol
 
 from krypenv import agents
@@ -74,10 +75,12 @@ def test_an_agent_that_is_changed_has_another_digest(tmp_path: Path, monkeypatch
     path = tmp_path / "own.py"
     monkeypatch.syspath_prepend(tmp_path)
     path.write_text("from support.arenas import Lowest\n\n\nclass Own(Lowest):\n    pass\n")
-    for more in ("", "# another line\n"):
-        path.write_text(path.read_text() + more)
-        identity = identity_of(agents.typed("own:Own"), tables)
-        assert identity.files_sha256 == [hashlib.sha256(path.read_bytes()).hexdigest()]
+    program = odd(tmp_path, "plays")
+    for spec, file in (("own:Own", path), (program, tmp_path / "odd.py")):
+        for more in ("", "# another line\n"):
+            file.write_text(file.read_text() + more)
+            digest = hashlib.sha256(file.read_bytes()).hexdigest()
+            assert digest in identity_of(agents.typed(spec), tables).files_sha256
 
 
 # ---------------------------------------------------------------------- the board

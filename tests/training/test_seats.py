@@ -1,7 +1,6 @@
 """Who may play where: programs, which forfeit and end, and agents, which see the blocks that they ask for."""
 
 import gc
-import hashlib
 import re
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.arenas import HIGH, Picky, arena, same_games
+from support.arenas import HIGH, LOW, Picky, arena, same_games
 from support.commands import krypenv
 from support.programs import FEWEST_POINTS, has_ended, odd, of_command
 from support.small_files import tiny_protocol
@@ -23,8 +22,7 @@ from krypenv.training.data import DataSettings
 from krypenv.training.data.making import play_rows
 from krypenv.training.evaluation.analysis.analysis import analyze
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
-from krypenv.training.evaluation.score.playing import ScoreSettings, identity_of, score_agent
-from krypenv.training.evaluation.score.protocol import TABLES
+from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import PolicyAwareSearch
 from krypenv.training.solving import measure, solve_into
 from krypenv.ui.table import Table
@@ -36,11 +34,11 @@ play = partial(arena, rules=RULES)
 # ---------------------------------------------------------------------- where agents play
 
 
-def test_an_arena_takes_programs_in_any_number_of_processes(tmp_path):
-    sources = (of_command(FEWEST_POINTS), odd(tmp_path, "plays"), "greedy")
+def test_an_arena_takes_programs_and_objects_in_any_number_of_processes(tmp_path):
+    sources = (of_command(FEWEST_POINTS), odd(tmp_path, "plays"), LOW)
     one, two = (play(tmp_path / f"{count}", *sources, deals=4, chunk=2, workers=count) for count in (1, 2))
     assert same_games(one, two)
-    assert one.names == sources
+    assert one.names == (*sources[:2], "lowest")
     assert set(one.forfeit) == {-1}
     assert has_ended(tmp_path)
 
@@ -54,16 +52,6 @@ def test_one_that_dies_forfeits_what_it_plays_until_the_next_chunk_and_no_other_
     reason = re.compile(r"odd\.py dies 5'\) raised ProgramFailed: .* ended with exit code 1; its standard .*: oh dear ")
     assert all(map(reason.search, games.forfeits))
     assert has_ended(tmp_path)
-
-
-def test_a_score_knows_the_files_of_the_command(tmp_path):
-    path, found = tmp_path / "odd.py", []
-    for more in ("", "\n# changed"):
-        odd(tmp_path, "plays")
-        path.write_text(path.read_text() + more)
-        found.append(identity_of(agents.typed(of_command(path, "plays")), [TABLES["two"]]))
-        assert hashlib.sha256(path.read_bytes()).hexdigest() in found[-1].files_sha256
-    assert found[0].name == found[1].name
 
 
 def test_it_sits_at_the_table_in_the_terminal_and_gives_hints(tmp_path, monkeypatch):

@@ -42,14 +42,26 @@ METRICS = {  # what is printed after an update
 }
 
 
-class PPOSettings(Settings):
-    """What can be set; each field is an option of the command line."""
+class ExampleSettings(Settings):
+    """What can be set in every example; each field is an option of the command line."""
 
     rules: str = option("krypkasino players=2", "the rules: a preset, and fields that differ")
     seconds: float = option(75.0, "length of the training", gt=0, le=1e12)
     frames: int = option(0, "its length in decisions instead, whose result repeats; 0 for seconds", ge=0, le=10**12)
     seed: int = option(0, "seed of deals, weights and batches", ge=0, le=LARGEST_SMALL_SEED)
     threads: int = option(1, "torch threads", ge=1, le=1024)
+    units: int = option(256, "units of each hidden layer", ge=1, le=8192)
+    deals: int = option(1000, "duplicate deals of each match at the end; 0 for no match", ge=0, le=1_000_000)
+    out: File = output(Path("runs/ppo.safetensors"), "file of the weights", "FILE")
+
+    def done(self, began: float, decisions: int) -> float:
+        """Compute the share of the training that is done, after some decisions since a time of `perf_counter`."""
+        return decisions / self.frames if self.frames else (time.perf_counter() - began) / self.seconds
+
+
+class PPOSettings(ExampleSettings):
+    """What can be set for PPO."""
+
     games: int = option(256, "games that are played at once", ge=1, le=1_000_000)
     steps: int = option(64, "decisions in each game between updates", ge=16, le=10_000)  # some seat acts twice
     epochs: int = option(2, "passes over the decisions of an update", ge=1, le=10_000)
@@ -60,9 +72,6 @@ class PPOSettings(Settings):
     clip: float = option(0.2, "bound of the probability ratio", ge=0, le=1)
     entropy: float = option(0.01, "weight of the entropy bonus", ge=0, le=1000)
     value: float = option(0.5, "weight of the value loss", ge=0, le=1000)
-    units: int = option(256, "units of each hidden layer", ge=1, le=8192)
-    deals: int = option(1000, "duplicate deals of each match at the end; 0 for no match", ge=0, le=1_000_000)
-    out: File = output(Path("runs/ppo.safetensors"), "file of the weights", "FILE")
 
 
 class Policy(nn.Module):
@@ -132,10 +141,7 @@ def train(settings: PPOSettings, report: Callable[[Metrics], None] | None = None
     history: list[Metrics] = []
     began, decisions = time.perf_counter(), 0
 
-    def progress() -> float:
-        return decisions / settings.frames if settings.frames else (time.perf_counter() - began) / settings.seconds
-
-    while (done := progress()) < 1:
+    while (done := settings.done(began, decisions)) < 1:
         optimizer.param_groups[0]["lr"] = settings.rate * (1 - done)
         started, sweeps = time.perf_counter(), 0
 
@@ -223,22 +229,27 @@ def scale_of(engine: Engine, steps: int = 100) -> Tensor:
     return torch.from_numpy(1 / np.sqrt(squares + 0.1))
 
 
-def run(settings: Any, metrics: dict[str, str] = METRICS, training: Callable[..., Any] = train) -> None:
-    """Train a policy by PPO and self-play, save its weights, and play it against greedy and tactician."""
-    check_file(settings.out)
-    rules = Rules.parse(settings.rules)
-    for name, text in metrics.items():
-        typer.echo(f"{name:>10}  {text}")
-    typer.echo("".join(f"{name:>11}" for name in metrics))
-    policy, _ = training(settings, lambda now: typer.echo("".join(f"{figure:>11,.4g}" for figure in now.values())))
-    write_whole(settings.out, safetensors.torch.save(policy.state_dict()))
-    typer.echo(f"wrote {settings.out}")
-    if settings.deals:
-        agent = PPOAgent(rules, path=str(settings.out))
-        print_matches(evaluate(agent, ["greedy", "tactician"], rules, settings.deals, settings.seed))
+def program_of(kind: type[ExampleSettings], metrics: dict[str, str], training: Callable[..., Any]) -> typer.Typer:
+    """Make the program of an example."""
+
+    def run(settings: Any) -> None:
+        """Train a policy, save its weights, and play it against greedy and tactician."""
+        check_file(settings.out)
+        rules = Rules.parse(settings.rules)
+        for name, text in metrics.items():
+            typer.echo(f"{name:>10}  {text}")
+        typer.echo("".join(f"{name:>11}" for name in metrics))
+        policy, _ = training(settings, lambda now: typer.echo("".join(f"{figure:>11,.4g}" for figure in now.values())))
+        write_whole(settings.out, safetensors.torch.save(policy.state_dict()))
+        typer.echo(f"wrote {settings.out}")
+        if settings.deals:
+            agent = PPOAgent(rules, path=str(settings.out))
+            print_matches(evaluate(agent, ["greedy", "tactician"], rules, settings.deals, settings.seed))
+
+    return app_of(kind, run)
 
 
-app = app_of(PPOSettings, run)
+app = program_of(PPOSettings, METRICS, train)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.ppo")

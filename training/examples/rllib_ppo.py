@@ -23,17 +23,14 @@ from krypenv import Engine, Rules, agents
 from krypenv.adapters.rllib import MAIN, KrypenvMultiAgentEnv, MaskedModule, agent_of  # which needs RLlib
 from krypenv.inputs.words import describe_error, shown
 from krypenv.training.evaluation.matches.duplicate import duplicate_match
-from krypenv.training.examples.ppo import Policy, PPOSettings, run as train_and_play, scale_of
+from krypenv.training.examples.ppo import Metrics, Policy, PPOSettings, program_of, scale_of
 from krypenv.training.runs.executors import ray_map
 from krypenv.training.settings.base import AgentName, File, option, output
-from krypenv.training.settings.bridge import app_of
-from krypenv.training.settings.groups import RAY
 
 # isort: split
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
-Metrics = dict[str, float]
 METRICS = {  # what is printed after an update
     "decisions": "decisions so far, of all seats",
     "speed": "decisions a second, of this update",
@@ -59,13 +56,6 @@ class Settings(PPOSettings):
         None, "folder for RLlib's checkpoints; resumes from the last one. They are pickles: use your own only",
         "FOLDER",
     )  # fmt: skip
-    ray_address: str | None = option(
-        None,
-        "address of the cluster to train on [default: what Ray finds, or a new one]",
-        group=RAY,
-        metavar="ADDRESS",
-        decides=False,
-    )
     out: File = output(Path("runs/rllib_ppo.safetensors"), "file of the weights", "FILE")
 
 
@@ -135,7 +125,7 @@ def train(settings: Settings, report: Callable[[Metrics], None] | None = None) -
         logging.getLogger(name).setLevel(logging.ERROR)
     torch.set_num_threads(settings.threads)
     agents.make(settings.opponent, Rules.parse(settings.rules))  # a wrong name is refused before any work
-    with ray_map(settings.ray_address):  # which connects to the cluster, and leaves it
+    with ray_map():  # which connects to the cluster, and leaves it
         algorithm = algorithm_of(settings)
         try:
             return learn(algorithm, settings, report)
@@ -151,10 +141,7 @@ def learn(algorithm: Any, settings: Settings, report: Callable[[Metrics], None] 
     decisions, margin = lifetime(algorithm), math.nan
     began = time.perf_counter()
 
-    def progress() -> float:
-        return decisions / settings.frames if settings.frames else (time.perf_counter() - began) / settings.seconds
-
-    while (done := progress()) < 1:
+    while (done := settings.done(began, decisions)) < 1:
         set_rate(algorithm, settings.rate * (1 - done))
         before, started = decisions, time.perf_counter()
         result = algorithm.train()
@@ -169,7 +156,7 @@ def learn(algorithm: Any, settings: Settings, report: Callable[[Metrics], None] 
         history.append(dict(zip(METRICS, map(float, figures), strict=True)))
         if report:
             report(history[-1])
-        if settings.checkpoints and (algorithm.iteration % settings.every == 0 or progress() >= 1):
+        if settings.checkpoints and (algorithm.iteration % settings.every == 0 or settings.done(began, decisions) >= 1):
             save(algorithm, settings.checkpoints)
     return algorithm.get_module(MAIN).network, history
 
@@ -215,12 +202,7 @@ def restore(algorithm: Any, checkpoint: Path) -> None:
         raise ValueError(f"{shown(str(checkpoint))} can't be restored: it {describe_error(error)}") from None
 
 
-def run(settings: Settings) -> None:
-    """Train a policy by PPO in RLlib, save its weights, and play it against greedy and tactician."""
-    train_and_play(settings, METRICS, train)
-
-
-app = app_of(Settings, run)
+app = program_of(Settings, METRICS, train)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.rllib_ppo")

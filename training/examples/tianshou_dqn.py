@@ -19,10 +19,8 @@ from torch import Tensor, nn
 from krypenv import Engine, Rules, agents
 from krypenv.families.variants import family_of
 from krypenv.inputs.words import to_install
-from krypenv.training.examples.ppo import Policy, run as train_and_play, scale_of
-from krypenv.training.settings.base import AgentName, File, Settings, option, output
-from krypenv.training.settings.bridge import app_of
-from krypenv.training.settings.groups import LARGEST_SMALL_SEED
+from krypenv.training.examples.ppo import ExampleSettings, Metrics, Policy, program_of, scale_of
+from krypenv.training.settings.base import AgentName, File, option, output
 
 try:
     from tianshou.algorithm import DQN
@@ -34,7 +32,6 @@ try:
 except ImportError as error:
     raise ImportError(f"this example needs Tianshou; {to_install('tianshou')}") from error
 
-Metrics = dict[str, float]
 METRICS = {  # what is printed now and then
     "decisions": "decisions of the learner so far",
     "speed": "decisions a second, since the last line",
@@ -44,15 +41,11 @@ METRICS = {  # what is printed now and then
 }
 
 
-class DQNSettings(Settings):
-    """What can be set; each field is an option of the command line."""
+class DQNSettings(ExampleSettings):
+    """What can be set for DQN."""
 
-    rules: str = option("krypkasino players=2", "the rules: a preset, and fields that differ")
     opponent: AgentName = option("tactician", "who plays the other seats")
     seconds: float = option(120.0, "length of the training", gt=0, le=1e12)
-    frames: int = option(0, "its length in decisions instead, whose result repeats; 0 for seconds", ge=0, le=10**12)
-    seed: int = option(0, "seed of deals, weights and batches", ge=0, le=LARGEST_SMALL_SEED)
-    threads: int = option(1, "torch threads", ge=1, le=1024)
     games: int = option(32, "games that are played at once", ge=1, le=1_000_000)
     steps: int = option(64, "decisions in each game between two lines of metrics", ge=1, le=10_000)
     memory: int = option(50_000, "decisions that are remembered", ge=1, le=10_000_000)
@@ -64,8 +57,6 @@ class DQNSettings(Settings):
     horizon: int = option(3, "decisions whose rewards are added before a value is believed", ge=1, le=10_000)
     target: int = option(250, "minibatches between copies to the target network", ge=1, le=10_000)
     explore: float = option(0.05, "share of random decisions in the second half; 1 at first, then falling", ge=0, le=1)
-    units: int = option(256, "units of each hidden layer", ge=1, le=8192)
-    deals: int = option(1000, "duplicate deals of each match at the end; 0 for no match", ge=0, le=1_000_000)
     out: File = output(Path("runs/tianshou_dqn.safetensors"), "file of the weights", "FILE")
 
 
@@ -140,10 +131,7 @@ def train(settings: DQNSettings, report: Callable[[Metrics], None] | None = None
     history: list[Metrics] = []
     began, decisions = time.perf_counter(), 0
 
-    def progress() -> float:
-        return decisions / settings.frames if settings.frames else (time.perf_counter() - began) / settings.seconds
-
-    while (done := progress()) < 1:
+    while (done := settings.done(began, decisions)) < 1:
         started, before, returns, losses = time.perf_counter(), decisions, [], []
         explore = max(settings.explore, 1 - 2 * done)
         player.set_eps_training(explore)
@@ -162,12 +150,7 @@ def train(settings: DQNSettings, report: Callable[[Metrics], None] | None = None
     return policy, history
 
 
-def run(settings: DQNSettings) -> None:
-    """Train a network by DQN in Tianshou, save its weights, and play it against greedy and tactician."""
-    train_and_play(settings, METRICS, train)
-
-
-app = app_of(DQNSettings, run)
+app = program_of(DQNSettings, METRICS, train)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.tianshou_dqn")

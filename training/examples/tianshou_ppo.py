@@ -16,10 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from krypenv import Rules
-from krypenv.training.examples.ppo import Policy, PPOSettings, masked, run as train_and_play
+from krypenv.training.examples.ppo import Metrics, Policy, PPOSettings, masked, program_of
 from krypenv.training.examples.tianshou_dqn import begin  # which says so if Tianshou is missing
 from krypenv.training.settings.base import AgentName, File, option, output
-from krypenv.training.settings.bridge import app_of
 
 # isort: split
 from tianshou.algorithm import PPO
@@ -28,7 +27,6 @@ from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.utils.torch_utils import policy_within_training_step
 
-Metrics = dict[str, float]
 METRICS = {  # what is printed after an update
     "decisions": "decisions of the learner so far",
     "speed": "decisions a second, of this update",
@@ -104,10 +102,7 @@ def train(settings: Settings, report: Callable[[Metrics], None] | None = None) -
     history: list[Metrics] = []
     began, decisions = time.perf_counter(), 0
 
-    def progress() -> float:
-        return decisions / settings.frames if settings.frames else (time.perf_counter() - began) / settings.seconds
-
-    while (done := progress()) < 1:
+    while (done := settings.done(began, decisions)) < 1:
         started = time.perf_counter()
         optimizer.param_groups[0]["lr"] = settings.rate * (1 - done)
         with policy_within_training_step(player):
@@ -125,12 +120,7 @@ def train(settings: Settings, report: Callable[[Metrics], None] | None = None) -
     return policy, history
 
 
-def run(settings: Settings) -> None:
-    """Train a policy by PPO in Tianshou, save its weights, and play it against greedy and tactician."""
-    train_and_play(settings, METRICS, train)
-
-
-app = app_of(Settings, run)
+app = program_of(Settings, METRICS, train)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.tianshou_ppo")

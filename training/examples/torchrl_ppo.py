@@ -18,9 +18,8 @@ from torch import Tensor, nn
 from krypenv import Engine, Rules
 from krypenv.families.variants import family_of
 from krypenv.inputs.words import to_install
-from krypenv.training.examples.ppo import Policy, PPOSettings, run as train_and_play, scale_of
+from krypenv.training.examples.ppo import Metrics, Policy, PPOSettings, program_of, scale_of
 from krypenv.training.settings.base import AgentName, File, option, output
-from krypenv.training.settings.bridge import app_of
 
 try:
     from tensordict.nn import TensorDictModule
@@ -33,7 +32,6 @@ try:
 except ImportError as error:
     raise ImportError(f"this example needs TorchRL; {to_install('torchrl')}") from error
 
-Metrics = dict[str, float]
 METRICS = {  # what is printed after an update
     "decisions": "decisions of the learner so far",
     "speed": "decisions a second, of this update",
@@ -160,12 +158,7 @@ def train(settings: Settings, report: Callable[[Metrics], None] | None = None) -
     return policy, history
 
 
-def run(settings: Settings) -> None:
-    """Train a policy by PPO in TorchRL, save its weights, and play it against greedy and tactician."""
-    train_and_play(settings, METRICS, train)
-
-
-app = app_of(Settings, run)
+app = program_of(Settings, METRICS, train)
 
 if __name__ == "__main__":
     app(prog_name="python -m krypenv.training.examples.torchrl_ppo")
