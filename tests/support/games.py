@@ -116,6 +116,11 @@ def after(game: Game, *moves: str) -> Game:
     return twin
 
 
+def cut(game: Game, moves: int) -> Game:
+    """Return the game after its first moves."""
+    return after(game.rewound(), *map(str, game.moves[:moves]))
+
+
 def best_margin(game: Game, side: int) -> float:
     """Return the margin that a side of two gets by best play of both with open hands, by trying everything."""
     if game.is_over:

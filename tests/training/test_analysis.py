@@ -6,13 +6,13 @@ from math import comb
 
 import pytest
 from support.commands import krypenv
-from support.games import after, best_margin, lay, play_out
+from support.games import after, best_margin, cut, lay, play_out
 from support.hidden import twin_of
 from support.places import TESTS
 
 from krypenv import Game, Rules
 from krypenv.agents.champion import MODELS
-from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
+from krypenv.training.evaluation.analysis.analysis import analyze, analyze_position
 from krypenv.training.evaluation.analysis.comments import annotate, print_luck, print_position, print_record
 from krypenv.ui.study.steps import read_study
 
@@ -32,14 +32,6 @@ def must_sweep(game):
     """Whether the seat to act has nothing but sweeps."""
     moves = game.legal_moves()
     return bool(moves) and all(move.sweep for move in moves)
-
-
-def cut(game, moves):
-    """The game after its first moves."""
-    twin = game.rewound()
-    for move in game.moves[:moves]:
-        twin.push(move)
-    return twin
 
 
 # ---------------------------------------------------------------------- where nothing is hidden
@@ -154,7 +146,7 @@ def test_marks_begin_at_their_points():
     game = Game.from_position(LAST)
     game.push("3C")
     for blunder, mark in ((10, "??"), (10.1, "?")):
-        [play] = analyze(game, marks=Marks(inaccuracy=1, mistake=3, blunder=blunder)).plays
+        [play] = analyze(game, marks=(1, 3, blunder)).plays
         assert (play.mark, play.best.move, play.regret) == (mark, "2C", 10)
 
 

@@ -1,5 +1,6 @@
 """The console command: its help, what it prints and writes, and tables whose figures can all be read."""
 
+import io
 import json
 import os
 import re
@@ -9,19 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from PIL import Image
+from rich.console import Console
 from support.commands import SETTINGS, krypenv
 from support.places import ROOT
 
 from krypenv import Game, Rules
 from krypenv.inputs.words import to_install
 from krypenv.pictures import draw_game
-from krypenv.training.cli.bench import RATES
 from krypenv.training.cli.commands import COMMANDS, PANELS
-from krypenv.training.cli.measuring import EXPLOIT_COLUMNS
-from krypenv.training.evaluation.analysis.comments import PLAY_COLUMNS
-from krypenv.training.evaluation.matches.duplicate import LUCK_COLUMNS, MATCH_COLUMNS
-from krypenv.training.evaluation.score.board import COLUMNS as SCORE_COLUMNS
 from krypenv.training.runs.tables import print_table
 from krypenv.training.settings.base import about, flag_of, kind_of, options_of
 from krypenv.training.settings.groups import ORDER
@@ -120,33 +118,17 @@ def test_a_working_folder_that_was_deleted_is_told_in_one_sentence(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
-ROWS = {  # the widest figures of each command's table
-    "evaluate": ((*MATCH_COLUMNS[:4], *LUCK_COLUMNS, "win", "tie"),
-                 ("champion(worlds=100)", "tactician(shed=True)", "+137.90", "+121.49 to +154.31", "+135.55",
-                  "+127.42 to +143.69", "x 121.6", "100.0%", "100.0%")),
-    "arena": (("agent", *(f"over {number}" for number in range(1, 13))), ("12 champion", *["-123.45 ±115.31"] * 12)),
-    "score": (SCORE_COLUMNS, ("krypkasino players=4 teams=2", "tactician(shed=True)", "-123.45", "-143.45 to -103.45",
-                              "-123.45", "-143.45 to -103.45")),
-    "analyze": (PLAY_COLUMNS, ("104", "champion", "10♦ takes 8♥ 2♣ and builds", "??", "12.34", "9♥ stays",
-                               "+12.34 ± 12.3", "-123.4 ± 12.3")),
-    "ratios": (("what", "against", "ratio", "95% interval"),
-               ("OpenSpiel hearts, observed", "0123456789abcdef", "1234.567", "1234.567 to 1234.567")),
-    "bench": (("what", *RATES.values(), "first use"),
-              ("engine, several threads, features block", "1,234,567,890", "1,234,567,890", "1234.50 s")),
-    "exploit": ((*EXPLOIT_COLUMNS, *LUCK_COLUMNS),
-                ("policy-aware search with tactician(shed=True)", "2,015,232 decisions", "12345", "+123.49",
-                 "+119.51 to +127.47", "+123.62", "+120.39 to +126.86", "x 121.6")),
-}  # fmt: skip
+NAMES = st.sampled_from(("tactician(shed=True)", "krypkasino players=4 teams=2", "10♦ takes 8♥ 2♣ and builds"))
+HEADINGS = st.sampled_from(("95% interval", "a deal is worth", "win", "over 12", "steps/CPU s"))
+FIGURES = st.sampled_from(("-137.90", "+121.49 to +154.31", "x 121.6", "100.0%", "1,234,567,890", "12.34 ± 12.3"))
 
 
-@pytest.mark.parametrize("columns", [60, 80, 100, 200])
-@pytest.mark.parametrize("command", ROWS)
-def test_a_table_keeps_its_border_and_its_figures(command, columns, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    headings, row = ROWS[command]
-    print_table(headings, [row, row])
-    lines = capsys.readouterr().out.splitlines()
+@given(st.sampled_from((60, 80, 100, 200)), NAMES, NAMES, st.lists(st.tuples(HEADINGS, FIGURES), min_size=1))
+def test_a_table_keeps_its_border_and_its_figures(columns, agent, opponent, cells):
+    headings, figures = zip(*cells, strict=True)
+    console = Console(file=io.StringIO(), width=columns)
+    print_table(("agent", "against", *headings), [(agent, opponent, *figures)] * 2, console)
+    lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= columns
     assert all(line[-1] == {"┏": "┓", "┃": "┃", "┡": "┩", "│": "│", "└": "┘"}[line[0]] for line in lines)
-    figures = re.findall(r"(?<!\S)[+-]?[\d,.]*\d%?(?!\S)", " ".join(row))
-    assert set(figures) <= set(re.split(r"[\s│]+", "\n".join(lines)))
+    assert {word for figure in figures for word in figure.split()} <= set(re.split(r"[\s│]+", "\n".join(lines)))

@@ -2,13 +2,12 @@
 
 import itertools
 import math
-import random
 import re
 
 import numpy as np
 import pytest
 from support.arenas import Highest, Lowest
-from support.games import stacked
+from support.games import cut, play_out, stacked
 
 from krypenv import Engine, Game, Rules, agents
 from krypenv.agents.champion import shipped_model
@@ -160,12 +159,9 @@ GAMES = [
 ]  # fmt: skip
 
 
-def played(rules, seed=3, moves=None):
-    """A game of random players, of so many moves or to its end."""
-    game, choices = Game(Rules.parse(rules), seed=seed), random.Random(seed)
-    while not game.is_over and (moves is None or len(game.moves) < moves):
-        game.act(choices.choice(game.legal_actions()))
-    return game
+def played(rules):
+    """A game of random players."""
+    return play_out(Game(Rules.parse(rules), seed=3), 3)
 
 
 @pytest.mark.parametrize("text", GAMES)
@@ -198,7 +194,7 @@ def test_the_same_game_has_the_same_luck_with_a_seed_and_without(text):
 
 def test_a_game_from_a_position_has_the_luck_of_the_deals_that_follow():
     game = played("krypkasino players=2")
-    later = Game.from_position(played("krypkasino players=2", moves=43).position())
+    later = Game.from_position(cut(game, 43).position())
     for move in game.moves[43:]:
         later.push(move)
     whole, part = luck_of_game(game), luck_of_game(later)
@@ -210,8 +206,7 @@ def test_a_game_from_a_position_has_the_luck_of_the_deals_that_follow():
 
 def test_a_deal_that_is_being_played_does_not_count():
     for moves, finished in ((11, 0), (12, 1), (19, 1), (20, 2)):
-        game = played("krypkasino players=2", moves=moves)
-        luck = luck_of_game(game)
+        luck = luck_of_game(cut(played("krypkasino players=2"), moves))
         assert luck.deals == tuple(range(1, finished + 1))
         assert luck.luck.shape == (finished, 2)
     assert luck.tell(1, "Seat 1", "it").startswith("After deal 2, seat 1 ")
