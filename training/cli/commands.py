@@ -15,11 +15,7 @@ import typer
 
 from krypenv.training.settings.console import OneSentence
 
-PEOPLE, RESEARCH, UPKEEP = PANELS = (
-    "Playing, training and measuring agents",
-    "Research",
-    "Upkeep",
-)  # of `krypenv --help`
+PEOPLE, RESEARCH, UPKEEP = PANELS = "Playing, training and measuring agents", "Research", "Upkeep"
 
 
 class Entry(NamedTuple):
@@ -34,71 +30,19 @@ class Entry(NamedTuple):
 COMMANDS = {
     "play": Entry(PEOPLE, "Play against agents in the terminal.", "--rules kasino-sweden"),
     "table": Entry(PEOPLE, "Play against agents, or with other people, in the browser.", "--people 2 --players 4"),
-    "rules": Entry(
-        PEOPLE, "Print the rules of a game, in five lines or in full.", "mulle --players 4 --teams 2 --full", "showing"
-    ),
-    "show": Entry(
-        PEOPLE,
-        "Print a recorded game deal by deal, or draw it: --gif the whole game, --png one position.",
-        "game.krk --gif game.gif",
-        "showing",
-    ),
-    "analyze": Entry(
-        PEOPLE,
-        "Evaluate each legal move of a position, or the moves of a recorded game.",
-        "game.krk --worlds 200 --picture game.png",
-        "positions",
-    ),
+    "rules": Entry(PEOPLE, "Print the rules of a game.", "mulle --players 4 --teams 2 --full", "showing"),
+    "show": Entry(PEOPLE, "Print or draw a recorded game.", "game.krk --gif game.gif", "showing"),
+    "analyze": Entry(PEOPLE, "Evaluate the moves of a position or a game.", "game.krk --picture a.png", "positions"),
     "train": Entry(PEOPLE, "Train an agent by self-play.", "--frames 5_000_000 --out runs/good", "measuring"),
-    "evaluate": Entry(
-        PEOPLE,
-        "Play duplicate matches of an agent against others and print the margins in points a game.",
-        "tactician --against greedy --against random --deals 500 --players 4 --teams 2",
-        "measuring",
-    ),
-    "arena": Entry(
-        PEOPLE,
-        "Play a tournament of agents over duplicate deals, and print who beats whom and by how much.",
-        "tactician greedy random --deals 200 --out runs/arena",
-        "measuring",
-    ),
-    "score": Entry(
-        PEOPLE,
-        "Score an agent by the official protocol, with a file that anyone can verify.",
-        "tactician --quick --out scores/tactician.json",
-        "measuring",
-    ),
-    "solve": Entry(
-        RESEARCH, "Compute an equilibrium of a small game for two players.", "mini-sweep --out runs/sweep", "positions"
-    ),
-    "exploit": Entry(
-        RESEARCH,
-        "Find lower bounds on an agent's exploitability.",
-        "tactician --minutes 10 --out runs/exploit",
-        "measuring",
-    ),
-    "data": Entry(
-        RESEARCH,
-        "Play games, and write every decision as a row: a data set for learning offline.",
-        "champion --games 100000 --out runs/champion",
-        "measuring",
-    ),
-    "serve": Entry(
-        RESEARCH,
-        "Serve a seat of a game to OpenEnv's clients, which train language models.",
-        "--against tactician --reward adjusted",
-    ),
-    "bench": Entry(
-        UPKEEP,
-        "Measure the speed of the engine, the environments and the agents, also beside peers or another version.",
-        "--peers --json bench.json",
-    ),
-    "doctor": Entry(
-        UPKEEP,
-        "Report what is installed, what is missing and what is broken, for bug reports.",
-        "--json doctor.json",
-        "showing",
-    ),
+    "evaluate": Entry(PEOPLE, "Measure the margin of an agent over others.", "tactician --against greedy", "measuring"),
+    "arena": Entry(PEOPLE, "Play a tournament of agents.", "tactician greedy random --out runs/arena", "measuring"),
+    "score": Entry(PEOPLE, "Score an agent by the official protocol.", "tactician --quick --out a.json", "measuring"),
+    "solve": Entry(RESEARCH, "Compute an equilibrium of a small game.", "mini-sweep --out runs/sweep", "positions"),
+    "exploit": Entry(RESEARCH, "Find lower bounds on exploitability.", "tactician --out runs/exploit", "measuring"),
+    "data": Entry(RESEARCH, "Write the decisions of games as a data set.", "champion --out runs/data", "measuring"),
+    "serve": Entry(RESEARCH, "Serve games to OpenEnv's clients.", "--against tactician --reward adjusted"),
+    "bench": Entry(UPKEEP, "Measure speed, also beside other libraries or a commit.", "--peers --json bench.json"),
+    "doctor": Entry(UPKEEP, "Report what is installed, missing and broken.", "--json doctor.json", "showing"),
 }
 
 

@@ -20,10 +20,6 @@ Opened = tuple["Game", list[str], "Path | None"]  # a game, who sits where if it
 _MOST_READ = 20  # most records that are searched for an unfinished game
 
 
-class Taken(ValueError):
-    """The game of a file is played by another process."""
-
-
 def latest() -> list[Path]:
     """List the records in this folder, the latest first."""
     dated = []
@@ -72,7 +68,7 @@ def own_name(record: bytes, held: contextlib.ExitStack, stem: str = "game") -> P
     """Write a record to the first free name in this folder, and lock its file."""
     for number in count(1):
         path = Path(f"{stem}.krk" if number == 1 else f"{stem}-{number}.krk")
-        with contextlib.ExitStack() as locks, contextlib.suppress(Taken):
+        with contextlib.ExitStack() as locks, contextlib.suppress(ValueError):  # played by another process
             if not os.path.lexists(path):
                 locks.enter_context(alone(path))
                 write_whole(path, record, PRIVATE)
@@ -83,11 +79,11 @@ def own_name(record: bytes, held: contextlib.ExitStack, stem: str = "game") -> P
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Lock the game of a file against other processes; raise Taken if one is playing it."""
+    """Lock the game of a file against other processes; raise ValueError if one is playing it."""
     real = Path(os.path.realpath(path))
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(writing_to(real.parent, real.name))
         except ValueError:
-            raise Taken(f"the game of {path} is being played already; go on with it there") from None
+            raise ValueError(f"the game of {path} is being played already; go on with it there") from None
         yield

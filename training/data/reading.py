@@ -114,24 +114,10 @@ class DataSet:
 def load(folder: Path | str) -> DataSet:
     """Open the data set in a folder, and check all its files against its card.
 
-    Raises ValueError with one sentence if there is no data set, a file is missing, torn, changed or not named by the
-    card, or pyarrow is not installed; OSError for a file that can't be read.
+    Raises ValueError with one sentence if there is no data set, its card is changed or of another version, a file is
+    missing, torn, changed or not named by the card, or pyarrow is not installed; OSError for a file that can't be read.
     """
     folder = Path(folder)
-    card = read_card(folder)
-    stored, named = {path.name for path in folder.glob("*.parquet")}, set(card["files"])
-    for name in sorted(stored ^ named):
-        fault = "is not there; the command on the card makes it anew" if name in named else "is not named by the card"
-        raise ValueError(f"{folder / name} {fault}")
-    return DataSet(folder, card)
-
-
-def read_card(folder: Path) -> dict[str, Any]:
-    """Read the card of a data set.
-
-    Raises OSError if it can't be read, and ValueError with one sentence if it is missing, changed or of another
-    version.
-    """
     path = folder / CARD
     if not path.exists():
         raise ValueError(f"{folder} holds no whole data set: it has no {CARD}, which krypenv data writes at the end")
@@ -141,4 +127,8 @@ def read_card(folder: Path) -> dict[str, Any]:
         Rules.parse(card["rules"])
     except ValueError as error:
         raise ValueError(f"{path} is no card of a data set: {sentence_of(error)}") from None
-    return dict(card)
+    stored, named = {path.name for path in folder.glob("*.parquet")}, set(card["files"])
+    for name in sorted(stored ^ named):
+        fault = "is not there; the command on the card makes it anew" if name in named else "is not named by the card"
+        raise ValueError(f"{folder / name} {fault}")
+    return DataSet(folder, dict(card))

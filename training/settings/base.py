@@ -50,14 +50,8 @@ def option(
         decides: whether it changes the results, and not only where they are computed or shown.
         bounds: `ge`, `gt`, `le` and the like, as in `pydantic.Field`.
     """
-    extra: dict[str, Any] = {
-        "group": group,
-        "flag": flag,
-        "metavar": metavar,
-        "is_argument": is_argument,
-        "decides": decides,
-    }
-    return Field(default, description=text, json_schema_extra=extra, **bounds)
+    facts: Any = {"group": group, "flag": flag, "metavar": metavar, "is_argument": is_argument, "decides": decides}
+    return Field(default, description=text, json_schema_extra=facts, **bounds)
 
 
 def output(default: Any, text: str, metavar: str = "", **extra: Any) -> Any:
