@@ -8,7 +8,7 @@ import random
 from starlette.testclient import TestClient
 
 from krypenv import Game, Rules
-from krypenv.training.evaluation.analysis.streamed import examine_move, measure_luck
+from krypenv.training.cli.table import examine_move, measure_luck
 from krypenv.ui.browser.app import app_of
 from krypenv.ui.study.studies import Analyst, Studies
 from support.tables import ADDRESS, KEYS, WAIT, Here, Page, within
