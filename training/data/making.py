@@ -124,7 +124,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
         shared = ("rules", "seed", "games", "agents", "analysts")
         card = {
             "kind": KIND, "format": FORMAT, "observation": observation.VERSION, "krypenv": krypenv.__version__,
-            "command": settings.changed(workers=1, ray=False, ray_address=None, croissant=False).line,
+            "command": settings.changed(workers=1, ray=False, croissant=False).line,
             **{name: header.identity[name] for name in shared},
             "luck": header.identity["control"],
             "options": settings.options,

@@ -32,7 +32,6 @@ class Executor:
 
     workers: int = 1  # processes of this machine; 1 for this process
     ray: bool = False  # on a Ray cluster instead
-    address: str | None = None  # of the cluster; None for the one that Ray finds, else a new one on this machine
 
     def open(self) -> AbstractContextManager[Map]:
         """Yield a map of a function over items. Results come as they are ready; a dead worker's items are retried.
@@ -40,7 +39,7 @@ class Executor:
         Raises ValueError without Ray or a cluster, and ChildProcessError if one item's workers keep dying.
         """
         if self.ray:
-            return ray_map(self.address)
+            return ray_map()
         if self.workers > 1:
             return process_map(self.workers)
         return nullcontext(map)
@@ -128,13 +127,13 @@ def use_one_thread() -> None:
 
 
 @contextlib.contextmanager
-def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]]:
+def ray_map() -> Iterator[Callable[..., Iterator[Any]]]:
     """Yield a map of a function over items as tasks of a Ray cluster, each on one processor.
 
-    `address` is that of the cluster. None means the cluster of this process or of RAY_ADDRESS, or else a new one on
-    this machine. Ray must be able to import krypenv on every node, and folders that a task names must have the same
-    path on all nodes. Raises ValueError if Ray is not installed or there is no cluster, and ChildProcessError if the
-    workers of one item keep dying.
+    The cluster is that of this process or of the variable RAY_ADDRESS, or else a new one on this machine. Ray must be
+    able to import krypenv on every node, and folders that a task names must have the same path on all nodes. Raises
+    ValueError if Ray is not installed or no cluster answers, and ChildProcessError if the workers of one item keep
+    dying.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # use the cluster's Python, and upload nothing
@@ -144,8 +143,8 @@ def ray_map(address: str | None = None) -> Iterator[Callable[..., Iterator[Any]]
         raise ValueError(f"work on Ray needs ray, which is not installed; {to_install('ray')}") from None
     is_ours = not ray.is_initialized()
     if is_ours:
-        _check_answer(address or os.environ.get("RAY_ADDRESS", ""))
-        ray.init(address, include_dashboard=False, logging_level=logging.ERROR)
+        _check_answer(os.environ.get("RAY_ADDRESS", ""))
+        ray.init(include_dashboard=False, logging_level=logging.ERROR)
     task, folder = ray.remote(num_cpus=1, max_retries=RETRIES)(_alone), os.getcwd()
 
     def work(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:

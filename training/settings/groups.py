@@ -107,18 +107,12 @@ class Place(Settings):
     workers: int = option(
         1, "processes; the figures don't depend on their number", decides=False, ge=1, le=MOST_WORKERS
     )
-    ray: bool = option(False, "work on a Ray cluster", decides=False)
-    ray_address: str | None = option(
-        None,
-        "address of the cluster; implies --ray [default: what Ray finds, or a new one]",
-        metavar="ADDRESS",
-        decides=False,
-    )
+    ray: bool = option(False, "work on a Ray cluster: that of RAY_ADDRESS, or a new one", decides=False)
 
     @property
     def executor(self) -> Executor:
         """The executor of these options."""
-        return Executor(count_threads(self.workers), self.ray or bool(self.ray_address), self.ray_address or None)
+        return Executor(count_threads(self.workers), self.ray)
 
 
 class NetworkSettings(Settings):
