@@ -27,7 +27,7 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "evaluate teams": "evaluate greedy --against random --deals 1 --rules mini-double --players 4 --teams 2",
     "arena": (
         "arena greedy random --out arena --players 2 --rules mini-low --rule games=1 --deals 2 --deals-from 7 --seed 1 "
-        "--chunk 2 --first 1 --cheaters --workers 1 --ray --ray-address x --json out.json"
+        "--chunk 2 --first 1 --cheaters --workers 1 --ray --json out.json"
     ),
     "rules": "rules mini-low --players 3 --rule goal=high --full --language sv",
     "show": "show game.krk",
@@ -49,16 +49,14 @@ LINES = {  # legal and tiny; every option of every command stands in one of them
     "bench": "bench --seconds 0.01 --json out.json --peers --only engine",
     "doctor": "doctor --json out.json",
     "analyze": "analyze position.krk --agent search --worlds 2 --seed 1 --json out.json --picture out.png",
-    "analyze record": (
-        "analyze game.krk --worlds 2 --seat 0 --inaccuracy 1 --mistake 2 --blunder 3 --annotate out.krk"
-    ),
+    "analyze record": ("analyze game.krk --worlds 2 --seat 0 --mark 1 --mark 2 --mark 3 --annotate out.krk"),
     "analyze open": "analyze position.krk --open --worlds 2",
-    "score": "score greedy --table two --table three --quick --workers 1 --ray --ray-address x --out score.json",
+    "score": "score greedy --table two --table three --quick --workers 1 --ray --out score.json",
     "score check": "score --check scores/2.json --share 0.5",
     "score board": "score --board scores",
     "data": (
         "data greedy --against random --rules mini-low --players 2 --rule games=1 --games 2 --seed 1 --values "
-        "--analyst search(worlds=2) --luck --workers 1 --ray --ray-address x --out data"
+        "--analyst search(worlds=2) --luck --workers 1 --ray --out data"
     ),
     "solve": "solve mini-sweep --rule packs=1 --gap 1 --iterations 9 --threads 1 --out solved",
 }
@@ -79,7 +77,7 @@ def settings_command(name: str, rng: random.Random | None = None) -> list[str]:
     return words
 
 
-TINY: dict[str, Any] = {"workers": 1, "ray": False, "ray_address": None, "worlds": 2}
+TINY: dict[str, Any] = {"workers": 1, "ray": False, "worlds": 2}
 LEAST = {"deals": 2, "games": 2, "chunk": 2, "threads": 2}
 ASKED_FOR_ALONE = ("train", "exploit", "solve", "data", "bench", "doctor")  # whose work is not begun
 

@@ -50,7 +50,7 @@ REFUSED = {
     f"analyze {LAST} --worlds 1": "worlds should be greater than or equal to 2, not 1",
     f"analyze {OVER} --json out.json": "the game is over",
     "analyze game.krk --seat 2": "there is no seat 2; the seats are 0 to 1",
-    "analyze game.krk --mistake 9": "three rising numbers of points",
+    "analyze game.krk --mark 9": "three rising numbers of points",
     "analyze game.krk --annotate ./game.krk": "is what is read; give the file to write another name",
     "analyze picture.png": "picture.png is no text",
     "solve sweep": "--at shows what its strategy does",

@@ -17,7 +17,7 @@ from krypenv.training.settings.base import about, bounds_of, kind_of, options_of
 
 ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
 NEEDED = {"arena": ARENA, "score": {"board": "b"}, "data": {"agent": "x", "out": "o"}}
-BY_RULES = {"players", "teams", "seat", "at"}  # numbers whose bounds follow from rules or a game
+ELSEWHERE = {"players", "teams", "seat", "at", "marks"}  # numbers that rules, a game or other numbers bound
 
 
 def needed(name: str) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def test_a_wrong_value_is_refused_in_one_sentence_and_every_number_has_bounds(na
     assert SETTINGS[name].command == name
     for key, field in options_of(SETTINGS[name]).items():
         kind, is_repeated = kind_of(field)
-        assert kind not in (int, float) or bounds_of(field) or key in BY_RULES
+        assert kind not in (int, float) or bounds_of(field) or key in ELSEWHERE
         beyond = {"ge": -1, "gt": 0, "le": 1}
         wrong: list[Any] = [
             getattr(each, end) + step for each in field.metadata for end, step in beyond.items() if hasattr(each, end)
@@ -52,8 +52,8 @@ def test_a_wrong_value_is_refused_in_one_sentence_and_every_number_has_bounds(na
         ("train", {"gamma": 0.5, "critic": False, "also": ("krypkasino players=4",), "opponents": ("past", "greedy")}),
         ("exploit", {"agent": "greedy", "exact": True, "own": ("random", "greedy"), "deals_from": "7"}),
         ("arena", {**ARENA, "first": 1, "workers": 2, "rule": ("games=2",)}),
-        ("data", {"agent": "greedy", "against": ("random",), "analyst": "search", "out": "o", "ray_address": "a:1"}),
-        ("analyze", {"source": "game.krk", "open": True, "mistake": 4.0, "annotate": "x.krk"}),
+        ("data", {"agent": "greedy", "against": ("random",), "analyst": "search", "out": "o", "ray": True}),
+        ("analyze", {"source": "game.krk", "open": True, "marks": (1.0, 3.0, 4.0), "annotate": "x.krk"}),
         ("table", {"seat": (1,), "against": ("greedy",), "seed": 3, "language": "sv", "open": False}),
         ("doctor", {"json_file": "d.json"}),
     ],
@@ -69,7 +69,7 @@ def test_a_command_line_and_what_identifies_a_run_leave_out_what_does_not_matter
     arena = SETTINGS["arena"](**ARENA)
     assert arena.changed(deals=9).line == "krypenv arena greedy random --out o --deals 9"
     assert arena.changed(workers=2, ray=True, out="p", json_file="j", deals=7).identity() == arena.identity()
-    assert arena.changed(ray_address="head:6379").executor == Executor(1, True, "head:6379")
+    assert arena.changed(ray=True).executor == Executor(1, True)
     assert arena.changed(chunk=7).identity() == {**arena.identity(), "chunk": 7}
 
 

@@ -10,12 +10,10 @@ import typer
 from pydantic import model_validator
 from rich.console import Console
 
-from krypenv.game.game import Game
 from krypenv.inputs.files import write_whole
 from krypenv.notation import is_record
 from krypenv.rules import Rules
 from krypenv.training.cli.outputs import read_text
-from krypenv.training.evaluation.analysis.analysis import Marks, analyze, analyze_position
 from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import print_table, write_json
 from krypenv.training.settings.base import AgentName, File, Settings, option, output
@@ -30,6 +28,7 @@ from krypenv.training.settings.groups import (
 )
 
 if TYPE_CHECKING:
+    from krypenv.game.game import Game
     from krypenv.training.solving import Solved
 
 MOST_BELIEFS = 10  # most hands that are listed
@@ -37,12 +36,14 @@ MOST_BELIEFS = 10  # most hands that are listed
 
 def game_at(source: str) -> tuple[Game, bool]:
     """Read the game of a position or a record, from a file or the text itself, and tell whether it is a record."""
+    from krypenv.game.game import Game
+
     is_text = source != "-" and not os.path.exists(source) and (":" in source or is_record(source))
     text = source if is_text else read_text(source)
     return (Game.replay(text), True) if is_record(text) else (Game.from_position(text), False)
 
 
-class AnalysisSettings(Marks):
+class AnalysisSettings(Settings):
     """The settings of `krypenv analyze`."""
 
     command: ClassVar[str] = "analyze"
@@ -59,6 +60,13 @@ class AnalysisSettings(Marks):
     )
     seed: int = seed_option()
     seat: int | None = option(None, "analyse the moves of this seat only [default: all seats]", GAME_RECORDS)
+    marks: tuple[float, ...] = option(
+        (),
+        "points behind the best move from which a move is marked ?!, then ?, then ??; repeatable [default: 1, 3, 6]",
+        GAME_RECORDS,
+        flag="mark",
+        metavar="POINTS",
+    )
     json_file: File | None = json_output()
     picture: File | None = output(None, "draw the figures", "FILE.png")
     annotate: File | None = output(None, "write the record with the analysis as comments", "FILE")
@@ -67,6 +75,7 @@ class AnalysisSettings(Marks):
 def analyze_command(settings: AnalysisSettings) -> None:
     """Evaluate each legal move of a position, or the moves of a recorded game."""
     from krypenv.training.evaluation.analysis import comments
+    from krypenv.training.evaluation.analysis.analysis import MARKS, analyze, analyze_position
 
     game, has_plays = game_at(settings.source)
     options = settings.agent, settings.worlds, settings.seed, settings.open
@@ -83,7 +92,7 @@ def analyze_command(settings: AnalysisSettings) -> None:
         comments.print_position(position)
         return
     with bar_of("plays") as show:
-        record = analyze(game, *options, settings.seat, settings, show)
+        record = analyze(game, *options, settings.seat, settings.marks or MARKS, show)
     if settings.json_file:
         write_json(settings.json_file, record.to_json())
     if settings.annotate:

@@ -7,10 +7,9 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import model_validator
 
 from krypenv import agents
 from krypenv.advice.estimates import TIE
@@ -27,36 +26,13 @@ from krypenv.training.evaluation.luck.game_luck import GameLuck, luck_of_game
 from krypenv.training.evaluation.matches.margins import leads_over_others
 from krypenv.training.evaluation.matches.players import make_player
 from krypenv.training.runs import Progress
-from krypenv.training.settings.base import Settings, check_number, option
-from krypenv.training.settings.groups import GAME_RECORDS, LARGEST_SEED
+from krypenv.training.settings.base import check_number
+from krypenv.training.settings.groups import LARGEST_SEED
 
 WORLDS = 200  # default number of worlds
 JUDGE, REDEALS = "search(worlds=30)", 40  # of rewards, which are many
 SYMBOLS = ("?!", "?", "??")  # inaccuracy, mistake, blunder
-
-
-class Marks(Settings):
-    """The points behind the best move from which a move gets each mark. Raises ValueError unless they rise."""
-
-    group: ClassVar[str] = GAME_RECORDS
-
-    inaccuracy: float = option(1.0, "points behind the best move from which a move is marked ?!", gt=0, le=1e6)
-    mistake: float = option(3.0, "points from which it is marked ?", gt=0, le=1e6)
-    blunder: float = option(6.0, "points from which it is marked ??", gt=0, le=1e6)
-
-    @model_validator(mode="after")
-    def _rise(self) -> Marks:
-        if list(self.points) != sorted(self.points):
-            raise ValueError(f"the marks are three rising numbers of points above 0, not {self.points}")
-        return self
-
-    @property
-    def points(self) -> tuple[float, float, float]:
-        """The points, in the order of `SYMBOLS`."""
-        return self.inaccuracy, self.mistake, self.blunder
-
-
-MARKS = Marks()
+MARKS = (1.0, 3.0, 6.0)  # points behind the best move from which a move gets each of them
 
 
 @dataclass(frozen=True)
@@ -136,7 +112,7 @@ class RecordAnalysis:
     agent: str
     open_hands: bool  #: the agent was shown all hands, which is cheating
     seed: int
-    marks: Marks
+    marks: tuple[float, ...]  #: points behind the best move from which a move got each of SYMBOLS
     is_over: bool
     scores: tuple[int, ...]  #: by seat, so far or final
     plays: tuple[RecordedMove, ...]
@@ -145,8 +121,7 @@ class RecordAnalysis:
 
     def to_json(self) -> dict[str, Any]:
         """Convert the figures to plain JSON values."""
-        marks = {name: getattr(self.marks, name) for name in Marks.model_fields}
-        return dataclasses.asdict(self) | {"luck": self.luck.to_json(), "marks": marks}
+        return dataclasses.asdict(self) | {"luck": self.luck.to_json()}
 
 
 def analyze_position(
@@ -195,7 +170,7 @@ def analyze(
     seed: int = 0,
     open_hands: bool = False,
     seat: int | None = None,
-    marks: Marks = MARKS,
+    marks: Sequence[float] = MARKS,
     progress: Progress | None = None,
 ) -> RecordAnalysis:
     """Estimate the regret of each move made so far in a game, for all seats or for one, and the luck of its deals.
@@ -206,6 +181,8 @@ def analyze(
     `progress` is called with the number of moves done and of all moves. Raises ValueError as `analyze_position` does,
     and for a game without moves of the seat, an unknown seat, or marks that do not rise.
     """
+    if len(marks) != len(SYMBOLS) or list(marks) != sorted(marks) or marks[0] <= 0:
+        raise ValueError(f"the marks are three rising numbers of points above 0, not {shown(marks)}")
     players = range(game.rules.players)
     if seat is not None and seat not in players:
         raise ValueError(f"there is no seat {shown(seat)}; the seats are 0 to {game.rules.players - 1}")
@@ -220,7 +197,7 @@ def analyze(
     if not plays:
         raise ValueError(f"there is no move{'' if seat is None else f' of seat {seat}'} to analyse in this game")
     return RecordAnalysis(
-        str(game.rules), judge.name, open_hands, seed, marks, game.is_over, tuple(game.scores()), tuple(plays),
+        str(game.rules), judge.name, open_hands, seed, tuple(marks), game.is_over, tuple(game.scores()), tuple(plays),
         seats=tuple(_sum_up(player, plays) for player in players if seat in (None, player)),
         luck=luck_of_game(game),
     )  # fmt: skip
@@ -284,11 +261,11 @@ class Judge(NamedTuple):
             "moves": evaluation.values,
         }
 
-    def record(self, game: Game, move: Move, marks: Marks = MARKS) -> RecordedMove:
+    def record(self, game: Game, move: Move, marks: Sequence[float] = MARKS) -> RecordedMove:
         """Compare a move of a game with the legal ones."""
         decision = self.decide(game, move)
         played = next(value for value in decision["moves"] if value.move == str(move))
-        reached = [symbol for symbol, least in zip(SYMBOLS, marks.points, strict=True) if played.behind.mean >= least]
+        reached = [symbol for symbol, least in zip(SYMBOLS, marks, strict=True) if played.behind.mean >= least]
         mark = reached[-1] if reached and played.behind.is_above_zero else ""
         return RecordedMove(**decision, number=len(game.moves) + 1, played=played, mark=mark)
 

@@ -75,7 +75,7 @@ def print_record(analysis: RecordAnalysis) -> None:
         for seat in analysis.seats
     ]  # fmt: skip
     print_table(SEAT_COLUMNS, seats)
-    marks = (f"{mark} from {least:g}" for mark, least in zip(SYMBOLS, analysis.marks.points, strict=True))
+    marks = (f"{mark} from {least:g}" for mark, least in zip(SYMBOLS, analysis.marks, strict=True))
     print(f"regret: points behind the best move; marks: {', '.join(marks)} points, where the interval excludes 0")
     print("margin: expected for the seat's side with the best move; so far: its margin by the scores so far")
     print_luck(analysis)
