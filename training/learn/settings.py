@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import model_validator
 
 from krypenv.agents.base import is_main
-from krypenv.agents.neural.network import inputs_of
+from krypenv.agents.neural.network import Shape, inputs_of
 from krypenv.agents.own import Typed, is_own, refuse_import
 from krypenv.inputs.words import command_line
 from krypenv.rules import Rules
@@ -19,6 +19,7 @@ from krypenv.training.settings.groups import (
     LARGEST_SMALL_SEED,
     LENGTH,
     MOST_DEALS,
+    NETWORK,
     OPPONENTS,
     PPO,
     RECORDS,
@@ -26,7 +27,6 @@ from krypenv.training.settings.groups import (
     RULES,
     START,
     GameSettings,
-    NetworkSettings,
     rules_given,
     seed_option,
 )
@@ -62,6 +62,21 @@ class Opponents(Settings):
     opponent_share: float = option(
         0.25, "share of the games in which one side learns and opponents, if there are any, play the rest", ge=0, le=1
     )
+
+
+class NetworkSettings(Settings):
+    """The sizes of a network."""
+
+    group: ClassVar[str] = NETWORK
+
+    context: int = option(128, "units of the layer that reads the whole observation", ge=1, le=8192)
+    card: int = option(64, "units of the layers that score an action", ge=1, le=8192)
+    embedding: int = option(8, "size of the learned embedding of each action", ge=1, le=8192)
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes as a network's `Shape`."""
+        return Shape(self.context, self.card, self.embedding)
 
 
 class Ppo(Settings):

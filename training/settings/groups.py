@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
@@ -11,9 +11,6 @@ from krypenv.rules import Rules
 from krypenv.runtime.threads import count_threads
 from krypenv.training.runs.executors import Executor
 from krypenv.training.settings.base import AgentName, Settings, option, output
-
-if TYPE_CHECKING:
-    from krypenv.agents.neural.network import Shape
 
 RULES, AGENTS, LENGTH, DEALS, OPPONENTS = "Rules", "Agents", "Length and size", "Deals", "Opponents"
 START, PPO, REWARDS, NETWORK, EVALUATION = "Initial weights", "PPO", "Rewards", "Network", "Evaluation"
@@ -89,7 +86,7 @@ class RulesOfAgents(GameSettings):
         from krypenv.agents import rules_of
 
         named = [] if self.has_rules else [agent for agent in agents if isinstance(agent, str)]
-        return next(filter(None, map(rules_of, named)), None) or rules_with(str(self.rules or KRYPKASINO), self.changes)
+        return next(filter(None, map(rules_of, named)), None) or super().game_rules()
 
 
 def rules_given(kind: type[GameSettings], given: Mapping[str, Any]) -> Rules:
@@ -113,23 +110,6 @@ class Place(Settings):
     def executor(self) -> Executor:
         """The executor of these options."""
         return Executor(count_threads(self.workers), self.ray)
-
-
-class NetworkSettings(Settings):
-    """The sizes of a network."""
-
-    group: ClassVar[str] = NETWORK
-
-    context: int = option(128, "units of the layer that reads the whole observation", ge=1, le=8192)
-    card: int = option(64, "units of the layers that score an action", ge=1, le=8192)
-    embedding: int = option(8, "size of the learned embedding of each action", ge=1, le=8192)
-
-    @property
-    def shape(self) -> Shape:
-        """The sizes as a network's `Shape`."""
-        from krypenv.agents.neural.network import Shape
-
-        return Shape(self.context, self.card, self.embedding)
 
 
 def language_option() -> Any:
