@@ -112,19 +112,17 @@ def score_command(settings: ScoreSettings) -> None:
     """Score an agent by the official protocol, with a file that anyone can verify."""
     from krypenv.training.evaluation.score.board import make_board, print_score
 
-    if settings.board is not None:
+    if settings.board:
         typer.echo(f"wrote {make_board(settings.board)}")
-        return
-    with bar_of("games") as show:
-        if settings.check is None:
-            result = playing.score_agent(settings, show)
-        else:
+    elif settings.check:
+        with bar_of("games") as show:
             deals, total = playing.check_score(settings.check, settings.share, settings.agent, show)
-    if settings.check is not None:
         typer.echo(f"{settings.check}: {deals} of {total} deals replayed, all as in the file")
-        return
-    print_score(result)
-    typer.echo(f"wrote {settings.out}")
+    else:
+        with bar_of("games") as show:
+            score = playing.score_agent(settings, show)
+        print_score(score)
+        typer.echo(f"wrote {settings.out}")
 
 
 def data_command(settings: DataSettings) -> None:

@@ -101,7 +101,7 @@ def print_luck(analysis: RecordAnalysis) -> None:
 def _luck_rows(analysis: RecordAnalysis, side: int) -> list[tuple[str, ...]]:
     """Format deal, margin, cards and play of a side as a row for each deal and one for their sum."""
     luck = analysis.luck
-    figures = np.stack([luck.margins, luck.luck, luck.play])[:, :, side].T
+    figures = np.stack([luck.margins, luck.luck, luck.margins - luck.luck])[:, :, side].T
     rows = [*zip(map(str, luck.deals), figures, strict=True), ("all", figures.sum(axis=0))]
     return [(deal, *(f"{points.round(1) + 0.0:+.1f}" for points in row)) for deal, row in rows]  # no -0.0
 

@@ -34,11 +34,6 @@ class GameLuck:
     control: str  # the rollouts that valued the deals, and their coefficients
 
     @property
-    def play(self) -> FloatArray:
-        """The rest of each margin, (D, S): luck + play = margin."""
-        return self.margins - self.luck
-
-    @property
     def is_whole(self) -> bool:
         """Whether these are all deals of a game that is over."""
         return self.is_over and self.deals[:1] == (1,)

@@ -167,18 +167,11 @@ class Meter:
         size = 1 + self._control.redeals
         for start in range(0, len(rows), len(self._games) // size):
             batch = rows[start : start + len(self._games) // size]
+            games, values = self._games[: len(batch) * size], np.empty((len(batch), size, self._sides))
             for at, player in enumerate(self._players):
-                values = self._play(engine, batch, player)
+                write_redeals(self._compiled, engine._state, batch, size - 1, games, self._workspaces)
+                player(self._compiled, games, self._workspaces, values.reshape(-1, self._sides))
                 self.parts[batch, :, at] += values[:, 0] - values[:, 1:].mean(axis=1)
-
-    def _play(self, engine: Engine, rows: IntArray, player: Player) -> FloatArray:
-        """Value M games and their redeals by a player's rollouts, (M, 1 + redeals, S)."""
-        redeals = self._control.redeals
-        games = self._games[: len(rows) * (1 + redeals)]
-        values = np.empty((len(games), self._sides))
-        write_redeals(self._compiled, engine._state, rows, redeals, games, self._workspaces)
-        player(self._compiled, games, self._workspaces, values)
-        return values.reshape(len(rows), 1 + redeals, self._sides)
 
 
 def _player(name: str, rules: Rules) -> Player:
