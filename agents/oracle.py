@@ -146,7 +146,7 @@ class _Oracle(Sampler):
 
 
 class OracleHand(_Oracle):
-    """Sees all hands, and solves the deal as `search` solves a world."""
+    """Sees all hands, and solves the deal as `Search` solves a world, with its `plies`."""
 
     sees_deck = False
 
@@ -168,7 +168,7 @@ class OracleHand(_Oracle):
 class OracleDeck(_Oracle):
     """Sees all hands and the order of the deck: where its search reaches the end of a deal, it plays out the next ones.
 
-    It plays out `deals` deals, or as many as are left. Every seat makes the move of least immediate cost: points and
+    Its `plies` are those of `Search`. It plays out `deals` deals, or as many as are left. Every seat makes the move of least immediate cost: points and
     own sweeps, less a sweep that the next hand must make.
     """
 

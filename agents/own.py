@@ -74,7 +74,11 @@ def make_own(name: str, options: dict[str, Any], rules: Rules, seed: int) -> Bas
 
 
 def load_sb3(rules: Rules, seed: int = 0, *, path: str = "") -> BaseAgent:
-    """Load the MaskablePPO model in a file as an agent, which plays the most probable action."""
+    """Load the MaskablePPO model in a file as an agent, which plays the most probable action.
+
+    Args:
+        path: the file, a zip that MaskablePPO has saved; it can execute code.
+    """
     if not path:
         raise ValueError("sb3 plays with a model that MaskablePPO has saved: name its file, as in sb3(path='mine.zip')")
     try:

@@ -47,11 +47,11 @@ def _told(thing: Any) -> Iterator[str]:
     """List the fields of rules or settings, each with its type, its default and its sentence."""
     if thing is Rules:
         for name, kind, default, sentence in _commented(inspect.getsource(fields.Fields)):
-            yield from (f"* ``{name}: {kind} = {default}`` --- {sentence}", "")
+            yield from (f"* ``{name}: {kind} = {default}``: {sentence}", "")
     elif inspect.isclass(thing) and issubclass(thing, Settings):
         for name, field in options_of(thing).items():
             default = "" if field.is_required() else f" = {field.default!r}"
-            yield from (f"* ``{name}{default}`` --- {field.description}", "")
+            yield from (f"* ``{name}{default}``: {field.description}", "")
 
 
 def _commented(source: str) -> Iterator[tuple[str, str, str, str]]:

@@ -132,7 +132,14 @@ class LearnedAgent(Policy):
 def load_agent(
     rules: Rules, seed: int = 0, *, model: str = "", temperature: float = 0.0, solver: bool = True, threads: int = 1
 ) -> LearnedAgent:
-    """Load the agent in a model's folder; raises ModelError if it can't be loaded or plays other rules."""
+    """Load the agent in a model's folder; raises ModelError if it can't be loaded or plays other rules.
+
+    Args:
+        model: the folder.
+        temperature: divides the scores before an action is sampled; 0 for the best one.
+        solver: whether to solve the last deal of a two-player game, as `Search` does.
+        threads: threads that share the rows of large batches, 0 for all processors.
+    """
     if not model:
         raise ValueError("learned plays with a trained network: name its folder, as in learned(model='folder')")
     name = name_of("learned", load_agent, locals())
