@@ -168,8 +168,8 @@ class OracleHand(_Oracle):
 class OracleDeck(_Oracle):
     """Sees all hands and the order of the deck: where its search reaches the end of a deal, it plays out the next ones.
 
-    Its `plies` are those of `Search`. It plays out `deals` deals, or as many as are left. Every seat makes the move of least immediate cost: points and
-    own sweeps, less a sweep that the next hand must make.
+    Its `plies` are those of `Search`. It plays out `deals` deals, or as many as are left. Every seat makes the move of
+    least immediate cost: points and own sweeps, less a sweep that the next hand must make.
     """
 
     def __init__(self, rules: Rules, seed: int = 0, *, plies: int = 0, deals: int = 2) -> None:
