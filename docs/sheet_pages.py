@@ -47,7 +47,7 @@ def _sheet(language: str, title: str) -> str:
 
 
 def _relatives() -> str:
-    parts = ["# The relatives", "What differs from Krypkasino, in short: [the rules](rules.md#the-relatives)."]
+    parts = ["# The relatives", "What differs from Krypkasino is [told in short](rules.md#the-relatives), too."]
     for preset, (title, points) in RELATIVES.items():
         session = {"games": 0, "threshold": points} if points else {}
         parts += [f"## {title}", f"Preset `{preset}`."]
