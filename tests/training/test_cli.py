@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from PIL import Image
 from rich.console import Console
 from support.commands import SETTINGS, krypenv
@@ -123,6 +123,7 @@ HEADINGS = st.sampled_from(("95% interval", "a deal is worth", "win", "over 12",
 FIGURES = st.sampled_from(("-137.90", "+121.49 to +154.31", "x 121.6", "100.0%", "1,234,567,890", "12.34 ± 12.3"))
 
 
+@settings(deadline=None)
 @given(st.sampled_from((60, 80, 100, 200)), NAMES, NAMES, st.lists(st.tuples(HEADINGS, FIGURES), min_size=1))
 def test_a_table_keeps_its_border_and_its_figures(columns, agent, opponent, cells):
     headings, figures = zip(*cells, strict=True)
