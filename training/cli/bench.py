@@ -43,9 +43,7 @@ class BenchSettings(Settings):
     command: ClassVar[str] = "bench"
     group: ClassVar[str] = MEASURED
 
-    only: tuple[str, ...] = option(
-        (), "lines to measure, as in 'engine*'; repeatable [default: all lines]", metavar="PATTERN"
-    )
+    only: tuple[str, ...] = option((), "lines to measure, as in 'engine*' [default: all lines]", metavar="PATTERN")
     peers: bool = option(False, "also measure other libraries, each in turn with this one")
     beside: str | None = option(None, "measure a commit of this checkout in turn with this version", metavar="COMMIT")
     seconds: float = option(4.0, "seconds of CPU time for a line, in forty turns or fewer", LENGTH, gt=0, le=3600)

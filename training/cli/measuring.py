@@ -53,14 +53,10 @@ class EvaluationSettings(RulesOfAgents):
 
     command: ClassVar[str] = "evaluate"
 
-    agent: AgentName = option(
-        ..., "an agent, as in greedy or 'tactician(shed=True)', or a model folder", is_argument=True
-    )
+    agent: AgentName = option(..., "an agent, as in 'tactician(shed=True)', or a model's folder", is_argument=True)
     against: tuple[AgentName, ...] = option(..., "an opponent", AGENTS, metavar="AGENT", min_length=1)
     deals: int = option(1000, "deals, each played from every side of the table", LENGTH, ge=1, le=MOST_DEALS)
-    deals_from: str | None = option(
-        None, "list or seed of the deals [default: that of --seed]", LENGTH, metavar=DEALS_FROM
-    )
+    deals_from: str | None = option(None, "list or seed of the deals [default: --seed]", LENGTH, metavar=DEALS_FROM)
     seed: int = seed_option()
     luck: Luck = luck_option()
     json_file: File | None = json_output()

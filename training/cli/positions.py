@@ -10,9 +10,11 @@ import typer
 from pydantic import model_validator
 from rich.console import Console
 
+from krypenv import training
 from krypenv.inputs.files import write_whole
 from krypenv.notation import is_record
 from krypenv.rules import Rules
+from krypenv.training import solving
 from krypenv.training.cli.outputs import read_text
 from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import print_table, write_json
@@ -29,7 +31,6 @@ from krypenv.training.settings.groups import (
 
 if TYPE_CHECKING:
     from krypenv.game.game import Game
-    from krypenv.training.solving import Solved
 
 MOST_BELIEFS = 10  # most hands that are listed
 
@@ -51,21 +52,15 @@ class AnalysisSettings(Settings):
     source: str = option(
         ..., "a file, the text itself, or - for the standard input", metavar="POSITION|RECORD", is_argument=True
     )
-    agent: AgentName | None = option(
-        None, "agent that evaluates the moves [default: search; oracle-hand with --open]", AGENTS
-    )
+    agent: AgentName | None = option(None, "who values the moves [default: search; oracle-hand with --open]", AGENTS)
     open: bool = option(False, "show the agent all hands, which is cheating", AGENTS)
     worlds: int | None = option(
-        None, "worlds to sample for each decision [default: the agent's own, or 200]", LENGTH, ge=2, le=10_000
+        None, "worlds for each decision [default: the agent's own, or 200]", LENGTH, ge=2, le=10_000
     )
     seed: int = seed_option()
     seat: int | None = option(None, "analyse the moves of this seat only [default: all seats]", GAME_RECORDS)
     marks: tuple[float, ...] = option(
-        (),
-        "points behind the best move from which a move is marked ?!, then ?, then ??; repeatable [default: 1, 3, 6]",
-        GAME_RECORDS,
-        flag="mark",
-        metavar="POINTS",
+        (), "points behind the best move for ?!, for ? and for ?? [default: 1, 3, 6]", GAME_RECORDS, flag="mark"
     )
     json_file: File | None = json_output()
     picture: File | None = output(None, "draw the figures", "FILE.png")
@@ -75,32 +70,28 @@ class AnalysisSettings(Settings):
 def analyze_command(settings: AnalysisSettings) -> None:
     """Evaluate each legal move of a position, or the moves of a recorded game."""
     from krypenv.training.evaluation.analysis import comments
-    from krypenv.training.evaluation.analysis.analysis import MARKS, analyze, analyze_position
+    from krypenv.training.evaluation.analysis.analysis import MARKS
 
     game, has_plays = game_at(settings.source)
     options = settings.agent, settings.worlds, settings.seed, settings.open
     if not has_plays:
         if settings.seat is not None or settings.annotate:
             raise ValueError("--seat and --annotate are for records, and this is a position")
-        position = analyze_position(game, *options)
+        position = training.analyze_position(game, *options)
         if settings.json_file:
             write_json(settings.json_file, position.to_json())
         if settings.picture:
-            from krypenv.training.evaluation.analysis.picture import draw_position
-
-            draw_position(settings.picture, position)
+            training.draw_position(settings.picture, position)
         comments.print_position(position)
         return
     with bar_of("plays") as show:
-        record = analyze(game, *options, settings.seat, settings.marks or MARKS, show)
+        record = training.analyze(game, *options, settings.seat, settings.marks or MARKS, show)
     if settings.json_file:
         write_json(settings.json_file, record.to_json())
     if settings.annotate:
         write_whole(settings.annotate, comments.annotate(game, record).encode())
     if settings.picture:
-        from krypenv.training.evaluation.analysis.picture import draw_record
-
-        draw_record(settings.picture, record)
+        training.draw_record(settings.picture, record)
     comments.print_record(record)
 
 
@@ -110,30 +101,22 @@ class SolveSettings(Settings):
     command: ClassVar[str] = "solve"
 
     preset: str = option(
-        ...,
-        "preset of the rules, as in mini-sweep; with --at also the folder of a strategy",
-        metavar="PRESET|DIR",
-        is_argument=True,
+        ..., "preset, as in mini-sweep; with --at also the folder of a strategy", metavar="PRESET|DIR", is_argument=True
     )
     rule: tuple[str, ...] = fields_option()
     gap: float = option(1e-4, "exploitability to reach", LENGTH, metavar="POINTS", ge=1e-9, le=100.0)
     iterations: int = option(20_000, "iterations for a deal, at most", LENGTH, ge=1, le=10**9)
     threads: int = option(0, "threads; 0 for one per processor", LENGTH, decides=False, ge=0, le=1024)
     at: str | None = option(
-        None,
-        "show what the strategy does there: a file, the text itself, or - for the standard input [default: none]",
-        GAME_RECORDS,
-        metavar="POSITION|RECORD",
-        decides=False,
+        None, "show the strategy there: text, file or -", GAME_RECORDS, metavar="POSITION|RECORD", decides=False
     )
     hands: int = option(
         0,
-        "with --at in a large game: candidate hands of each seat, drawn at random, with the hand of the seat to act "
-        "among its own; needed for whole deals; 0 for all",
+        "candidate hands of each seat at --at, drawn at random; 0 for all",
         GAME_RECORDS,
         decides=False,
         ge=0,
-        le=1_000_000,
+        le=10**6,
     )
     out: File | None = output(None, "folder for the strategy [default: none]", "DIR")
 
@@ -151,7 +134,6 @@ def solve_command(settings: SolveSettings) -> None:
     in points a game. If it is killed, the same command with --out resumes it.
     """
     from krypenv.agents.solved import is_strategy
-    from krypenv.training.solving import load
 
     if not is_strategy(settings.preset):
         _solve(settings, rules_with(settings.preset, settings.rule))
@@ -164,13 +146,12 @@ def solve_command(settings: SolveSettings) -> None:
     else:
         game = game_at(settings.at)
         with Console(stderr=True).status(f"reading {settings.preset}"):
-            solved = load(settings.preset)
+            solved = solving.load(settings.preset)
         _print_look(solved, *game)
 
 
 def _solve(settings: SolveSettings, rules: Rules) -> None:
     """Solve a small game, or the rest of a large one from a position, and print what was found."""
-    from krypenv.training import solving
     from krypenv.training.solving.infosets import check_position
     from krypenv.training.solving.pairs import SAMPLES
 
@@ -206,10 +187,8 @@ def _solve(settings: SolveSettings, rules: Rules) -> None:
         _print_look(solved, game, has_plays and not late)
 
 
-def _print_look(solved: Solved, game: Game, knows_plays: bool) -> None:
-    from krypenv.training.solving import look
-
-    view = look(solved, game, knows_plays)
+def _print_look(solved: solving.Solved, game: Game, knows_plays: bool) -> None:
+    view = solving.look(solved, game, knows_plays)
     hand, table = (" ".join(cards) or "empty" for cards in (game.hand(view.seat), game.table))
     typer.echo(f"{game.rules}: seat {view.seat} in deal {game.deal_number}; hand {hand}; table {table}")
     if len(view.moves) == 1:

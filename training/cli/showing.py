@@ -54,7 +54,7 @@ class ShowSettings(Settings):
     gif: File | None = output(None, "write the game as pictures", "FILE.gif")
     png: File | None = output(None, "write a position as a picture", "FILE.png")
     at: int | None = option(
-        None, "the position after this many moves [default: the last one]", GAME_RECORDS, metavar="MOVE", ge=0
+        None, "position after so many moves [default: the last]", GAME_RECORDS, metavar="MOVE", ge=0
     )
     hands: str = option("all", "whose hands are open in pictures", GAME_RECORDS, metavar="all|turn|none|SEAT")
     width: int = output(720, "width of pictures in pixels", ge=160, le=1920)

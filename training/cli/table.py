@@ -41,14 +41,10 @@ class TableSettings(AtTable):
     people: int = option(1, "how many people play; each gets a link; 0 to watch", AGENTS, ge=0, le=6)
     seat: tuple[int, ...] = option((), "a person's seat; repeatable [default: from 0 on]", AGENTS)
     learn: bool = output(False, "open the page that teaches the game: twelve positions, and a first deal")
-    study: str | None = option(
-        None, "step through the record of a game that is over, or study a position", GAME_RECORDS, metavar="FILE"
-    )
+    study: str | None = option(None, "study a game that is over, or a position", GAME_RECORDS, metavar="FILE")
     host: str = output("127.0.0.1", "address to serve at; 0.0.0.0 lets others in, by their links")
     origin: tuple[str, ...] = output((), "address at which a proxy shows the table; repeatable", "URL")
-    port: int | None = output(
-        None, "port to serve at; 0 for any free one [default: 8765, or the next free one]", ge=0, le=65535
-    )
+    port: int | None = output(None, "port to serve at; 0 for any free one [default: 8765, or the next]", ge=0, le=65535)
     open: bool = output(True, "open the page in the browser")
 
     @model_validator(mode="after")

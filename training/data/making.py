@@ -51,23 +51,13 @@ class DataSettings(RulesOfAgents, Place):
 
     command: ClassVar[str] = "data"
 
-    agent: AgentName = option(
-        ...,
-        "agent that plays, in every seat unless --against is given, as in champion or a model's folder",
-        is_argument=True,
-    )
+    agent: AgentName = option(..., "agent that plays, in every seat unless --against is given", is_argument=True)
     out: File = output(..., "folder of the data set; one that was begun in this folder is resumed", "DIR")
-    against: tuple[AgentName, ...] = option(
-        (), "agent on the other sides; the choices of several take turns, in all seatings", AGENTS
-    )
+    against: tuple[AgentName, ...] = option((), "agent on the other sides; several take turns, in all seatings", AGENTS)
     games: int = option(1000, "games to play", LENGTH, ge=1, le=10_000_000)
     seed: int = seed_option("seed of the deals and of the agents' random choices")
-    values: bool = option(
-        False, "add the expected margin of every open move, and the regret of the one chosen", MEASURED
-    )
-    analyst: AgentName | None = option(
-        None, "agent that values the moves; implies --values [default: the one in the seat]", MEASURED
-    )
+    values: bool = option(False, "add the expected margin of every open move, and the regret", MEASURED)
+    analyst: AgentName | None = option(None, "who values the moves; implies --values [default: the player]", MEASURED)
     luck: bool = option(False, "add what the cards of each deal brought the seat's side", MEASURED)
     text: bool = option(False, "add what the seat sees in words, as language models read it", MEASURED)
     croissant: bool = output(False, "also write croissant.json, the metadata that data loaders read")

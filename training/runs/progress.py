@@ -6,6 +6,7 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
@@ -54,8 +55,6 @@ def bar_of(title: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-@contextlib.contextmanager
-def compiling(console: Console) -> Iterator[None]:
-    """Print a notice if the block compiles kernels that are not cached."""
-    with compilations(functools.cache(lambda: console.print(COMPILING))):  # once
-        yield
+def compiling(console: Console) -> AbstractContextManager[None]:
+    """Print a notice once if the block compiles kernels that are not cached."""
+    return compilations(functools.cache(lambda: console.print(COMPILING)))

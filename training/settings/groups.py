@@ -33,9 +33,7 @@ Language = Literal["en", "sv"] | None
 
 def fields_option() -> Any:
     """Declare the option for fields of the rules that differ from the preset's."""
-    return option(
-        (), "change a field of the rules, as in forced_sweep=False", RULES, metavar="KEY=VALUE", decides=False
-    )
+    return option((), "change a field, as in forced_sweep=False", RULES, metavar="KEY=VALUE", decides=False)
 
 
 def rules_with(preset: str, fields: Sequence[str]) -> Rules:
@@ -101,9 +99,7 @@ class Place(Settings):
 
     group: ClassVar[str] = RAY
 
-    workers: int = option(
-        1, "processes; the figures don't depend on their number", decides=False, ge=1, le=MOST_WORKERS
-    )
+    workers: int = option(1, "processes; no figure depends on their number", decides=False, ge=1, le=MOST_WORKERS)
     ray: bool = option(False, "work on a Ray cluster: that of RAY_ADDRESS, or a new one", decides=False)
 
     @property
@@ -124,9 +120,7 @@ class AtTable(GameSettings):
 
     rules: str | None = option(None, "preset of the rules [default: krypkasino]", RULES)
     against: tuple[AgentName, ...] = option(
-        (),
-        "another player; repeatable, from the first person's left on [default: champion at every other seat]",
-        metavar="AGENT",
+        (), "another player, from the first person's left on [default: champion at all other seats]", metavar="AGENT"
     )
     hint: AgentName = option("champion", "who gives hints", metavar="AGENT")
     seed: int | None = option(None, "seed of the deal [default: a random one]", LENGTH, ge=0, le=LARGEST_SEED)

@@ -60,12 +60,7 @@ class ArenaSettings(groups.RulesOfAgents, groups.Place):
     )
     cheaters: bool = option(False, "allow agents that see hidden cards", groups.AGENTS, decides=False)
     deals: int = option(  # an arena with more deals is the same arena
-        1000,
-        "deals of each match, each played in all seatings",
-        groups.LENGTH,
-        decides=False,
-        ge=1,
-        le=groups.MOST_DEALS,
+        1000, "deals of a match, each played in all seatings", groups.LENGTH, decides=False, ge=1, le=groups.MOST_DEALS
     )
     deals_from: str | int = option(
         "dev", "list or seed of the deals", groups.LENGTH, metavar=groups.DEALS_FROM, decides=False

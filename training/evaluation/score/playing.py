@@ -48,15 +48,10 @@ class ScoreSettings(Place):
     command: ClassVar[str] = "score"
 
     agent: AnyAgent = option(
-        None,
-        "the agent to score: a name, a model's folder, module:Class, process(command='...'), llm(model='...') or "
-        "sb3(path='...')",
-        is_argument=True,
+        None, "a name, a model's folder, module:Class, process(...), llm(...) or sb3(...)", is_argument=True
     )
     out: File | None = output(None, "play, and write the score to this file", "FILE")
-    table: tuple[str, ...] = option(
-        (), "official table to play; repeatable [default: all tables that the agent can play]", LENGTH
-    )
+    table: tuple[str, ...] = option((), "official table to play; repeatable [default: all that it can play]", LENGTH)
     deals: int = protocol.DEALS  # a table; a multiple of `CHUNK`
     quick: bool = option(False, "play a quarter of the deals: minutes, and wider intervals", LENGTH)
     check: File | None = option(
