@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
@@ -20,6 +20,7 @@ from krypenv.ui.narrator.words import starting
 from krypenv.ui.screen import Screen
 from krypenv.ui.table import Table
 from krypenv.ui.table_text import NARROWEST
+from krypenv.ui.view import Story
 
 WIDE = 100  # columns from which on there is a second column
 _FEWEST = 3  # choices shown at once
@@ -27,14 +28,6 @@ _SIDE, _GAP = (34, 48), 3  # columns of the second column, at least and at most,
 _HOME, _TO_END_OF_LINE, _BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
 
 Line = list[Segment]
-
-
-class Told(NamedTuple):
-    """A line of the log: a play or a new deal."""
-
-    moves: int  # made by then
-    is_capture: bool
-    text: Text
 
 
 def is_for_people(console: Console) -> bool:
@@ -66,7 +59,7 @@ class Board(Screen):
         super().__init__(table, console, language, four_colours)
         self._game: Game | None = None
         self._choices: tuple[Choices, int] | None = None
-        self._log: list[Told] = []  # of the whole game
+        self._story = Story(self.narrator)
         self._since = 0  # how many moves had been made when the person moved last
         self._said: list[RenderableType] = []  # since the person has typed something
         self._is_open = True  # whether it is drawn in place
@@ -108,21 +101,19 @@ class Board(Screen):
         """Update the log: moves may have been made or taken back, or another game begun."""
         moves = len(game.moves)
         if game is not self._game:
-            self._game, self._log, self._since = game, [], moves
-        while self._log and self._log[-1].moves > moves:
-            self._log.pop()
+            self._game, self._story, self._since = game, Story(self.narrator), moves
         self._since = min(self._since, moves)
-        twin, told = game.rewound(), self._log[-1].moves if self._log else -1
-        if told < 0:
-            self._log.append(Told(0, False, self.inked(self.narrator.deal(twin), "bold")))
-        for at, move in enumerate(game.moves, 1):
-            before = twin.copy() if at > told else twin
-            twin.push(move)
-            if at > told:
-                is_capture = group_of(move) == "take"
-                self._log.append(Told(at, is_capture, self.inked(self.narrator.play(before, twin))))
-                if not twin.is_over and twin.deal_number != before.deal_number:
-                    self._log.append(Told(at, False, self.inked(self.narrator.deal(twin), "bold")))
+        self._story.follow(game)
+
+    def _log(self, since: int = -1) -> list[Text]:
+        """Return the plays after the first `since`, with the deals that follow them; by default the whole log."""
+        plays, told = 0, []
+        for line in self._story.log:
+            is_play = line["seat"] is not None
+            plays += is_play
+            if plays > since:
+                told.append(self.inked(line["text"], "" if is_play else "bold"))
+        return told
 
     # ------------------------------------------------------------------ drawing
 
@@ -191,9 +182,7 @@ class Board(Screen):
         said = self._lines([*self._said], width)
         if game is None:
             return said
-        news = self._lines([told.text for told in self._log if told.moves > self._since], width)
-        if not game.moves:
-            news = self._lines([told.text for told in self._log], width)
+        news = self._lines(self._log(self._since if game.moves else -1), width)
         if game.is_over:
             return [*news, *said]
         table = self._lines([self.drawn(game, width)], width)
@@ -222,7 +211,8 @@ class Board(Screen):
         game, say = self._game, self.narrator.say
         assert game
         blank, parts = Text(), []
-        captures = [told.text for told in self._log if told.is_capture]
+        plays = [self.inked(line["text"]) for line in self._story.log if line["seat"] is not None]
+        captures = [play for play, move in zip(plays, game.moves, strict=True) if group_of(move) == "take"]
         if captures:
             parts += [Text(say("board.last"), "bold"), captures[-1], blank]
         piles = [
@@ -231,7 +221,7 @@ class Board(Screen):
         ]
         parts += [Text(say("board.piles"), "bold"), *piles, blank, Text(say("board.log"), "bold")]
         head = self._lines(parts, width)
-        log = self._lines([told.text for told in self._log], width)
+        log = self._lines(self._log(), width)
         return [*head, *log[-max(height - len(head), 1) :]][:height]
 
     def _lines(self, parts: list[Any], width: int) -> list[Line]:
