@@ -99,7 +99,7 @@ def _no_sum(words: Words, game: Game, card: str) -> str:
     values = hand_values(game.rules, parse_card(card))
     if max(values) >= FIRST_LONER:
         return words.say("why.no_rank")
-    return words.say("why.no_sum", value=_or(words, values))
+    return words.say("why.no_sum", value=words.either(values))
 
 
 def _no_groups(words: Words, game: Game, move: Move) -> str:
@@ -107,12 +107,8 @@ def _no_groups(words: Words, game: Game, move: Move) -> str:
     values = hand_values(game.rules, parse_card(move.card))
     if max(values) >= FIRST_LONER:
         return words.say("why.own_rank", card=words.card(move.card), cards=words.cards(move.takes))
-    cards, value = words.cards(move.takes), _or(words, values)
+    cards, value = words.cards(move.takes), words.either(values)
     return words.say("why.no_groups", len(move.takes), card=words.card(move.card), cards=cards, value=value)
-
-
-def _or(words: Words, values: tuple[int, ...]) -> str:
-    return words.listed([str(value) for value in values], "or")
 
 
 def captures_of(words: Words, moves: list[Move]) -> str:

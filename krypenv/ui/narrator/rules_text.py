@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from krypenv.cards import NUM_SUITS, PICTURES, card_name, card_of, rank_of
 from krypenv.families.bounds import FIRST_LONER, LILLAN, STORAN
@@ -12,34 +12,27 @@ from krypenv.ui.narrator.facts import counting_cards, hand_values, table_values
 from krypenv.ui.narrator.words import Words
 
 
-class Section(NamedTuple):
-    """A part of the rules."""
-
-    heading: str
-    line: str  # what matters most
-    more: str  # and the rest; may be empty
-
-
-def _sections(words: Words) -> dict[str, Section]:
-    """Tell the five parts of the rules, by name."""
+def _sections(words: Words) -> dict[str, tuple[str, str, str]]:
+    """Tell the five parts of the rules, by name: a heading, what matters most, and the rest, which may be empty."""
     tellers = {"goal": _goal, "points": _points, "turn": _turn, "sweep": _sweep, "end": _end}
-    return {
-        name: Section(words.say(f"heading.{name}"), *map(" ".join, tell(words, words.rules)))
-        for name, tell in tellers.items()
-    }
+    found = {}
+    for name, tell in tellers.items():
+        line, more = map(" ".join, tell(words, words.rules))
+        found[name] = words.say(f"heading.{name}"), line, more
+    return found
 
 
 def five_lines(words: Words) -> list[tuple[str, str]]:
     """Tell a game in five lines, each with its heading."""
-    return [(section.heading, section.line) for section in _sections(words).values()]
+    return [(heading, line) for heading, line, _ in _sections(words).values()]
 
 
 def in_full(words: Words) -> list[tuple[str, list[str]]]:
     """Tell a game in paragraphs under five headings, with examples that were played."""
     examples = examples_of(words)
     return [
-        (section.heading, [*filter(None, (section.line, section.more)), *examples.get(name, [])])
-        for name, section in _sections(words).items()
+        (heading, [*filter(None, (line, more)), *examples.get(name, [])])
+        for name, (heading, line, more) in _sections(words).items()
     ]
 
 
@@ -141,20 +134,16 @@ def _values(words: Words, rules: Rules) -> list[str]:
         if rank not in PICTURES and hand == table == (rank,):
             are_plain = True
         elif hand == table:
-            values.append(words.say("value.same", card=words.rank(rank), value=_or(words, hand)))
+            values.append(words.say("value.same", card=words.rank(rank), value=words.either(hand)))
         else:
             values.append(
-                words.say("value.hand", card=words.rank(rank), hand=_or(words, hand), table=_or(words, table))
+                words.say("value.hand", card=words.rank(rank), hand=words.either(hand), table=words.either(table))
             )
     for kind in sorted(special):
         if len({hand_values(rules, card_of(rank_of(kind), suit)) for suit in range(NUM_SUITS)}) > 1:
-            value = _or(words, hand_values(rules, kind))
+            value = words.either(hand_values(rules, kind))
             values.append(words.say("value.only_hand", card=words.card(card_name(kind)), hand=value))
     return values + [words.say("turn.number")] * are_plain
-
-
-def _or(words: Words, values: tuple[int, ...]) -> str:
-    return words.listed([str(value) for value in values], "or")
 
 
 def _sweep(words: Words, rules: Rules) -> Sentences:

@@ -87,6 +87,10 @@ class Words:
             return "".join(items)
         return f"{', '.join(items[:-1])} {self.say(f'list.{word}')} {items[-1]}"
 
+    def either(self, values: Sequence[int]) -> str:
+        """Write a list of values, as in "1 or 14"."""
+        return self.listed([*map(str, values)], "or")
+
     def number(self, number: int) -> str:
         """Write a number, a small one as a word."""
         return self._texts.get(f"number.{number}", str(number))
