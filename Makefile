@@ -25,7 +25,7 @@ train: $(VENV)  ## train an agent by self-play for about a minute and evaluate i
 play: $(VENV)  ## play against the champion in the terminal
 	$(BIN)/krypenv play
 
-table: $(VENV)  ## play against the champion in the browser
+table: $(VENV)  ## learn the game and play it in the browser
 	$(BIN)/krypenv table
 
 test: $(VENV)  ## run the tests but those that are slow by nature or need a browser: six minutes, eight the first time
