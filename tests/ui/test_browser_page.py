@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import threading
 from collections import Counter
 
 import pytest
@@ -120,6 +121,7 @@ def test_two_people_play_an_agent_until_the_other_one_comes_and_they_end_the_gam
         one.get_by_role("button", name="End the game").click()
         expect(one.get_by_role("button", name="Play on")).to_be_visible()
         expect(two.locator(".status")).to_contain_text("Player A would end the game here.")
+        check_page(two)
         two.get_by_role("button", name="Agree to end").click()
         for page in (one, two):
             expect(page.locator(".sheet h2")).to_contain_text("The game was ended by agreement.")
@@ -188,6 +190,7 @@ def test_what_is_dragged_is_played_or_built_where_that_is_clear(browser):
         drag(page, card(page, "7 of clubs"), page.locator(".table"))
         expect(page.locator(".log")).to_contain_text("You played 7♣, which creeps.")
     with table_at(of_position(BUILDS)) as address, opened(browser, address) as page:
+        check_page(page)
         drag(page, card(page, "4 of spades"), page.get_by_role("img", name="5 of diamonds"))
         expect(page.locator(".log")).to_contain_text("You added 4♠ 5♦ to your build of 9.")  # the only one with the 5
 
@@ -211,6 +214,7 @@ def test_an_illegal_card_says_why_and_a_sweep_is_shown_as_it_happens(browser):
         assert illegal.get_attribute("aria-disabled") == "true"
         illegal.click(force=True)
         expect(page.locator(".status")).to_have_text("You must sweep: play 8♠.")
+        check_page(page)
         card(page, "8 of spades").click()
         expect(page.locator(".move")).to_contain_text("sweep")
         page.locator(".move").click()
@@ -255,6 +259,7 @@ def test_a_hint_is_bars_with_numbers_for_which_nobody_waits_and_moves_are_taken_
         expect(page.locator(".hint")).to_contain_text("Best: ")
         check_page(page)
         page.get_by_role("button", name="Values").click()
+        check_page(page)
         dialog, margins = page.get_by_role("dialog"), []
         expect(dialog.locator("tbody tr")).to_have_count(3)
         for row in dialog.locator("tbody tr").all():
@@ -273,6 +278,24 @@ def test_a_hint_is_bars_with_numbers_for_which_nobody_waits_and_moves_are_taken_
         page.get_by_role("button", name="New game").click()
         page.get_by_role("button", name="Begin").click()
         expect(log).not_to_contain_text("You played")
+
+
+def test_a_cold_start_says_what_it_waits_for_and_teaches_meanwhile(browser):
+    compiled = threading.Event()
+    with table_at(lambda: compiled.wait() and hosted()) as address:
+        page = browser.new_page(reduced_motion="reduce")
+        page.goto(address)
+        expect(page.get_by_role("status")).to_contain_text("The cards are being shuffled.")
+        check_page(page)
+        page.get_by_role("button", name="Rules").click()
+        expect(page.get_by_role("dialog")).to_contain_text("Points")
+        page.keyboard.press("Escape")
+        page.get_by_role("link", name="Teach me").click()
+        expect(page.locator(".lesson .task")).not_to_be_empty()
+        compiled.set()
+        page.get_by_role("link", name="To the table").click()
+        expect(page.locator(".hand .card")).not_to_have_count(0)
+        page.close()
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
