@@ -137,6 +137,7 @@ def test_every_lesson_is_solved_by_its_moves_and_answers_wrong_ones(language):
                 assert sorted(one.told["view"]["table"]) == sorted(game.table), "the move is taken back"
             said = answer(one, lesson.accept[0])
             assert (said["said"], said["wrong"], said["solved"]) == (lesson.right, False, True)
+            assert one.told["view"]["turn"] is None, "nobody is waited for"
             for move in (lesson.accept[0], *lesson.then):
                 game.push(move)
             assert one.told["moves"] == len(game.moves)
