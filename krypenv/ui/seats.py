@@ -68,6 +68,13 @@ def people_of(players: Sequence[str]) -> list[int]:
     return [seat for seat, player in enumerate(players) if player == PERSON]
 
 
+def agents_among(players: Sequence[str]) -> list[str]:
+    """Return the agents, from the first person's left on, or one that has all their seats: `players_at` seats them."""
+    first = (people_of(players) or [0])[0]
+    found = [player for player in (*players[first:], *players[:first]) if player != PERSON]
+    return found[:1] if len(set(found)) == 1 else found
+
+
 def names_of(players: Sequence[str], person: str, tags: Mapping[str, str] = NO_TAGS) -> list[str]:
     """Name the seats within sentences: agents by their names, people by those of a record, or by `person`.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from krypenv import agents
 from krypenv.advice.values import Values, gives_values, values_of
@@ -13,9 +14,10 @@ from krypenv.cards import card_name
 from krypenv.game.base_agent import move_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
+from krypenv.inputs.words import command_line, printable
 from krypenv.rules import Rules
 from krypenv.ui.narrator.words import starting
-from krypenv.ui.seats import PERSON, names_of, players_at, tags_of, take_back
+from krypenv.ui.seats import PERSON, agents_among, names_of, players_at, tags_of, take_back
 
 SWEEP_WORLDS = 200  # in which it is counted how often the next seat sweeps
 
@@ -135,6 +137,23 @@ def check_players(rules: Rules, seat: int, opponents: Sequence[str]) -> None:
     for spec in players_at(rules.players, [seat], opponents):
         if spec != PERSON and not agents.is_own(spec):
             seated(spec, rules, 0)
+
+
+def is_seated_by_record(players: Sequence[str]) -> bool:
+    """Check whether a record may seat all agents of a game, so that a command need not name them."""
+    try:
+        for spec in agents_among(players):
+            agents.check_recorded(str(spec))  # not as a person has typed it
+    except ValueError:
+        return False
+    return True
+
+
+def command_to_resume(command: str, path: Path, players: Sequence[str]) -> str:
+    """Write the command line that continues a saved game; it names agents that a record may not seat."""
+    named = [] if is_seated_by_record(players) else agents_among(players)
+    options = [word for spec in named for word in ("--against", spec)]
+    return printable(command_line("krypenv", command, "--load", str(path), *options))
 
 
 def seated(spec: str, rules: Rules, seed: int) -> Agent:

@@ -20,7 +20,7 @@ from krypenv.ui.choices import Wrong, choices_of, parse_choice, reason
 from krypenv.ui.narrator.texts import called
 from krypenv.ui.saving import Saver, reason_of
 from krypenv.ui.screen import Screen
-from krypenv.ui.table import CantGoOn, Table
+from krypenv.ui.table import CantGoOn, Table, command_to_resume
 
 COMMANDS = ("hint", "undo", "more", "back", "table", "rules", "why", "save", "quit")  # as catalogues name them
 HELP = "?"
@@ -97,7 +97,8 @@ class Terminal:
         self._screen.close()
         with contextlib.suppress(OSError, SystemExit):  # the terminal may be gone; rich then ends the process
             self._screen.write("")
-            self._say(key, is_path=True, path=path, command=f"krypenv play --load {command_line(str(path))}")
+            command = command_to_resume("play", path, self._table.players)
+            self._say(key, is_path=True, path=path, command=command)
 
     def _play(self) -> None:
         if self._is_in_place and not self._is_welcome:

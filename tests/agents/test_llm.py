@@ -1,6 +1,7 @@
 """A language model as an agent: what it is sent, which replies are moves, and what becomes of those that are none."""
 
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -103,6 +104,17 @@ def test_a_margin_comes_with_the_tokens_and_legality_of_its_match():
     assert first.usage.decisions + second.usage.decisions == len(requests)
     assert first.opponent_usage is None
     assert np.isclose(first.to_json()["usage"]["seconds"], first.usage.seconds)
+
+
+def test_a_game_against_a_model_goes_on_by_the_command_that_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with endpoint() as (url, requests):
+        told = krypenv("play", "--against", named(url), "--rules", RULES, typed="1\n").stdout
+        [command] = re.findall("to go on: krypenv (.*)", told)
+        assert command in krypenv("play", typed="").stdout
+        before = len(requests)
+        assert krypenv(*shlex.split(command), typed="1\n" * 40).exit_code == 0
+    assert len(requests) > before
 
 
 @pytest.mark.parametrize(

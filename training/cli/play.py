@@ -13,7 +13,7 @@ from pydantic import model_validator
 from rich.console import Console
 
 from krypenv.game.game import Game
-from krypenv.inputs.words import command_line, printable
+from krypenv.inputs.words import printable
 from krypenv.rules import Rules
 from krypenv.training.cli.saved_games import Opened, alone, open_record, own_name, unfinished
 from krypenv.training.evaluation.luck.game_luck import luck_of_game
@@ -26,7 +26,7 @@ from krypenv.ui.narrator.texts import check_language, language_of, say
 from krypenv.ui.narrator.words import Words, starting
 from krypenv.ui.rulebook import five_lines, shows
 from krypenv.ui.seats import PERSON
-from krypenv.ui.table import Table, check_players, dealt, next_of
+from krypenv.ui.table import Table, check_players, command_to_resume, dealt, is_seated_by_record, next_of
 from krypenv.ui.terminal import Terminal, told_to_wait
 
 _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
@@ -112,7 +112,7 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, ask
     """Read and lock the unfinished record in this folder that the person continues; None for a new game.
 
     It is the latest record of one person's game that has not ended and that nobody else plays. It is only mentioned
-    unless the command asks and a person can answer.
+    unless the command asks, a person can answer, and the record may seat its agents.
     """
     for game, players, path in unfinished():
         with contextlib.ExitStack() as lock:
@@ -123,8 +123,9 @@ def _unfinished(console: Console, language: str, held: contextlib.ExitStack, ask
             except (OSError, ValueError):  # in play
                 continue
             file = printable(str(path))
-            if not (asks and sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
-                command = f"krypenv play --load {printable(command_line(str(path)))}"
+            can_answer = sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()
+            if not (asks and can_answer and is_seated_by_record(players)):
+                command = command_to_resume("play", path, players)
                 console.print(say(language, "unfinished.how", file=file, command=command), **_PLAIN)
                 return None
             words, count = Narrator(game.rules, language=language), len(game.moves)

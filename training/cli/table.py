@@ -206,6 +206,7 @@ class _Files:
         self.path: Path | None = None
         self._unsaved = b""  # the record that could not be saved the last time
         self.said = ""
+        self._seated: list[str] = []  # the players of the current game
 
     def open(self, choice: Choice | None = None) -> Hosted | None:
         """Begin the game of a choice, or of the command line; None if it has no options for a game."""
@@ -241,7 +242,7 @@ class _Files:
                 path = own_name(hosted.record(), held, _STEM)
             self._held.close()  # the file of the game before
             self._held.enter_context(held.pop_all())
-        self.path = path
+        self.path, self._seated = path, hosted.players
         self._keep_keys()
         file = printable(str(path))
         self.said = f"It goes on with the game of {file}." if loaded else f"The game is saved in {file} as it goes."
@@ -286,4 +287,10 @@ class _Files:
                 self.keep(self._unsaved, is_new=False)
             except OSError as error:
                 raise ValueError(f"the game is not saved: {reason_of(error)}") from None
-        return f"\nThe game is saved in {self.path}; krypenv table goes on with it." if self.path else ""
+        if not self.path:
+            return ""
+        from krypenv.ui.table import command_to_resume, is_seated_by_record  # the game has loaded it
+
+        if is_seated_by_record(self._seated):
+            return f"\nThe game is saved in {self.path}; krypenv table goes on with it."
+        return f"\nThe game is saved in {self.path}; to go on: {command_to_resume('table', self.path, self._seated)}"
