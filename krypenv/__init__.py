@@ -47,7 +47,7 @@ for _family in ("krypkasino", "kasino", "mulle"):
     gymnasium.register(
         id=f"{_family.capitalize()}-v0",
         entry_point="krypenv.adapters.gym:LearnerEnv",
-        vector_entry_point="krypenv.adapters.vector:LearnerVectorEnv",
+        vector_entry_point="krypenv.adapters.gym:LearnerVectorEnv",
         kwargs={"family": _family},
     )
     if hasattr(pettingzoo, "register"):  # from 1.27 on

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from krypenv import IllegalMove, Rules, krypkasino_v0
-from krypenv.adapters.gym import LearnerEnv
+from krypenv.adapters.gym import LearnerEnv, LearnerVectorEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.adapters.vector import LearnerVectorEnv
 from krypenv.envs.learner import LearnerGames
 
 Look = tuple[np.ndarray, np.ndarray]  # an observation and an action mask, of one game or of several

@@ -18,9 +18,8 @@ from pettingzoo.utils.env_logger import EnvLogger
 from support.fuzzing import ODD, REFUSED, attempt, fuzz
 
 from krypenv import Rules, kasino_v0, krypkasino_v0, mulle_v0
-from krypenv.adapters.gym import LearnerEnv
+from krypenv.adapters.gym import LearnerEnv, LearnerVectorEnv
 from krypenv.adapters.sb3 import KrypkasinoVecEnv
-from krypenv.adapters.vector import LearnerVectorEnv
 from krypenv.envs.base import TERMS, VIEW
 from krypenv.envs.learner import LearnerGames
 
