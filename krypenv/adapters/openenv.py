@@ -17,7 +17,7 @@ from openenv.core.env_server.types import Action, ConcurrencyConfig, Observation
 from pydantic import Field
 
 from krypenv.envs.opponents import LEVELS
-from krypenv.envs.text_game import DEFAULT, UNSEEN, Terms, TextGame, read_prompt
+from krypenv.envs.text_game import ADJUSTED, DEFAULT, UNSEEN, Terms, TextGame, read_prompt
 from krypenv.inputs.words import check_name, shown
 from krypenv.rules import as_rules
 
@@ -122,12 +122,22 @@ def _check_agent(name: str) -> None:
         ) from None
 
 
+def _warm_up(terms: Terms) -> None:
+    """Compile what an episode needs, for which clients don't wait; raise ValueError for terms that can't be played."""
+    game = TextGame(terms, 0)
+    game.answer(str(game.game.legal_moves()[0]))
+    if terms.reward == ADJUSTED:  # luck is taken out at the end
+        game = TextGame(terms.changed(opponents="random"), 0)
+        while not game.over:
+            game.answer(str(game.game.legal_moves()[0]))
+
+
 def make_app(terms: Terms = DEFAULT, sessions: int = SESSIONS, idle: float = IDLE) -> FastAPI:
     """Make the web application that serves the environment, each session with an episode of its own.
 
     A session ends when its connection is cut, or when nobody has used it for `idle` seconds.
     """
-    KrypkasinoEnvironment(terms).reset(seed=0)  # compiles kernels, and raises for terms that can't be played
+    _warm_up(terms)
     return create_app(
         partial(KrypkasinoEnvironment, terms),
         MoveAction,

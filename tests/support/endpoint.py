@@ -86,7 +86,7 @@ def served(*options):
     line = [sys.executable, "-m", "krypenv", "serve", "--port", str(port), *options]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as server, contextlib.ExitStack() as stack:
         stack.callback(server.terminate)
-        address = re.search(r"http://\S+", server.stdout.readline())[0]
+        address = next(filter(None, (re.search(r"http://\S+", line) for line in server.stdout)))[0]
         for _ in range(600):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                 break

@@ -41,6 +41,7 @@ def serve_command(settings: ServeSettings) -> None:
         opponents=settings.against,
         **settings.model_dump(include={"seat", "listed", "tries", "reward", "judge"}),
     )
+    typer.echo("Compiling; the first start takes a minute or two.")
     app = make_app(terms, settings.sessions)
     typer.echo(f"OpenEnv's clients connect to http://{settings.host}:{settings.port} (Ctrl-C ends it).")
     uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning")
