@@ -46,6 +46,13 @@ def returns_of(rules: Rules, scores: npt.ArrayLike, reward: str, tie_breaks: npt
     return best * (rules.players / rules.num_teams) / best.sum(-1, keepdims=True)
 
 
+def seat_margins(rules: Rules, scores: npt.ArrayLike) -> FloatArray:
+    """Compute each seat's margin, (..., P) from scores (..., P): its side's lead over the mean of the others (R14)."""
+    sides = side_scores(rules, scores)
+    total = sides[..., : rules.num_teams].sum(-1, keepdims=True)
+    return leads(rules, sides, (total - sides) / (rules.num_teams - 1)) + 0.0  # no -0.0
+
+
 class Payments:
     """The rewards of the seats in B games, and what has been paid of them so far.
 

@@ -63,7 +63,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
     """Plays an episode: each seat of the learner has a stream of messages of its own.
 
     The trace of a seat has as reward its return, or the sum of its moves' rewards with `reward="regret"`; as metrics
-    `margin`, the points by which it led the mean of all sides, `legal`, the share of replies with a legal move,
+    `margin`, the points by which it led the mean of the others, `legal`, the share of replies with a legal move,
     `moves`, and with `reward="regret"` `regret`, the points that a move gave away on average.
     """
 

@@ -5,7 +5,7 @@ Chance nodes alone decide what is dealt: the cards left have no order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from krypenv.cards import (
 from krypenv.engine import IllegalMove
 from krypenv.envs.chance import CoursePlan, Draw, draw_weights
 from krypenv.families.bounds import MAX_PLAYERS
+from krypenv.game.game import Game
 from krypenv.game.moves import Move, Play, actions_in, play_of
 from krypenv.game.stack import (
     DEAL_AWAITED,
@@ -40,7 +41,7 @@ from krypenv.game.stack import (
 from krypenv.inputs.words import is_whole, one_line, shown
 from krypenv.kernels.captures import borrow_scratch
 from krypenv.kernels.compiled import TABLE
-from krypenv.kernels.scoring import leads, side_scores
+from krypenv.rewards import seat_margins
 from krypenv.runtime.jit import handle
 from krypenv.state import State, allocate
 
@@ -93,8 +94,8 @@ class Course:
     def search_root(cls, plan: CoursePlan, world: State) -> Course:
         """Make the root of a search: a world of `determinize`, (1,) of `GAME`, in which a seat is to act.
 
-        It has no past: the path and the plays begin there, and each seat remembers what it sees there. Chance deals the
-        rest of the deck in any order.
+        It has no past: the path, the plays and the public record begin there, and each seat remembers what it sees
+        there. Chance deals the rest of the deck in any order.
         """
         course = cls(plan)
         course._states[0] = handle(world)[0]
@@ -103,8 +104,8 @@ class Course:
         course._undealt = (plan.rules.deck_counts - np.bincount(
             row["deck"][: int(row["next_card"])], minlength=NUM_KINDS
         )).tolist()  # fmt: skip
-        views = [f"seat {seat} {course.text(seat)}" for seat in range(plan.rules.players)]
-        course.views = (*views, f"table {course.text(0, private=False)}")
+        seen = [format_blocks(course.observed(seat)) for seat in range(plan.rules.players)]
+        course.views = (*(f"seat {seat} {text}" for seat, text in enumerate(seen)), "table")
         return course
 
     def _copy(self) -> Course:
@@ -131,6 +132,11 @@ class Course:
         look(self.plan.compiled, self._states, self.check_seat(seat), out)
         return out
 
+    def observed(self, seat: int) -> dict[str, npt.NDArray[np.int8]]:
+        """Split what a seat observes into its named blocks (`rules.layout`)."""
+        observation = self.observation(seat)
+        return {name: observation[block] for name, block in self.rules.layout.items()}
+
     def check_seat(self, seat: int) -> int:
         """Check the number of a seat; raise ValueError if there is no such seat."""
         if not is_whole(seat, 0, self.rules.players - 1):
@@ -154,14 +160,6 @@ class Course:
         """The public record: the cards laid on the table, and all plays."""
         return self.views[-1] + self._unfinished()
 
-    def text(self, seat: int, public: bool = True, private: bool = True) -> str:
-        """Format the blocks of a seat's observation that are not zero; the hand is private, all others are public."""
-        observation, layout = self.observation(seat), self.rules.layout
-        if not private:
-            observation[layout["seen"]] -= observation[layout["hand"]]
-        blocks = {name: observation[layout[name]] for name in layout if (private if name == "hand" else public)}
-        return " ".join(f"{name}={format_block(block)}" for name, block in blocks.items() if block.any())
-
     def dealt(self) -> Iterator[tuple[int, int, int]]:
         """Yield the cards dealt in this game: the deal from 0 on, the seat or NO_SEAT for the table, and the kind.
 
@@ -176,9 +174,7 @@ class Course:
         """Compute each seat's margin, the lead of its side over the mean of the others (R14, R16); 0 before the end."""
         if self.turn != TERMINAL:
             return [0.0] * self.rules.players
-        sides = side_scores(self.rules, self._states[1]["totals"][: self.rules.players])
-        total = sides.sum() * self.rules.num_teams / self.rules.players
-        margins: list[float] = leads(self.rules, sides, (total - sides) / (self.rules.num_teams - 1)).tolist()
+        margins: list[float] = seat_margins(self.rules, self._states[1]["totals"][: self.rules.players]).tolist()
         return margins
 
     def drawing(self) -> tuple[Draw, int]:
@@ -206,26 +202,14 @@ class Course:
 
     def __str__(self) -> str:
         """Describe the state for people, with all hands."""
-        row, players = self.state, range(self.rules.players)
-        lines = [
-            f"{self.rules}, game {int(row['game_number'])}, deal {int(row['deal_number'])} of {len(self.plan.deals)}"
-        ]
-        lines += [f"table: {cards_of(row['table'])}"]
-        lines += [f"set aside: {cards_of(row['set_aside'])}"] if row["set_aside"].any() else []
-        for seat in players:
-            counts = f"points {int(row['points'][seat])}, sweeps {int(row['sweeps'][seat])}"
-            lines.append(f"seat {seat}: {cards_of(row['hands'][seat])} ({counts})")
+        *lines, turn = str(Game.at_row(self.rules, self.state)).splitlines()
         if self.turn == CHANCE:
             seat = self.drawing()[1]
             dealt = "".join(map(card_name, self.path[len(self.beginning.path) :]))
-            lines.append(
-                f"dealt so far: {dealt}; the next card is for {'the table' if seat == NO_SEAT else f'seat {seat}'}"
-            )
+            turn = f"dealt so far: {dealt}; the next card is for {'the table' if seat == NO_SEAT else f'seat {seat}'}"
         elif self.turn == TERMINAL:
-            lines.append(f"over: {self.returns()}")
-        else:
-            lines.append(f"seat {self.turn} is to act{self._unfinished()}")
-        return "\n".join(lines)
+            turn = f"over: {self.returns()}"
+        return "\n".join([*lines, turn])
 
     # ------------------------------------------------------------------ actions
 
@@ -362,7 +346,12 @@ def cards_of(counts: np.ndarray) -> str:
     return "".join(card_names(counts.tolist()))
 
 
-def format_block(entries: np.ndarray) -> str:
+def format_blocks(blocks: Mapping[str, np.ndarray]) -> str:
+    """Format the named blocks of an observation that are not zero."""
+    return " ".join(f"{name}={_format_block(block)}" for name, block in blocks.items() if block.any())
+
+
+def _format_block(entries: np.ndarray) -> str:
     """Format a block of an observation: cards, values by seat, or the indices of entries that are not zero."""
     if len(entries) == NUM_KINDS:
         return cards_of(entries)

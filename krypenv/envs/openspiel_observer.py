@@ -11,7 +11,7 @@ import pyspiel
 
 from krypenv.cards import NO_SEAT, NUM_KINDS
 from krypenv.envs.chance import CoursePlan
-from krypenv.envs.course import Course, cards_of
+from krypenv.envs.course import Course, cards_of, format_blocks
 from krypenv.game.moves import Play
 from krypenv.inputs.words import shown
 from krypenv.observation import history_columns, history_width
@@ -51,14 +51,12 @@ class Observer:
 
     def _parts(self, course: Course, player: int) -> dict[str, npt.NDArray[Any]]:
         """List the parts that a player observes, by name."""
-        rules, layout, observation = course.rules, course.rules.layout, course.observation(player)
-        parts: dict[str, npt.NDArray[Any]] = {}
-        if self._is_private:
-            parts["hand"] = observation[layout["hand"]]
+        rules, blocks = course.rules, course.observed(player)
+        if not self._is_private:
+            blocks["seen"] -= blocks["hand"]
+        parts: dict[str, npt.NDArray[Any]] = {"hand": blocks.pop("hand")} if self._is_private else {}
         if self._public:
-            parts |= {name: observation[block] for name, block in layout.items() if name != "hand"}
-            if not self._is_private:
-                parts["seen"] = parts["seen"] - observation[layout["hand"]]
+            parts |= {name: block for name, block in blocks.items() if name != "hand"}
         if self._recalls:
             dealt, laid = np.zeros((2, len(course.plan.deals), NUM_KINDS), np.int8)
             for number, seat, kind in course.dealt():
@@ -85,7 +83,7 @@ class Observer:
             return course.recall(player) if self._is_private else course.record
         if self._recalls:
             return " | ".join(cards_of(hand) for hand in self._parts(course, player).get("dealt", ()) if hand.any())
-        return course.text(player, self._public, self._is_private)
+        return format_blocks(self._parts(course, player))
 
 
 def write_plays(rules: Rules, plays: Sequence[tuple[int, Play]], player: int, rows: npt.NDArray[Any]) -> None:

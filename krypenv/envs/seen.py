@@ -50,10 +50,7 @@ def public_values(game: Game) -> dict[str, Any]:
         "deals": int(game.compiled["num_deals"][0]),
         "stock": game.stock_size,
         "table": game.table,
-        "builds": [
-            {"value": value, "cards": cards, "owner": owner, "multiple": is_multiple}
-            for value, cards, owner, is_multiple in game.builds
-        ],
+        "builds": [build._asdict() for build in game.builds],
         "set_aside": game.set_aside,
         "last_capturer": game.last_capturer,
         "seats": [_seat_values(game, seat) for seat in range(game.rules.players)],

@@ -22,7 +22,7 @@ from krypenv.game.moves import MOVE_PATTERN, NO_MOVE, Move
 from krypenv.inputs.files import read_file
 from krypenv.inputs.schema import sentence_of
 from krypenv.inputs.words import shown
-from krypenv.rewards import KINDS, illegal_reward, returns_of
+from krypenv.rewards import KINDS, illegal_reward, returns_of, seat_margins
 from krypenv.rules import Rules, as_rules
 
 PROMPT = Path(__file__).with_name("prompt.txt")
@@ -255,8 +255,8 @@ class TextGame:
         return Answer(made, fault, tally.paid - before)
 
     def margin(self, seat: int) -> float:
-        """Compute the points by which a seat's side leads the mean of all sides so far."""
-        return float(returns_of(self.rules, self.game.totals, "centred")[seat])
+        """Compute the margin of a seat so far, the points by which its side leads the mean of the others."""
+        return float(seat_margins(self.rules, self.game.totals)[seat])
 
     def _go_on(self) -> None:
         """Play the opponents' moves, and deal the next game of the session where one is over."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,6 +18,15 @@ from krypenv.kernels.scoring import are_best, side_scores
 from krypenv.rules import Rules
 
 Int8Array = npt.NDArray[np.int8]
+
+
+class Build(NamedTuple):
+    """A build on the table (B1)."""
+
+    value: int
+    cards: list[str]  # names by kind
+    owner: int
+    multiple: bool
 
 
 class Present:
@@ -102,12 +113,12 @@ class Present:
         return card_names(self.state["table"].tolist())
 
     @property
-    def builds(self) -> list[tuple[int, list[str], int, bool]]:
-        """The builds on the table by value (B1), each as value, cards by kind, owner, whether it is multiple."""
+    def builds(self) -> list[Build]:
+        """The builds on the table, by value (B1)."""
         row = self.state
         return [
-            (value, card_names(built_cards(row, value).tolist()), int(row["build_owner"][value]),
-             bool(row["multiple_builds"] >> value & 1))
+            Build(value, card_names(built_cards(row, value).tolist()), int(row["build_owner"][value]),
+                  bool(row["multiple_builds"] >> value & 1))
             for value in bits(int(row["builds"]))
         ]  # fmt: skip
 

@@ -38,7 +38,7 @@ def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, A
         "players": [_player(game, words, each, story.swept[each]) for each in range(game.rules.players)],
         "teams": _teams(game, words),
         "table": game.table,
-        "builds": builds_in(game),
+        "builds": [build._asdict() for build in game.builds],
         "aside": game.set_aside,
         "stock": game.stock_size,
         "deal": {"number": game.deal_number, "of": len(game.rules.deal_sizes())},
@@ -53,14 +53,6 @@ def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, A
         "session_over": game.session_over or END in game.tags,
         **_end(game, words),
     }
-
-
-def builds_in(game: Game) -> list[dict[str, Any]]:
-    """List the builds on the table."""
-    return [
-        {"value": value, "cards": cards, "owner": owner, "multiple": is_multiple}
-        for value, cards, owner, is_multiple in game.builds
-    ]
 
 
 def _worth(rules: Rules, card: str) -> tuple[int, int]:

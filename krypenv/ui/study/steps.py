@@ -12,14 +12,14 @@ from krypenv.agents import check_recorded
 from krypenv.cards import parse_card, rank_of
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.kernels.scoring import leads, side_scores
 from krypenv.notation import is_record
+from krypenv.rewards import seat_margins
 from krypenv.ui.browser.requests import LARGEST
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import short_name
 from krypenv.ui.narrator.words import starting
 from krypenv.ui.seats import PERSON, players_in, tags_of
-from krypenv.ui.view import END, builds_in, is_over
+from krypenv.ui.view import END, is_over
 
 Decide = Callable[[str, int, Game], Awaitable[str]]  # an agent's move, by its name, its seat and the game
 Tell = Callable[[int], Awaitable[None]]  # is told the number of moves made
@@ -99,11 +99,8 @@ def by_rank(cards: list[str]) -> list[str]:
 
 def margins_of(game: Game) -> list[float]:
     """Return by how many points the side of each seat is ahead of the mean of the other sides, so far or at the end."""
-    rules = game.rules
-    own = side_scores(rules, game.scores())
-    others = (sum(own[: rules.num_teams]) - own) / (rules.num_teams - 1)
-    found: list[float] = (leads(rules, own, others) + 0.0).tolist()  # which makes 0.0 of -0.0
-    return found
+    margins: list[float] = seat_margins(game.rules, game.scores()).tolist()
+    return margins
 
 
 def study_of(game: Game, words: Narrator, is_line: bool = False) -> dict[str, Any]:
@@ -163,7 +160,7 @@ def _step(game: Game, words: Narrator) -> dict[str, Any]:
         "turn": None if game.is_over else game.turn,
         "hands": [game.hand(seat) for seat in seats],
         "table": by_rank(game.table),
-        "builds": builds_in(game),
+        "builds": [build._asdict() for build in game.builds],
         "aside": game.set_aside,
         "stock": game.stock_size,
         "scores": game.scores(),

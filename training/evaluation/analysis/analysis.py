@@ -20,10 +20,9 @@ from krypenv.envs.text_game import Measures
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
 from krypenv.inputs.words import shown
-from krypenv.kernels.scoring import side_scores
+from krypenv.rewards import seat_margins
 from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.game_luck import GameLuck, luck_of_game
-from krypenv.training.evaluation.matches.margins import leads_over_others
 from krypenv.training.evaluation.matches.players import make_player
 from krypenv.training.runs import Progress
 from krypenv.training.settings.base import check_number
@@ -251,7 +250,7 @@ class Judge(NamedTuple):
         return {
             "seat": game.turn,
             "deal": game.deal_number,
-            "so_far": _margin_so_far(game),
+            "so_far": float(seat_margins(game.rules, game.scores())[game.turn]),  # without majorities
             "hand": tuple(game.hand(game.turn)),
             "table": tuple(game.table),
             "pending": game.pending,
@@ -268,13 +267,6 @@ class Judge(NamedTuple):
         reached = [symbol for symbol, least in zip(SYMBOLS, marks, strict=True) if played.behind.mean >= least]
         mark = reached[-1] if reached and played.behind.is_above_zero else ""
         return RecordedMove(**decision, number=len(game.moves) + 1, played=played, mark=mark)
-
-
-def _margin_so_far(game: Game) -> float:
-    """Compute the margin of the side to act from the scores so far (R14, R16), without majorities."""
-    sides = game.rules.num_teams
-    own = leads_over_others(game.rules, side_scores(game.rules, game.scores())[:sides])
-    return float(own[game.turn % sides]) + 0.0  # no -0.0
 
 
 def _sum_up(seat: int, plays: Sequence[RecordedMove]) -> SeatSummary:
