@@ -179,25 +179,6 @@ def test_each_preset_has_one_environment():
     assert sorted(played) == sorted(Rules.presets())
 
 
-@pytest.mark.parametrize(
-    ("module", "arguments", "sentence"),
-    [
-        (kasino_v0, {"variant": "fin"}, r"unknown variant 'fin'.* are sweden, overspader, finland"),
-        (mulle_v0, {"variant": 3}, "unknown variant 3; the variants of mulle_v0 are sassersson, glimne, mini"),
-        (kasino_v0, {"players": 5}, "kasino-sweden is not played by 5 players"),
-        (kasino_v0, {"rules": Rules.preset("mulle")}, "kasino_v0 plays rules made from .* mulle are for mulle_v0"),
-        (krypkasino_v0, {"render_seat": 2}, "render_seat is 'turn', 'all', None or a seat from 0 to 1, not 2"),
-        (krypkasino_v0, {"render_seat": True}, "render_seat is 'turn', 'all', None or a seat from 0 to 1, not True"),
-        (krypkasino_v0, {"render_mode": "rgb"}, "it is one of human, rgb_array, ansi, or None"),
-    ],
-)
-def test_a_wrong_argument_is_refused_in_one_sentence(module, arguments, sentence):
-    for make in (module.env, module.raw_env):
-        with pytest.raises(ValueError, match=sentence) as refused:
-            make(**arguments)
-        assert "\n" not in str(refused.value)
-
-
 # ---------------------------------------------------------------------- what a person sees
 
 

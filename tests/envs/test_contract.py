@@ -182,6 +182,12 @@ REFUSED: dict[tuple[str, ...], list[tuple[dict[str, Any], str]]] = {  # by which
         ({"rules": HOWTO, "variant": "howto"}, "either them or variant, not both"),
         ({"player": 4}, r"unexpected keyword argument 'player' \(did you mean 'players'\?\)"),
         ({"name": "howto"}, "unexpected keyword argument 'name'"),
+        ({"variant": 3}, "unknown variant 3; the variants of krypkasino_v0 are krypkasino, howto, "),
+        ({"players": 9}, "krypkasino is not played by 9 players"),
+        ({"rules": "mulle"}, "krypkasino_v0 plays rules made from .* mulle are for mulle_v0"),
+        ({"render_seat": 2}, "render_seat is 'turn', 'all', None or a seat from 0 to 1, not 2"),
+        ({"render_seat": True}, "render_seat is 'turn', 'all', None or a seat from 0 to 1, not True"),
+        ({"render_mode": "rgb"}, "it is one of human, rgb_array, ansi, or None"),
     ],
     LEARNERS: [
         ({"seat": 2}, "seat is 0 to 1"),

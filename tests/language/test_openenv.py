@@ -78,14 +78,12 @@ def test_what_a_client_sees_can_be_chosen(client):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"rules": "nope"}, "unknown preset 'nope'"),
         ({"colour": 1}, "colour is not known"),
         ({"view": "card"}, "view"),
         ({"players": 9}, "players"),
         *(({"opponents": name}, NO_AGENT) for name in ("process(command='ls')", "search(worlds=100000)", "odd")),
         ({"opponents": ["greedy", "../model"]}, NO_AGENT),
         ({"judge": "llm(model='m', url='http://127.0.0.1:9')", "reward": "regret"}, NO_AGENT),
-        ({"opponents": 3}, "opponents should be a valid tuple, not 3"),
         ({"seat": 9}, "seat is a whole number from 0 to 1, not 9"),
         ({"seed": -1}, "a seed is a whole number"),
     ],
