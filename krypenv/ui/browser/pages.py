@@ -102,7 +102,9 @@ class Pages:
         except (ValueError, OSError, AgentFailed) as error:
             return await self._refuse(error, page)
         self._loaded.set()
-        if hosted and hosted is self.hosted:
+        if hosted is None:
+            await in_a_thread(partial(offered, self.language))  # before the first page comes
+        elif hosted is self.hosted:
             self._is_ready = True
             self.tell_all()
             with contextlib.suppress(AgentFailed, ValueError):  # what goes wrong is told to who asks for a hint
