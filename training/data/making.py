@@ -43,7 +43,7 @@ from krypenv.training.settings.base import AgentName, File, option, output
 from krypenv.training.settings.groups import AGENTS, LENGTH, MEASURED, Place, RulesOfAgents, seed_option
 
 CHUNK = 100  # games in a file
-Rows = dict[str, list[Any]]  # by column
+Row = dict[str, Any]  # by column; a null value may be missing
 
 
 class DataSettings(RulesOfAgents, Place):
@@ -103,7 +103,7 @@ def make_data(settings: DataSettings, progress: Progress = lambda done, games: N
     """
     arrow()
     folder, header = settings.out, _header(settings)
-    with open_run(folder, header, settings.executor) as run:
+    with open_run(folder, header, settings.workers, settings.ray) as run:
         seeds, analysts = deal_seeds(settings.seed, settings.games), header.identity["analysts"]
         tasks = []
         for number, first in enumerate(range(0, settings.games, CHUNK)):
@@ -168,65 +168,59 @@ def play_rows(settings: DataSettings, analysts: Sequence[str], first: int, seeds
     scores = play_table(made, rules, seeds, lineup, on_step=note_actions).scores
     margins = leads_over_others(rules, scores)
     columns = columns_of(rules, settings.options)
-    rows: Rows = {column.name: [] for column in columns}
-    for row, game_actions in enumerate(actions):
-        begin, by_side = len(rows["ply"]), [analysts[agent] for agent in lineup[row]] if analysts else []
-        _replay(rows, Game(rules, seed=int(seeds[row])), game_actions, by_side, settings.seed)
-        seats = np.array(rows["seat"][begin:]) % rules.num_teams
-        rows["game"] += [first + row] * len(seats)
-        rows["seed"] += [int(seeds[row])] * len(seats)
-        rows["score"] += scores[row, seats].tolist()
-        rows["margin"] += margins[row, seats].tolist()
-        rows["agent"] += [names[agent] for agent in lineup[row, seats]]
-    return encode_rows(rows, columns)
+    rows: list[Row] = []
+    for at, game_actions in enumerate(actions):
+        by_side = [analysts[agent] for agent in lineup[at]] if analysts else []
+        decisions = _replay(settings, Game(rules, seed=int(seeds[at])), game_actions, by_side)
+        for row in decisions:
+            side = row["seat"] % rules.num_teams
+            row |= {"game": first + at, "seed": int(seeds[at]), "agent": names[lineup[at, side]]}
+            row |= {"score": int(scores[at, side]), "margin": float(margins[at, side])}
+        rows += decisions
+    return encode_rows({column.name: [row.get(column.name) for row in rows] for column in columns}, columns)
 
 
-def _replay(rows: Rows, game: Game, actions: list[int], analysts: list[str], seed: int) -> None:
-    """Add the decisions of a game, or of all games of a session, to some rows, without the columns of its result.
+def _replay(settings: DataSettings, game: Game, actions: list[int], analysts: list[str]) -> list[Row]:
+    """List the decisions of a game, or of all games of a session, without the columns of its result.
 
-    Moves are valued by the analyst of each side, with a seed, if there are analysts.
+    Moves are valued by the analyst of each side, if there are analysts.
     """
-    before, count = game, 0  # the game before the current move, and the number of the move's actions so far
+    rows: list[Row] = []
+    before, begun, start = game, 0, 0  # the game before a move, and the rows at which that move and that game begin
     for ply, action in enumerate(actions):
         if game.is_over:
-            game = game.next_game()
-        if count == 0 and analysts:
+            game, start = game.next_game(), ply
+        row: Row = {
+            "ply": ply, "deal": game.deal_number, "seat": game.turn, "action": action,
+            "observation": game.observation(), "mask": game.action_mask(),
+        }  # fmt: skip
+        if begun == ply and settings.text:
+            row["text"] = game.view(game.turn)
+        if begun == ply and analysts:
             before = game.copy()
-        if "text" in rows:
-            rows["text"].append(None if count else game.view(game.turn))
-        for name, value in (
-            ("ply", ply), ("deal", game.deal_number), ("seat", game.turn), ("action", action),
-            ("observation", game.observation()), ("mask", game.action_mask()),
-        ):  # fmt: skip
-            rows[name].append(value)
+        rows.append(row)
         game.act(action)
-        count += 1
         move = None if game.pending else game.last_move
         if move:
-            rows["move"] += [str(move)] * count
+            for row in rows[begun:]:
+                row["move"] = str(move)
             if analysts:
-                _add_values(rows, before, move, analysts[before.turn % len(analysts)], seed, count)
-            count = 0
-        if game.is_over and "luck" in rows:
-            _add_luck(rows, game)
+                rows[begun] |= _values_of(before, move, analysts[before.turn % len(analysts)], settings.seed)
+            begun = ply + 1
+        if game.is_over and settings.luck:
+            luck = luck_of_game(game)
+            for row in rows[start:]:
+                row["luck"] = float(luck.luck[luck.deals.index(row["deal"]), row["seat"] % game.rules.num_teams])
+    return rows
 
 
-def _add_values(rows: Rows, game: Game, move: Move, analyst: str, seed: int, actions: int) -> None:
-    """Add the values of the open moves, as in an analysis of the game, to the first row of a move."""
+def _values_of(game: Game, move: Move, analyst: str, seed: int) -> Row:
+    """Value the open moves of a decision, best first, as in an analysis of the game."""
     moves, evaluation = examined(game, make_player(analyst, game.rules, seed), played=move)
     margins = evaluation.margins
     order = np.argsort(-margins.mean(axis=0), kind="stable").tolist()
     names = [str(moves[at]) for at in order]
     behind = margins[:, order[0]] - margins[:, order[names.index(str(move))]]
-    within = [None] * (actions - 1)
-    rows["moves"] += [names, *within]
-    rows["margins"] += [[float(margins[:, at].mean()) for at in order], *within]
-    rows["regret"] += [float(behind.mean()), *within]
-
-
-def _add_luck(rows: Rows, game: Game) -> None:
-    """Add the luck of each deal to the last rows, those of a finished game."""
-    luck, sides = luck_of_game(game), game.rules.num_teams
-    begin = len(rows["luck"])
-    for deal, seat in zip(rows["deal"][begin:], rows["seat"][begin:], strict=True):
-        rows["luck"].append(float(luck.luck[luck.deals.index(deal), seat % sides]))
+    return {
+        "moves": names, "margins": [float(margins[:, at].mean()) for at in order], "regret": float(behind.mean()),
+    }  # fmt: skip
