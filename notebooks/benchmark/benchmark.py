@@ -28,7 +28,7 @@ from ladder import LADDER, Unfit, grade
 from report import cells_of, table_of, write_report
 
 from krypenv import Engine
-from krypenv.training.runs import Executor, Header, Task, commit, machine, open_run
+from krypenv.training.runs import Header, Task, commit, machine, open_run
 
 LEARNERS = ("ppo", "ppo_one_file", "dqn", "tianshou_dqn", "nfsp", "deep_cfr", "psro", "mmd", "cfr_plus", "solver")
 AGENTS = ("random", "greedy", "tactician", "search(worlds=30)", "champion")
@@ -138,7 +138,7 @@ def main(
         ]  # fmt: skip
         about = {"command": shlex.join(sys.argv), "commit": commit(), "machine": machine()}
         header = Header("benchmark", {"ladder": {name: str(game.rules) for name, game in LADDER.items()}}, about)
-        with open_run(out, header, Executor(workers, ray)) as run:
+        with open_run(out, header, workers, ray) as run:
             for task in run.do(tasks):
                 typer.echo(f"done: {task.key}")
             cells = cells_of({task.key: run.results[task.key] for task in tasks})

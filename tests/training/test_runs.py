@@ -21,7 +21,7 @@ from krypenv.inputs.artifacts import encode_artifact, read_artifact, write_artif
 from krypenv.training import ArenaSettings, run_arena
 from krypenv.training.data import making
 from krypenv.training.evaluation.score.protocol import read_score
-from krypenv.training.runs import HERE, Executor, Header, Task, executors, open_run
+from krypenv.training.runs import Header, Task, executors, open_run
 from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
 
 HEADER = Header("sum", {"rules": "krypkasino players=2", "seed": 3}, {"command": "krypenv sum"})
@@ -53,18 +53,15 @@ def squares(count: int = 6, **more: Any) -> list[Task]:
     return [Task(f"number {number}", square, {"number": number, **more}, size=10) for number in range(count)]
 
 
-def sums(folder: Path, tasks: list[Task], executor: Executor = HERE) -> dict[str, Any]:
-    with open_run(folder, HEADER, executor) as run:
+def sums(folder: Path, tasks: list[Task], **where: Any) -> dict[str, Any]:
+    with open_run(folder, HEADER, **where) as run:
         return run.do_all(tasks)
 
 
 # ---------------------------------------------------------------------- where tasks are done
 
-PLACES: dict[str, tuple[Executor, tuple[str, ...]]] = {  # with the words of a command line
-    "here": (HERE, ("--workers", "1")),
-    "processes": (Executor(2), ("--workers", "2")),
-    "cluster": (Executor(ray=True), ("--ray",)),
-}
+PLACES: dict[str, dict[str, Any]] = {"here": {"workers": 1}, "processes": {"workers": 2}, "cluster": {"ray": True}}
+WORDS = {"processes": ("--workers", "2"), "cluster": ("--ray",)}
 ELSEWHERE = ["processes", pytest.param("cluster", marks=pytest.mark.slow)]
 
 
@@ -100,15 +97,15 @@ def test_results_are_the_same_wherever_tasks_are_done_and_are_kept(tmp_path: Pat
         seen.append((done, of, len(read_journal(tmp_path, "sum").results)))
 
     assert sums(tmp_path, squares(2)) == {"number 0": 0, "number 1": 1}
-    executor, more = PLACES[place][0], {} if place == "here" else {"deaths": tmp_path / "killed"}
-    with open_run(tmp_path, HEADER, executor) as run:
+    more = {} if place == "here" else {"deaths": tmp_path / "killed"}
+    with open_run(tmp_path, HEADER, **PLACES[place]) as run:
         assert run.do_all(squares(**more), note) == RIGHT
     assert (tmp_path / "killed").exists() == (place != "here")
     assert seen == [(10 * done, 60, done) for done in range(2, 7)], "what is told is on the disk"
     assert read_journal(tmp_path, "sum").results == RIGHT
     assert sums(tmp_path, [Task(each.key, wrong, each.arguments) for each in squares()]) == RIGHT
     with pytest.raises(ValueError, match=r"^7 is no number$"):
-        sums(tmp_path, [Task("seven", wrong, {"number": 7})], executor)
+        sums(tmp_path, [Task("seven", wrong, {"number": 7})], **PLACES[place])
 
 
 @pytest.mark.parametrize("place", ELSEWHERE, indirect=True)
@@ -117,7 +114,7 @@ def test_workers_that_always_die_end_the_run_and_keep_what_is_finished(
 ) -> None:
     monkeypatch.setattr(executors, "RETRIES", 1)
     with pytest.raises(ChildProcessError, match=r"died 2 times .*; the same command resumes"):
-        sums(tmp_path, [*squares(2), Task("deadly", deadly, {"number": 1})], PLACES[place][0])
+        sums(tmp_path, [*squares(2), Task("deadly", deadly, {"number": 1})], **PLACES[place])
     assert sums(tmp_path, squares()) == RIGHT
 
 
@@ -128,7 +125,7 @@ def test_a_cluster_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     with pytest.raises(ValueError, match=r"no Ray cluster answers at 127\.0\.0\.1:1: "):
-        sums(tmp_path, squares(), Executor(ray=True))
+        sums(tmp_path, squares(), ray=True)
 
 
 COMMANDS = {  # each with two tasks at least
@@ -163,7 +160,7 @@ def results_of(name: str, folder: Path, *where: str) -> dict[str, Any]:
 @pytest.mark.parametrize("place", ELSEWHERE, indirect=True)
 @pytest.mark.parametrize("name", ["arena", *(pytest.param(name, marks=pytest.mark.slow) for name in [*COMMANDS][1:])])
 def test_a_command_finds_the_same_elsewhere(name: str, place: str, tmp_path: Path) -> None:
-    assert results_of(name, tmp_path / "there", *PLACES[place][1]) == results_of(name, tmp_path / "here")
+    assert results_of(name, tmp_path / "there", *WORDS[place]) == results_of(name, tmp_path / "here")
 
 
 def test_an_agent_that_can_not_be_copied_is_told_before_anything_starts(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from support.commands import SETTINGS, settings_of
 
 from krypenv import Rules
 from krypenv.agents.own import Typed
-from krypenv.training.runs import Executor
 from krypenv.training.settings.base import about, bounds_of, kind_of, options_of
 
 ARENA: dict[str, Any] = {"agents": ("greedy", "random"), "out": "o"}
@@ -69,7 +68,6 @@ def test_a_command_line_and_what_identifies_a_run_leave_out_what_does_not_matter
     arena = SETTINGS["arena"](**ARENA)
     assert arena.changed(deals=9).line == "krypenv arena greedy random --out o --deals 9"
     assert arena.changed(workers=2, ray=True, out="p", json_file="j", deals=7).identity() == arena.identity()
-    assert arena.changed(ray=True).executor == Executor(1, True)
     assert arena.changed(chunk=7).identity() == {**arena.identity(), "chunk": 7}
 
 

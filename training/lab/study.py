@@ -21,7 +21,7 @@ from krypenv.rules import Rules
 from krypenv.training.evaluation.luck.meter import control_for, control_of
 from krypenv.training.evaluation.matches.players import weights_of
 from krypenv.training.lab.effects import draw_bars, table_of
-from krypenv.training.runs import HERE, Executor, Header, Progress, Task as Task, open_run
+from krypenv.training.runs import Header, Progress, Task as Task, open_run
 from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import print_table, save_figure, write_json
 from krypenv.training.settings import groups
@@ -91,7 +91,7 @@ class Study:
 
 
 def run_study(
-    study: Study, setup: Setup, folder: Path, command: str = "", executor: Executor = HERE,
+    study: Study, setup: Setup, folder: Path, command: str = "", workers: int = 1, ray: bool = False,
     progress: Progress = lambda done, of: None,
 ) -> Answer:  # fmt: skip
     """Run a study, or resume one in the same folder; write its answer and its figure, and return the answer.
@@ -104,7 +104,7 @@ def run_study(
     tasks = study.tasks(setup)
     weights = weights_of(setup.agent, agents.make_known(setup.agent, setup.rules))
     identity = {"study": study.name, **setup.to_json(), "weights_sha256": weights}
-    with open_run(folder, Header("study", identity, {"command": command}), executor) as run:
+    with open_run(folder, Header("study", identity, {"command": command}), workers, ray) as run:
         answer = study.answer(setup, run.do_all(tasks, progress))
         columns, rows = answer.table
         fields = {**identity, **run.about, "columns": columns, "rows": rows, "figures": answer.figures}
@@ -136,7 +136,7 @@ def main(study: Study, words: Sequence[str] | None = None) -> None:
         setup = Setup(rules, settings.agent or strong_agent(rules), settings.deals, settings.seed, settings.luck, sets)
         command = command_line("python", sys.argv[0], *arguments)
         with bar_of(study.name) as show:
-            answer = run_study(study, setup, settings.out, command, settings.executor, show)
+            answer = run_study(study, setup, settings.out, command, settings.workers, settings.ray, show)
         print(f"{study.question} ({', '.join(sets) or rules}, {label_of(setup.agent, rules)}, {setup.deals:,} deals)")
         print_table(*answer.table)
         print(f"wrote {settings.out / RESULT} and {settings.out / FIGURE}")

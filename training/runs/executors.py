@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -26,26 +25,13 @@ RETRIES = 5  # times in a row that workers may die without a result
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]  # yields results as they are ready
 
 
-@dataclass(frozen=True)
-class Executor:
-    """Where tasks run, and how many at a time."""
+def open_map(workers: int, ray: bool) -> AbstractContextManager[Map]:
+    """Yield a map of a function over items: in this process, in several, or on a Ray cluster.
 
-    workers: int = 1  # processes of this machine; 1 for this process
-    ray: bool = False  # on a Ray cluster instead
-
-    def open(self) -> AbstractContextManager[Map]:
-        """Yield a map of a function over items. Results come as they are ready; a dead worker's items are retried.
-
-        Raises ValueError without Ray or a cluster, and ChildProcessError if one item's workers keep dying.
-        """
-        if self.ray:
-            return ray_map()
-        if self.workers > 1:
-            return process_map(self.workers)
-        return nullcontext(map)
-
-
-HERE = Executor()  # one task after another, in this process
+    Results come as they are ready; a dead worker's items are retried. Raises ValueError without Ray or a cluster, and
+    ChildProcessError if one item's workers keep dying.
+    """
+    return ray_map() if ray else process_map(workers) if workers > 1 else nullcontext(map)
 
 
 # ---------------------------------------------------------------------- worker processes

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from krypenv.inputs.files import naming, write_whole
-from krypenv.training.runs.executors import HERE, Executor, Map
+from krypenv.training.runs.executors import Map, open_map
 from krypenv.training.runs.journal import Header, append, open_journal
 
 LOCK = ".lock"
@@ -42,7 +42,7 @@ class Run:
     results: dict[str, Any]  # of the finished tasks, by key
     about: dict[str, Any]  # facts for readers, as in the journal's header
     file: FileIO
-    map: Map  # of the executor
+    map: Map  # by which its tasks are executed
 
     def has(self, task: Task) -> bool:
         """Tell whether a task is finished."""
@@ -71,13 +71,15 @@ class Run:
 
 
 @contextlib.contextmanager
-def open_run(folder: Path, header: Header, executor: Executor = HERE) -> Iterator[Run]:
+def open_run(folder: Path, header: Header, workers: int = 1, ray: bool = False) -> Iterator[Run]:
     """Open a folder for a run: a new folder, or one in which the same run was begun.
 
+    Tasks are executed in this process, in `workers` processes of this machine, or on a Ray cluster.
+
     Raises ValueError with one sentence, and changes nothing, if the folder holds another run, was changed, or another
-    process is writing to it; and before it makes the folder, if the executor can't run the tasks.
+    process is writing to it; and before it makes the folder, if there is no Ray or no cluster.
     """
-    with executor.open() as work, writing_to(folder):
+    with open_map(workers, ray) as work, writing_to(folder):
         file, journal = open_journal(folder, header)
         with file:
             yield Run(folder, journal.results, journal.header.about, file, work)

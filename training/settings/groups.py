@@ -8,8 +8,6 @@ from typing import Any, ClassVar, Literal
 from pydantic import field_validator
 
 from krypenv.rules import Rules
-from krypenv.runtime.threads import count_threads
-from krypenv.training.runs.executors import Executor
 from krypenv.training.settings.base import AgentName, Settings, option, output
 
 RULES, AGENTS, LENGTH, DEALS, OPPONENTS = "Rules", "Agents", "Length and size", "Deals", "Opponents"
@@ -101,11 +99,6 @@ class Place(Settings):
 
     workers: int = option(1, "processes; no figure depends on their number", decides=False, ge=1, le=MOST_WORKERS)
     ray: bool = option(False, "work on a Ray cluster: that of RAY_ADDRESS, or a new one", decides=False)
-
-    @property
-    def executor(self) -> Executor:
-        """The executor of these options."""
-        return Executor(count_threads(self.workers), self.ray)
 
 
 def language_option() -> Any:

@@ -112,7 +112,7 @@ def run_arena(settings: ArenaSettings, progress: Progress = lambda done, games: 
     without `cheaters`, and for a folder that holds another arena or that another run is writing to.
     """
     header, control = _header(settings)
-    with open_run(settings.out, header, settings.executor) as run:
+    with open_run(settings.out, header, settings.workers, settings.ray) as run:
         run.do_all(_tasks(settings, control), progress)
         return games_of(header, run.results)
 

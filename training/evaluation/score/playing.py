@@ -113,7 +113,8 @@ def score_agent(settings: ScoreSettings, progress: Progress = lambda done, games
         raise ValueError(f"{path} is there already, and a score is not overwritten; give another --out")
     whose = {"protocol": protocol.VERSION, "agent": agent.model_dump()}
     identity = {**whose, "deals": settings.deals, "tables": [table.name for table in tables]}
-    with open_run(journal, Header("score", identity, {"command": settings.line}), settings.executor) as run:
+    header = Header("score", identity, {"command": settings.line})
+    with open_run(journal, header, settings.workers, settings.ray) as run:
         if not path.exists():  # written just before a kill
             tasks = {table: list(tasks_of(settings.agent, table, settings.deals, agent.digest)) for table in tables}
             done = run.do_all(list(chain(*tasks.values())), progress)
