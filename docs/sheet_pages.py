@@ -1,4 +1,4 @@
-"""The rules on sheets, as the table tells them: Krypkasino, in English and Swedish, and its relatives."""
+"""The rules on sheets, as the table tells them: Krypkasino, in English and Swedish, and the other games."""
 
 from __future__ import annotations
 
@@ -10,14 +10,7 @@ HEADS = {
     "en": ("More players", ["players", "first hands", "first table", "later hands", "deals"], "In Swedish", "regler"),
     "sv": ("Fler spelare", ["spelare", "först på hand", "på bordet", "sedan", "givar"], "In English", "sheet"),
 }
-RELATIVES = {  # by preset: the heading, and the points of a usual session
-    "kasino-sweden": ("Kasino in Sweden", 16),
-    "overspader": ("Överspader", 21),
-    "kasino-finland": ("Kasino in Finland", 16),
-    "laistokasino": ("Laistokasino", 16),
-    "mulle": ("Mulle", None),
-    "mulle-glimne": ("Mulle after Glimne", None),
-}
+SESSIONS = {"kasino-sweden": 16, "overspader": 21, "kasino-finland": 16, "laistokasino": 16}  # to how many points
 TEXTS = {"capture": "8♠ → 8♦, 5♣ + 2♥ + A♠", "sweep": "Q♦ → 10♠ + 2♦, 7♠ + 5♥"}
 
 
@@ -47,11 +40,13 @@ def _sheet(language: str, title: str) -> str:
 
 
 def _relatives() -> str:
-    parts = ["# The relatives", "What differs from Krypkasino is [told in short](rules.md#the-relatives), too."]
-    for preset, (title, points) in RELATIVES.items():
-        session = {"games": 0, "threshold": points} if points else {}
-        parts += [f"## {title}", f"Preset `{preset}`."]
-        for heading, paragraphs in Narrator(Rules.preset(preset, **session)).in_full():
+    parts = ["# The other games", "What differs from Krypkasino, [in short](rules.md#the-relatives)."]
+    presets = [name for name in Rules.presets() if name != "krypkasino" and not name.startswith("mini-")]
+    for preset in presets:
+        session = {"games": 0, "threshold": SESSIONS[preset]} if preset in SESSIONS else {}
+        narrator = Narrator(Rules.preset(preset, **session))
+        parts += [f"## {narrator.title}", f"Preset `{preset}`."]
+        for heading, paragraphs in narrator.in_full():
             parts += [f"### {heading}", *paragraphs]
     return "\n\n".join([*parts, ""])
 
