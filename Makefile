@@ -99,7 +99,6 @@ golden: $(VENV)  ## write the golden files of the tests anew: playthroughs, narr
 
 pictures: $(VENV)  ## draw the pictures of the pages anew
 	$(TOOL).pictures
-	$(TOOL).table_pictures
 
 bench: $(VENV)  ## measure the speed
 	$(BIN)/krypenv bench

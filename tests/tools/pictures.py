@@ -1,11 +1,20 @@
-"""Draw the pictures of games that the pages show."""
+"""Draw the pictures that the pages show: of games, and of the table in the browser.
+
+Chromium draws letters by the fonts of its machine, so pictures of the table differ from one machine to another, and no
+test compares them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from PIL import Image
+from playwright.sync_api import Page
+from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
+from support.decisions import BUILDS
 from support.places import DOCS
+from support.tables import Kept
 
 from krypenv import Game, Rules, agents
 from krypenv.inputs.files import write_whole
@@ -14,8 +23,10 @@ from krypenv.pictures.card_faces import CARD_HEIGHT, CARD_WIDTH, card_face
 from krypenv.pictures.drawing import Pixels
 from krypenv.pictures.svg import Rect, box, document, put, shorten, text
 from krypenv.training.cli.showing import positions
+from krypenv.ui.browser.hosted import Hosted
 from krypenv.ui.captions import said_of
 from krypenv.ui.narrator.narrator import Narrator
+from krypenv.ui.seats import PERSON
 
 PICTURES = DOCS / "pictures"
 PAGES = {  # of each environment: rules, seed and the number of moves
@@ -23,7 +34,7 @@ PAGES = {  # of each environment: rules, seed and the number of moves
     "kasino": ("kasino-finland players=3", 21, 13),
     "mulle": ("mulle players=2", 9, 31),
 }
-COLOURS = 64  # of a picture of the pages
+COLOURS, TABLE_COLOURS = 64, 256  # of a picture
 PLAYS = {  # of the rules: the card played, and the groups on the table that it takes; a group without a sum stays
     "creep": ("6C", {"": ["8H", "9S", "JD"]}),
     "capture": ("8S", {"8": ["8D"], "5 + 2 + A": ["5C", "2H", "AS"], "": ["9H", "JD"]}),
@@ -76,16 +87,67 @@ def row_of(played: str, groups: dict[str, list[str]]) -> str:
     return shorten(document([box(Rect(0, 0, width, height), FELT, 16), *parts], width, height))
 
 
+class Shot(NamedTuple):
+    """A picture of a table."""
+
+    load: Any  # makes the table
+    act: Callable[[Page], None]  # what is done there first
+    width: int
+    height: int
+    scale: int = 1  # pixels a point
+
+
+def table_of_three() -> Any:
+    """Return a table of three in the middle of a game."""
+    game = played("krypkasino players=3", 4, 30)
+    return Hosted(game, (PERSON, "champion", "tactician"), "champion", Kept())
+
+
+def choose(page: Page) -> None:
+    """Choose a card with several captures."""
+    card(page, "8 of spades").click()
+
+
+def build(page: Page) -> None:
+    """Choose a card that can build."""
+    card(page, "4 of spades").click()
+
+
+def ask_for_a_hint(page: Page) -> None:
+    """Ask for a hint, wait for it, and open its table."""
+    page.locator("[data-focus=hint]").click()
+    page.locator("button.hint").wait_for()
+    page.locator("[data-focus=hint]").click()
+
+
+SHOTS = {
+    "table": Shot(table_of_three, choose, 1180, 640, scale=2),
+    "table-hint": Shot(table_of_three, ask_for_a_hint, 1180, 640),
+    "table-phone": Shot(of_position(BUILDS), build, 360, 780),
+}
+
+
 def main() -> None:
     """Draw all pictures."""
-    for name, (card, groups) in PLAYS.items():
-        write_whole(PICTURES / f"{name}.svg", row_of(card, groups).encode())
+    for name, play in PLAYS.items():
+        write_whole(PICTURES / f"{name}.svg", row_of(*play).encode())
     for name, (setup, seed, moves) in PAGES.items():
         game = played(setup, seed, moves)
         said = said_of(game, Narrator(game.rules))
         picture = Image.fromarray(draw_game(game, width=1440, said=said)).quantize(COLOURS, dither=Image.Dither.NONE)
         picture.save(PICTURES / f"{name}.png", optimize=True)
     write_whole(PICTURES / "game.gif", gif_of(moving(*README), 1.5))
+    with chromium() as browser:
+        for name, shot in SHOTS.items():
+            path = PICTURES / f"{name}.png"
+            window = {"width": shot.width, "height": shot.height, "device_scale_factor": shot.scale}
+            with table_at(shot.load) as address, opened(browser, address, **window) as page:
+                wait_for_turn(page)
+                shot.act(page)
+                page.screenshot(path=path)
+            drawn, keeps_reds = Image.open(path).convert("RGB"), Image.Quantize.MAXCOVERAGE
+            few = drawn.quantize(TABLE_COLOURS, keeps_reds, dither=Image.Dither.NONE)
+            few.save(path, optimize=True)
 
 
 if __name__ == "__main__":
