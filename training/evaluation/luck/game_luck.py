@@ -10,10 +10,10 @@ import numpy as np
 from krypenv.cards import NO_CARD
 from krypenv.engine import Engine
 from krypenv.game.game import Game
-from krypenv.kernels.scoring import side_scores
+from krypenv.rewards import seat_margins
 from krypenv.state import DEALS, allocate
 from krypenv.training.evaluation.luck.meter import Meter, control_of
-from krypenv.training.evaluation.matches.margins import FloatArray, leads_over_others
+from krypenv.training.evaluation.matches.margins import FloatArray
 from krypenv.ui.narrator.luck import tell_luck
 
 REDEALS = 200  # for the mean value of a deal: many, as a single game takes little time
@@ -83,8 +83,8 @@ def luck_of_game(game: Game, redeals: int = REDEALS) -> GameLuck:
             starts.append(twin.state.copy())
             scores.append(twin.scores())
     skipped = 0 if was_dealt else 1
-    own = side_scores(rules, scores)[:, : rules.num_teams]
-    starts, margins = starts[skipped:-1], np.diff(leads_over_others(rules, own), axis=0)[skipped:]
+    margins = np.diff(seat_margins(rules, scores)[:, : rules.num_teams], axis=0)[skipped:]
+    starts = starts[skipped:-1]
     control = control_of(rules, redeals)
     luck = np.zeros_like(margins)
     if starts:
