@@ -134,14 +134,16 @@ class Settings(BaseModel):
 
     @property
     def line(self) -> str:
-        """The command line of these settings."""
+        """The command line of these settings; empty if one is an object of Python, such as an agent."""
         fields = options_of(type(self))
         values = {name: getattr(self, name) for name in fields}
         defaults = {name: field.default for name, field in fields.items()}
         defaults |= self.defaults({name: values[name] for name in fields if values[name] != defaults[name]})
         named = [name for name, field in fields.items() if values[name] != defaults[name] or field.is_required()]
         named.sort(key=lambda name: not about(fields[name])["is_argument"])
-        return command_line("krypenv", self.command, *(w for name in named for w in words_of(self, name)))
+        words = [word for name in named for word in words_of(self, name)]
+        is_plain = all(isinstance(word, str | float | int | Path) for word in words)
+        return command_line("krypenv", self.command, *map(str, words)) if is_plain else ""
 
 
 def options_of(command: type[Settings]) -> dict[str, FieldInfo]:
@@ -185,11 +187,11 @@ def _parts(kind: Any) -> list[Any]:
     return [inner_part for part in inner for inner_part in _parts(part)] or [kind]
 
 
-def words_of(settings: Settings, name: str) -> list[str]:
-    """Write the words of a command line that set an option to its value."""
+def words_of(settings: Settings, name: str) -> list[Any]:
+    """List the words of a command line that set an option to its value, as values of Python."""
     field, value = type(settings).model_fields[name], getattr(settings, name)
     kind, is_repeated = kind_of(field)
-    values = [str(item) for item in (value if is_repeated else (value,)) if item is not None]
+    values = [item for item in (value if is_repeated else (value,)) if item is not None]
     if about(field)["is_argument"]:
         return values
     flag = flag_of(name, field)

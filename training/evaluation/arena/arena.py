@@ -90,11 +90,6 @@ class ArenaSettings(groups.RulesOfAgents, groups.Place):
         return self.rules_for(self.agents)
 
     @property
-    def line(self) -> str:
-        """The command line of these settings; empty if agents are Python objects."""
-        return super().line if all(isinstance(agent, str) for agent in self.agents) else ""
-
-    @property
     def matches(self) -> list[list[Seating]]:
         """The seatings of each match; see `krypenv.training.evaluation.arena.arena`."""
         all_matches = matches(len(self.agents), self.game_rules().num_teams)

@@ -84,7 +84,7 @@ class ScoreSettings(Place):
     def line(self) -> str:
         """The command line of these settings; empty for settings that only Python can make."""
         is_official = self.deals == (protocol.QUICK if self.quick else protocol.DEALS)
-        return super().line if is_official and isinstance(self.agent, str | None) else ""
+        return super().line if is_official else ""
 
     def chosen(self) -> list[OfficialTable]:
         """Choose the tables to play; raises ValueError for an agent that can't play one of them."""
