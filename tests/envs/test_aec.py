@@ -7,20 +7,57 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
-from support.environments import every_environment, play, some_environments, tie_breaks_of
+from support.games import FIELDS, rules_of
 
 from krypenv import Game, Rules, kasino_v0, krypkasino_v0, mulle_v0
 from krypenv.cards import parse_card
-from krypenv.families.variants import FAMILIES
+from krypenv.families.variants import FAMILIES, family_of
 from krypenv.rewards import illegal_reward, returns_of
 from krypenv.whole_state import whole_state
 
 STATE_TEST = importlib.import_module("pettingzoo.test.state_test")  # without its parallel half
+ALL_BLOCKS = {"features": True, "history": True, "reward": "win", "dense": True}
+every_rules = pytest.mark.parametrize("name", FIELDS)
+some_rules = pytest.mark.parametrize("name", ["two", "session", "finland to 16", "glimne"])
+some_terms = pytest.mark.parametrize("terms", [{}, {"reward": "points", "dense": True}, ALL_BLOCKS], ids=str)
 
 
-@some_environments
+def made(name, terms):
+    """The module of the family of some rules, and the arguments of their environment."""
+    rules = rules_of(FIELDS[name])
+    return importlib.import_module(f"krypenv.{family_of(rules.name).module}"), {"rules": rules, **terms}
+
+
+def play(env, seed, rng):
+    """Play an episode at random; yields after each step what each agent was paid in `last()` so far."""
+    env.reset(seed=seed)
+    paid = dict.fromkeys(env.agents, 0.0)
+    for agent in env.agent_iter():
+        observation, reward, terminated, truncated, _ = env.last()
+        paid[agent] += reward
+        is_over = terminated or truncated
+        env.step(None if is_over else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+        yield paid
+
+
+def tie_breaks_of(game):
+    """What decides between equal totals, for the side of each seat: spades (K6), or in Finland points first (F7)."""
+    rules = game.rules
+    if rules.tie_break not in ("spades", "finnish"):
+        return np.zeros(rules.players, np.int64)
+    sides = [range(seat % rules.num_teams, rules.players, rules.num_teams) for seat in range(rules.players)]
+    piles = [[card for seat in side for card in game.captured(seat)] for side in sides]
+    spades = np.array([sum(card[1] == "S" for card in pile) for pile in piles])
+    points = np.array([sum(map(game.points, side)) for side in sides])
+    cards = np.array(list(map(len, piles)))
+    return spades if rules.tie_break == "spades" else (points * 1000 + spades) * 1000 + cards
+
+
+@some_rules
+@some_terms
 @pytest.mark.filterwarnings("error", "ignore:Observation (space for each agent|is not a NumPy array)")  # for the mask
-def test_pettingzoo_s_own_tests_pass(module, arguments, capsys):
+def test_pettingzoo_s_own_tests_pass(name, terms, capsys):
+    module, arguments = made(name, terms)
     api_test(module.env(**arguments), num_cycles=20)
     api_test(module.raw_env(**arguments), num_cycles=100)
     seed_test(lambda: module.env(**arguments), num_cycles=30)
@@ -54,9 +91,11 @@ def assert_shows(env, game):
         layer = layer.env
 
 
-@every_environment
-def test_an_episode_is_the_session_of_its_seed(module, arguments):
+@every_rules
+@some_terms
+def test_an_episode_is_the_session_of_its_seed(name, terms):
     """Rewards are the change of what the scores are worth: after each step if they are dense, else in the last one."""
+    module, arguments = made(name, terms)
     env, rng = module.env(**arguments), np.random.default_rng(1)
     rules, terms = env.unwrapped.rules, env.unwrapped.terms
     env.reset(seed=3)
@@ -103,8 +142,10 @@ def test_k6_f7_the_tie_break_decides_who_is_paid_for_the_win(module, arguments):
 # ---------------------------------------------------------------------- illegal actions
 
 
-@some_environments
-def test_an_illegal_action_ends_the_episode_and_costs_its_agent(module, arguments, caplog):
+@some_rules
+@some_terms
+def test_an_illegal_action_ends_the_episode_and_costs_its_agent(name, terms, caplog):
+    module, arguments = made(name, terms)
     env = module.env(**arguments)
     raw = env.unwrapped
     env.reset(seed=0)
