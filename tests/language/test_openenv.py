@@ -5,6 +5,7 @@ import json
 import re
 import statistics
 import time
+from functools import partial
 
 import pytest
 import yaml
@@ -17,6 +18,7 @@ from krypenv.envs.text_game import Terms, TextGame, read_prompt
 
 TERMS = Terms("mini-low", opponents="random", tries=2, reward="regret", judge="search(worlds=4)")
 ILLEGAL = {"move": "KS"}
+CONNECT = partial(GenericEnvClient, connect_timeout_s=300, message_timeout_s=300)  # on a busy machine, too
 NO_AGENT = "is no agent that a client may name"
 
 
@@ -29,7 +31,7 @@ def address():
 
 @pytest.fixture
 def client(address):
-    with GenericEnvClient(base_url=address).sync() as one:
+    with CONNECT(base_url=address).sync() as one:
         yield one
 
 
@@ -102,7 +104,7 @@ def test_sixty_four_sessions_play_at_once_and_those_cut_off_are_freed(address):
     seconds = []
 
     async def one(seed):
-        async with GenericEnvClient(base_url=address) as client:
+        async with CONNECT(base_url=address) as client:
             result = await client.reset(seed=seed, reward="centred")
             while not result.done:
                 begun = time.monotonic()
@@ -111,11 +113,11 @@ def test_sixty_four_sessions_play_at_once_and_those_cut_off_are_freed(address):
             return result.reward
 
     async def all_of_them():
-        clients = [GenericEnvClient(base_url=address) for _ in range(64)]
+        clients = [CONNECT(base_url=address) for _ in range(64)]
         for client in clients:
             await client.reset(seed=1)
         with pytest.raises((RuntimeError, ConnectionClosed)):  # the server may close before it reads the request
-            await GenericEnvClient(base_url=address).reset()
+            await CONNECT(base_url=address).reset()
         for client in clients:
             client._ws.transport.abort()
         await asyncio.sleep(1)
