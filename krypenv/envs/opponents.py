@@ -31,10 +31,8 @@ _KINDS = "the name of an agent, such as 'greedy', or an object with act(observat
 
 def as_pool(opponents: Opponents) -> list[tuple[Opponent, float]]:
     """Read opponents as pairs of one and its weight, names still as names; raise ValueError for anything else."""
-    if _is_opponent(opponents):
-        return [(cast(Opponent, opponents), 1.0)]
     try:
-        entries = list(cast(Sequence[Any], opponents))
+        entries = [opponents] if _is_opponent(opponents) else list(cast(Sequence[Any], opponents))
     except TypeError:
         what = f"{shown(opponents)} can't be an opponent: it is {_KINDS}, or a list of them or of (opponent, weight)"
         raise ValueError(what) from None
