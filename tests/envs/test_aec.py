@@ -7,7 +7,7 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
-from support.games import FIELDS, rules_of
+from support.games import EACH, every_rules
 
 from krypenv import Game, Rules, kasino_v0, krypkasino_v0, mulle_v0
 from krypenv.cards import parse_card
@@ -17,15 +17,13 @@ from krypenv.whole_state import whole_state
 
 STATE_TEST = importlib.import_module("pettingzoo.test.state_test")  # without its parallel half
 ALL_BLOCKS = {"features": True, "history": True, "reward": "win", "dense": True}
-every_rules = pytest.mark.parametrize("name", FIELDS)
-some_rules = pytest.mark.parametrize("name", ["two", "session", "finland to 16", "glimne"])
+some_rules = pytest.mark.parametrize("rules", [EACH[name] for name in ("two", "session", "finland to 16", "glimne")])
 some_terms = pytest.mark.parametrize("terms", [{}, {"reward": "points", "dense": True}, ALL_BLOCKS], ids=str)
 
 
-def made(name, terms):
-    """The module of the family of some rules, and the arguments of their environment."""
-    rules = rules_of(FIELDS[name])
-    return importlib.import_module(f"krypenv.{family_of(rules.name).module}"), {"rules": rules, **terms}
+def module_of(rules):
+    """The module of the environments of a family."""
+    return importlib.import_module(f"krypenv.{family_of(rules.name).module}")
 
 
 def play(env, seed, rng):
@@ -56,8 +54,8 @@ def tie_breaks_of(game):
 @some_rules
 @some_terms
 @pytest.mark.filterwarnings("error", "ignore:Observation (space for each agent|is not a NumPy array)")  # for the mask
-def test_pettingzoo_s_own_tests_pass(name, terms, capsys):
-    module, arguments = made(name, terms)
+def test_pettingzoo_s_own_tests_pass(rules, terms, capsys):
+    module, arguments = module_of(rules), {"rules": rules, **terms}
     api_test(module.env(**arguments), num_cycles=20)
     api_test(module.raw_env(**arguments), num_cycles=100)
     seed_test(lambda: module.env(**arguments), num_cycles=30)
@@ -93,11 +91,10 @@ def assert_shows(env, game):
 
 @every_rules
 @some_terms
-def test_an_episode_is_the_session_of_its_seed(name, terms):
+def test_an_episode_is_the_session_of_its_seed(rules, terms):
     """Rewards are the change of what the scores are worth: after each step if they are dense, else in the last one."""
-    module, arguments = made(name, terms)
-    env, rng = module.env(**arguments), np.random.default_rng(1)
-    rules, terms = env.unwrapped.rules, env.unwrapped.terms
+    env, rng = module_of(rules).env(rules=rules, **terms), np.random.default_rng(1)
+    terms = env.unwrapped.terms
     env.reset(seed=3)
     game, worth, paid = Game(rules, seed=3), np.zeros(rules.players), dict.fromkeys(env.agents, 0.0)
     actions = []
@@ -144,9 +141,8 @@ def test_k6_f7_the_tie_break_decides_who_is_paid_for_the_win(module, arguments):
 
 @some_rules
 @some_terms
-def test_an_illegal_action_ends_the_episode_and_costs_its_agent(name, terms, caplog):
-    module, arguments = made(name, terms)
-    env = module.env(**arguments)
+def test_an_illegal_action_ends_the_episode_and_costs_its_agent(rules, terms, caplog):
+    env = module_of(rules).env(rules=rules, **terms)
     raw = env.unwrapped
     env.reset(seed=0)
     culprit = env.agent_selection

@@ -10,13 +10,11 @@ import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode
-from support.games import FIELDS, Recorder, pick, rules_of
+from support.games import EACH, Recorder, every_rules, pick
 
 from krypenv import Game, Rules
 from krypenv.families.variants import family_of
 from krypenv.rewards import returns_of
-
-every_rules = pytest.mark.parametrize("rules", [rules_of(fields) for fields in FIELDS.values()], ids=FIELDS)
 
 
 @pytest.mark.parametrize("rules", [Rules.preset(players=3), "krypkasino players=3"])
@@ -84,7 +82,7 @@ MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["three", "session", "finland to 16", "glimne"])
 def test_a_row_is_an_environment_of_its_own(name, mode):
-    rules = rules_of(FIELDS[name])
+    rules = EACH[name]
     terms = {"rules": rules, "seat": "random", "dense": True, "opponents": [("random", 1), (Recorder(), 1)]}
     make_many = functools.partial(gym.make_vec, family_of(rules.name).gym_id, num_envs=8, **terms)
     batch = make_many(autoreset_mode=mode)

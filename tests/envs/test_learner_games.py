@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from support.games import FIELDS, Recorder, rules_of
+from support.games import Recorder, every_rules
 
 from krypenv import Rules
 from krypenv.envs.learner import LEARNER, LearnerGames
 from krypenv.observation import LAYOUT
 from krypenv.rewards import KINDS, illegal_reward, returns_of
-
-every_rules = pytest.mark.parametrize("rules", [rules_of(fields) for fields in FIELDS.values()], ids=FIELDS)
 
 
 def pick_any(masks, rng):

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from support.games import EACH
 
 from krypenv import Engine, Game, Rules
 from krypenv.cards import BUILD, NUM_KINDS, card_name, parse_card
@@ -12,20 +13,13 @@ from krypenv.whole_state import LAYOUT, layout_of, whole_state
 
 SEATS = 6  # of which absent ones are 0
 BUILT = ("built", "built_twin")
-RULES = [
-    "mini-low players=3 games=2",
+OTHERS = (
     "mini-double players=3",
-    "krypkasino players=4 teams=2",
-    "howto players=3 initial_match_bonus=-5",
     "krypkasino set_aside=spades last_capture_points=1",
-    "kasino-sweden players=3",
-    "overspader games=2",
-    "kasino-finland players=4 teams=2 games=0 threshold=16",
     "kasino-finland tie_break=finnish initial_match_bonus=5",
-    "mulle players=4 teams=2",
-    "mulle-glimne",
     "kasino-finland building=True",
-]
+)
+every_rules = pytest.mark.parametrize("rules", [*EACH.values(), *map(Rules.parse, OTHERS)], ids=str)
 
 
 def vector(game):
@@ -105,9 +99,8 @@ def blocks_of(game, earlier):
     }
 
 
-@pytest.mark.parametrize("text", RULES)
-def test_each_block_says_what_the_game_says(text):
-    rules = Rules.parse(text)
+@every_rules
+def test_each_block_says_what_the_game_says(rules):
     layout, earlier, several = layout_of(rules), [0] * rules.players, 0
     for game in random_session(rules, 3):
         state = vector(game)
@@ -152,10 +145,10 @@ def spoilt(game):
     return twin
 
 
-@pytest.mark.parametrize("text", RULES)
-def test_k7_what_a_vector_does_not_tell_does_not_matter(text):
+@every_rules
+def test_k7_what_a_vector_does_not_tell_does_not_matter(rules):
     """A game in which everything else is spoilt looks the same, plays on alike and ends with the same scores."""
-    rules, rng = Rules.parse(text), np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     for seed in range(2):
         game = next(game for ply, game in enumerate(random_session(rules, seed)) if ply == 5 + 11 * seed)
         twin = spoilt(game)

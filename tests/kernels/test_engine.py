@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
-from support.games import RULES, rules_of
+from support.games import RULES
 from support.relatives import BUILDING
 
 from krypenv import Engine, IllegalMove, Rules
@@ -140,20 +139,17 @@ def test_the_other_goal_turns_every_verdict() -> None:
         np.testing.assert_array_equal(returns_of(turned, -scores, reward), returns_of(low, scores, reward))
 
 
-PAID = {
-    "alone": {"players": 3},
-    "teams": {"players": 4, "teams": 2},
-    "session": {"variant": "mini-low", "games": 3, "last_capture_points": 1},
-    "threshold": {"variant": "mini-low", "games": 0, "threshold": 25},
-    "bonus": {"variant": "howto", "players": 3, "initial_match_bonus": -5},
-}
+PAID = (
+    "krypkasino players=3", "krypkasino players=4 teams=2", "mini-low games=3 last_capture_points=1",
+    "mini-low games=0 threshold=25", "howto players=3 initial_match_bonus=-5",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("reward", KINDS)
-@pytest.mark.parametrize("fields", PAID.values(), ids=PAID)
-def test_rewards_add_up_to_what_the_final_scores_are_worth(fields: dict[str, Any], reward: str) -> None:
+@pytest.mark.parametrize("text", PAID)
+def test_rewards_add_up_to_what_the_final_scores_are_worth(text: str, reward: str) -> None:
     """Those of half of the rows at a time, before and after a copy is made; dense ones follow the scores."""
-    rules = rules_of(fields)
+    rules = Rules.parse(text)
     dense, once = (Engine(rules, 8, seed=1, reward=reward, dense=dense) for dense in (True, False))
     paid, ended = np.zeros((8, rules.players)), 0
     for step in range(10_000):

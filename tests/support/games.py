@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import numpy as np
+import pytest
 
 from krypenv import Engine, Game, Rules
 from krypenv.agents.neural.network import MAIN, Arrays, Inputs, Shape, specs_of
@@ -50,25 +51,24 @@ SMALL: dict[str, Any] = {  # settings of a run that trains a little
     "yardstick": "greedy",
 }  # fmt: skip
 
-FIELDS = {  # of rules
-    "two": {},
-    "three": {"players": 3},
-    "teams": {"players": 4, "teams": 2},
-    "session": {"variant": "mini-low", "games": 3, "last_capture_points": 1},
-    "howto": {"variant": "howto", "players": 3, "initial_match_bonus": -5},
-    "sweden": {"variant": "kasino-sweden"},
-    "overspader": {"variant": "overspader", "players": 4, "teams": 2, "games": 2},
-    "finland": {"variant": "kasino-finland", "players": 3},
-    "finland to 16": {"variant": "kasino-finland", "games": 0, "threshold": 16},
-    "laistokasino": {"variant": "laistokasino"},
-    "mulle": {"variant": "mulle", "players": 4},
-    "glimne": {"variant": "mulle-glimne"},
+EACH = {  # of the families, by a short name
+    name: Rules.parse(text)
+    for name, text in {
+        "two": "krypkasino players=2",
+        "three": "krypkasino players=3",
+        "teams": "krypkasino players=4 teams=2",
+        "session": "mini-low games=3 last_capture_points=1",
+        "howto": "howto players=3 initial_match_bonus=-5",
+        "sweden": "kasino-sweden",
+        "overspader": "overspader players=4 teams=2 games=2",
+        "finland": "kasino-finland players=3",
+        "finland to 16": "kasino-finland games=0 threshold=16",
+        "laistokasino": "laistokasino",
+        "mulle": "mulle players=4",
+        "glimne": "mulle-glimne",
+    }.items()
 }
-
-
-def rules_of(fields: dict[str, Any]) -> Rules:
-    """Return the rules of `FIELDS`, or of others."""
-    return Rules.preset(fields.get("variant", "krypkasino"), **{k: v for k, v in fields.items() if k != "variant"})
+every_rules = pytest.mark.parametrize("rules", EACH.values(), ids=EACH)
 
 
 class Recorder:

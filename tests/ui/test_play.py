@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.commands import krypenv
 from support.decisions import MANY
-from support.games import FIELDS, rules_of
+from support.games import every_rules
 from support.terminals import sitting, some_lines, typed
 
 from krypenv import Game, Rules
@@ -29,9 +29,8 @@ def parse_choice(text, choices, game):
     return choosing.parse_choice(text, choices, game, Narrator(game.rules, seat=game.turn))
 
 
-@pytest.mark.parametrize("name", [*FIELDS, "mulle-glimne"])
-def test_every_legal_move_can_be_chosen_by_number_by_name_and_as_it_is_shown(name):
-    rules = rules_of(FIELDS.get(name, {"variant": name}))
+@every_rules
+def test_every_legal_move_can_be_chosen_by_number_by_name_and_as_it_is_shown(rules):
     for seed in range(6):
         game, chance = Game(rules, seed=seed), random.Random(seed)
         for _ in range(8 * seed):
