@@ -182,8 +182,12 @@ def test_a_string_from_a_file_imports_nothing(here, spec):
 
 
 @pytest.mark.parametrize(
-    "spec", ["evil:Careful", "process(command='true')", " llm(model='m', url='http://127.0.0.1:9/v1')"]
-)
+    "spec",
+    [
+        "evil:Careful", "process(command='true')", " llm(model='m', url='http://127.0.0.1:9/v1')",
+        "sb3(path='evil.zip')", " sb3 (path='evil.zip')", "sb3", "sb3()",
+    ],
+)  # fmt: skip
 def test_a_file_starts_no_program_asks_no_model_and_imports_nothing(here, spec):
     for refuse in (partial(agents.make_known, spec, RULES), partial(agents.check_recorded, spec)):
         with pytest.raises(ValueError, match="is named in a file"):
