@@ -7,20 +7,14 @@ from typing import Any, ClassVar
 import typer
 from rich.console import Console
 
+from krypenv import training
 from krypenv.agents import label_of
+from krypenv.training import ArenaSettings, ExploitResult, ExploitSettings, ScoreSettings, TrainSettings, data, solving
 from krypenv.training.cli.outputs import check_folder
-from krypenv.training.data import making
-from krypenv.training.data.making import DataSettings
-from krypenv.training.evaluation.arena import arena
-from krypenv.training.evaluation.arena.arena import KIND, ArenaSettings
-from krypenv.training.evaluation.matches import duplicate
+from krypenv.training.evaluation.arena.arena import KIND
 from krypenv.training.evaluation.matches.deal_lists import describe_list
-from krypenv.training.evaluation.matches.duplicate import LUCK_COLUMNS, print_matches
+from krypenv.training.evaluation.matches.duplicate import LUCK_COLUMNS
 from krypenv.training.evaluation.matches.margins import luck_cells, margin_cells
-from krypenv.training.evaluation.score import playing
-from krypenv.training.evaluation.score.playing import ScoreSettings
-from krypenv.training.exploiting import ExploitResult, ExploitSettings, exploit
-from krypenv.training.learn.settings import TrainSettings
 from krypenv.training.runs.journal import read_journal
 from krypenv.training.runs.progress import bar_of
 from krypenv.training.runs.tables import INTERVAL, print_table, write_json
@@ -42,10 +36,8 @@ EXPLOIT_COLUMNS = ("what", "budget", "seconds", "margin", INTERVAL)
 
 def train_command(settings: TrainSettings) -> None:
     """Train an agent by self-play and evaluate it."""
-    from krypenv.training.learn import run
-
     check_folder(settings.resume or settings.out or "runs")
-    run.train(settings)
+    training.train(settings)
 
 
 class EvaluationSettings(RulesOfAgents):
@@ -66,7 +58,7 @@ def evaluate_command(settings: EvaluationSettings) -> None:
     """Play duplicate matches of an agent against others and print the margins in points a game."""
     agent, game = settings.agent, settings.rules_for([settings.agent])
     with bar_of(agent) as show:
-        results = duplicate.evaluate(
+        results = training.evaluate(
             agent, settings.against, game, settings.deals, settings.seed, show,
             settings.deals_from, settings.luck,
         )  # fmt: skip
@@ -74,7 +66,7 @@ def evaluate_command(settings: EvaluationSettings) -> None:
         write_json(settings.json_file, {"command": settings.line, "matches": [result.to_json() for result in results]})
     first = results[0]
     typer.echo(f"{game}: {first.deals} deals of {first.deals_from}, {first.games} games, seed {first.seed}")
-    print_matches(results)
+    training.print_matches(results)
 
 
 def arena_command(settings: ArenaSettings) -> None:
@@ -82,8 +74,6 @@ def arena_command(settings: ArenaSettings) -> None:
 
     The results are stored in DIR. If the arena is stopped or killed, the same command resumes it.
     """
-    from krypenv.training.evaluation.arena.standings import print_standings, standings
-
     counts = len(settings.agents), len(settings.matches)
     entered = f"{counts[0]} agents, {counts[1]} match{'es' * (counts[1] > 1)}"
     told: list[str] = []
@@ -97,40 +87,38 @@ def arena_command(settings: ArenaSettings) -> None:
                 typer.echo(f"{settings.game_rules()}: {entered}, {listed}, {told[0]}")
             bar(done, total)
 
-        games = arena.run_arena(settings, show)
-    table, header = standings(games), read_journal(settings.out, KIND).header
+        games = training.run_arena(settings, show)
+    table, header = training.standings(games), read_journal(settings.out, KIND).header
     if settings.json_file:
         write_json(settings.json_file, {"arena": header._asdict(), "standings": table.to_json()})
-    print_standings(table)
+    training.print_standings(table)
 
 
 def score_command(settings: ScoreSettings) -> None:
     """Score an agent by the official protocol, with a file that anyone can verify."""
-    from krypenv.training.evaluation.score.board import make_board, print_score
-
     if settings.board:
-        typer.echo(f"wrote {make_board(settings.board)}")
+        typer.echo(f"wrote {training.make_board(settings.board)}")
     elif settings.check:
         with bar_of("games") as show:
-            deals, total = playing.check_score(settings.check, settings.share, settings.agent, show)
+            deals, total = training.check_score(settings.check, settings.share, settings.agent, show)
         typer.echo(f"{settings.check}: {deals} of {total} deals replayed, all as in the file")
     else:
         with bar_of("games") as show:
-            score = playing.score_agent(settings, show)
-        print_score(score)
+            score = training.score_agent(settings, show)
+        training.print_score(score)
         typer.echo(f"wrote {settings.out}")
 
 
-def data_command(settings: DataSettings) -> None:
+def data_command(settings: data.DataSettings) -> None:
     """Play games, and write every decision as a row: a data set for learning offline.
 
     The rows and their card are stored in DIR. If the command is stopped or killed, the same command resumes it.
     """
     with bar_of("games") as show:
-        data = making.make_data(settings, show)
-    size = sum((data.folder / name).stat().st_size for name in data.card["files"])
+        made = data.make_data(settings, show)
+    size = sum((made.folder / name).stat().st_size for name in made.card["files"])
     typer.echo(
-        f"{data.rules}: {len(data):,} decisions of {settings.games:,} games, {size / 1e6:,.1f} MB in {settings.out}"
+        f"{made.rules}: {len(made):,} decisions of {settings.games:,} games, {size / 1e6:,.1f} MB in {settings.out}"
     )
 
 
@@ -143,7 +131,7 @@ def exploit_command(settings: ExploitSettings) -> None:
     if settings.exact:
         _run_exactly(settings)
         return
-    result = exploit(settings, Console(stderr=True))
+    result = training.exploit(settings, Console(stderr=True))
     if settings.json_file:
         figures = {"exploit": result.to_json(), "settings": settings.identity(), "command": settings.line}
         write_json(settings.json_file, figures)
@@ -152,11 +140,9 @@ def exploit_command(settings: ExploitSettings) -> None:
 
 def _run_exactly(settings: ExploitSettings) -> None:
     """Compute an agent's exploitability in a small game, and print it."""
-    from krypenv.training.solving import measure, save
-
     rules, command = settings.rules_played(), settings.line
     with Console(stderr=True).status(f"asking {settings.agent} in every decision of {rules}"):
-        measured = measure(settings.agent, rules, settings.seeds)
+        measured = solving.measure(settings.agent, rules, settings.seeds)
     own, other = measured.best
     agent = label_of(settings.agent, rules)
     typer.echo(
@@ -164,7 +150,7 @@ def _run_exactly(settings: ExploitSettings) -> None:
         f"from the second, so it can be exploited by {measured.exploitability:.4f} points a game"
     )
     if settings.out:
-        save(settings.out, measured, best_response=True, command=command)
+        solving.save(settings.out, measured, best_response=True, command=command)
         typer.echo(f"wrote {settings.out}: the best responses, which are an agent")
     if settings.json_file:
         figures: dict[str, Any] = {"agent": agent, "rules": str(rules), "best": [own, other]}
