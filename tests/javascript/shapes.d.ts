@@ -289,7 +289,7 @@ interface Choice {
   names: string[]; // of people, by seat
   changes: string; // of the rules, as text
   seed: string;
-  hints: boolean;
+  helper: string; // who gives hints; empty for nobody
 }
 
 /** What the server offers. */

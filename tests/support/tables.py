@@ -118,9 +118,9 @@ def opens(load):
         if choice is None:
             tables.append(load())
             return tables[0]
-        game, players = dealt_as(choice, {})
+        game, players, helper = dealt_as(choice, {})
         keep = tables[0]._keep if tables[0] else Kept()
-        hosted = Hosted(game, players, "greedy", keep, choice.language)
+        hosted = Hosted(game, players, helper or "greedy", keep, choice.language)
         keep(hosted.record(), True)
         return hosted
 

@@ -58,15 +58,18 @@ def has_size(name, players, teams):
 )
 def test_what_can_not_be_played_is_said_and_the_screen_stays(client, rules, player, sentence):
     with page(client) as one:
-        one.send(do="begin", rules=rules, players=(PERSON, player))
-        assert sentence.lower() in one.says().lower()
+        wrong = [{"players": (PERSON, player)}]
+        wrong += [{"players": (PERSON, "greedy"), "helper": player}] if player != "greedy" else []
+        for chosen in wrong:
+            one.send(do="begin", rules=rules, **chosen)
+            assert sentence.lower() in one.says().lower()
         assert one.told["type"] == "start"
         assert one.begin("mini-low", PERSON, "greedy")["game"] == 1
 
 
 def test_a_new_game_takes_the_place_of_the_one_before_and_everybody_hears_of_it(client):
     with page(client, KEYS.host) as one:
-        first = one.begin("mini-low", *TWO, names=("Ada", "Bo"), hints=False, seed=5, language="sv")
+        first = one.begin("mini-low", *TWO, names=("Ada", "Bo"), helper="", seed=5, language="sv")
         assert (first["language"], first["host"], first["hints"]) == ("sv", True, False)
         assert [link[0] for link in first["links"]] == ["Bo", "För att titta på"]
         assert [link[1].partition("#")[2] for link in first["links"]] == [KEYS.seats[1], KEYS.watch]
@@ -83,7 +86,7 @@ def test_a_new_game_takes_the_place_of_the_one_before_and_everybody_hears_of_it(
         assert one.read(lambda told: told["type"] == "start")["begun"]
         one.send(do="back")
         one.read(lambda told: told["type"] == "table")
-        second = one.begin("mini-double", PERSON, "greedy")
-        assert (second["game"], second["view"]["seat"]) == (2, 0)
+        second = one.begin("mini-double", PERSON, "greedy", helper="tactician")
+        assert (second["game"], second["view"]["seat"], second["adviser"]) == (2, 0, "Tactician")
         assert second["edit"] > first["edit"]
         assert third.read(lambda told: told["game"] == 2)["view"]["seat"] is None

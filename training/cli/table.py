@@ -129,7 +129,7 @@ def table_command(settings: TableSettings) -> None:
         thinker = thinkers()
         pages = Pages(
             files.open, files.keys, thinker, begun=announce, stop=serving.stop, report=_report, saved=files.saved,
-            address=address, language=language,
+            address=address, language=language, helper=settings.hint,
         )  # fmt: skip
         try:
             studies = Studies(files.keys, thinkers, _analyst(settings), pages, report=_report)
@@ -222,7 +222,7 @@ class _Files:
             return None
         if choice and choice.file and Path(choice.file) not in latest():
             raise ValueError(f"there is no game {shown(choice.file)} in the folder of the table")
-        loaded, path = choice.file if choice else settings.load, None
+        loaded, path, helper = choice.file if choice else settings.load, None, ""
         with contextlib.ExitStack() as held:
             if loaded:
                 game, players, path = open_record(loaded, held)
@@ -230,11 +230,11 @@ class _Files:
                     players = settings.seated(game.rules, people_of(players))
                 game = next_of(game) if game.is_over else game
             elif choice:
-                game, players = dealt_as(choice, {agent: agent for agent in settings.against})
+                game, players, helper = dealt_as(choice, {agent: agent for agent in (*settings.against, settings.hint)})
             else:
                 game, players = dealt(settings.game_rules(), settings.seed), self._players
             language = (choice.language if choice else settings.language) or language_of()
-            hosted = Hosted(game, players, settings.hint, self.keep, language)
+            hosted = Hosted(game, players, helper or settings.hint, self.keep, language)
             if path:
                 write_whole(path, hosted.record(), PRIVATE)
                 self.keys = Keys.kept(_keys_of(path), self._is_local)._replace(host=self.keys.host)

@@ -67,8 +67,9 @@ class Pages:
         saved: Callable[[str], list[dict[str, str]]] = lambda language: [],
         address: str = "",
         language: str = "en",
+        helper: str = "",
     ) -> None:
-        self._saved, self._address, self.language = saved, address, language
+        self._saved, self._address, self.language, self._helper = saved, address, language, helper
         self._load, self.keys, self._thinker = load, keys, thinker
         self._pace, self._begun, self._stop, self.report = Pace(pause), begun, stop, report
         self.hosted: Hosted | None = None
@@ -308,10 +309,18 @@ class Pages:
             if not page.chooses:
                 page.tell(**more)
 
+    def _now(self, hosted: Hosted | None) -> dict[str, Any]:
+        """Return what is played now, as the start screen has it."""
+        if hosted is None:
+            return {"helper": self._helper}
+        rules, helper = hosted.game.rules, hosted.adviser if hosted.hints else ""
+        size = f"{rules.players}/{rules.teams or 0}"
+        return {"game": rules.name, "size": size, "players": hosted.players, "helper": helper}
+
     def _message(self, page: Page) -> dict[str, Any]:
         hosted, seat = self.hosted, page.seat
         if page.chooses or hosted is None:
-            return {"type": "start", "key": self.keys.host, "begun": hosted is not None, "now": _played(hosted)}
+            return {"type": "start", "key": self.keys.host, "begun": hosted is not None, "now": self._now(hosted)}
         is_host = self.keys.is_host(page.key, hosted.people)
         return {
             "type": "table",
@@ -403,11 +412,3 @@ def _load_engine(language: str) -> None:
     from krypenv.ui.study.exercises import Exercise
 
     Exercise(0, language).view(0)
-
-
-def _played(hosted: Hosted | None) -> dict[str, Any] | None:
-    """Return what is played now, as the start screen has it."""
-    if hosted is None:
-        return None
-    rules = hosted.game.rules
-    return {"game": rules.name, "size": f"{rules.players}/{rules.teams or 0}", "players": hosted.players}

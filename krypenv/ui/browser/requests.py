@@ -42,7 +42,7 @@ CHOOSING: Mapping[str, schema.Schema] = {  # what the host may ask for at the st
             "names": schema.a_list(_NAME, 0, 6),
             "language": schema.Line,
             "seed": schema.whole(0),
-            "hints": bool,
+            "helper": schema.Line,
         },
     ),
 }

@@ -33,7 +33,7 @@ class Choice(NamedTuple):
     names: Sequence[str] = ()  # of people, by seat; empty for one without
     language: str = ""  # of the texts; empty for that of the table
     seed: int | None = None  # of the deal; None for a deal that follows from no seed
-    hints: bool = True  # whether people may ask for hints
+    helper: str | None = None  # the agent that gives hints; empty to forbid them, None for that of the command line
 
 
 @lru_cache(maxsize=4)
@@ -58,8 +58,8 @@ def offered(language: str) -> dict[str, Any]:
     return {"games": games, "levels": levels, "languages": languages}
 
 
-def dealt_as(choice: Choice, trusted: Mapping[str, str]) -> tuple[Game, list[str]]:
-    """Deal the game of a choice, and return who plays it.
+def dealt_as(choice: Choice, trusted: Mapping[str, str]) -> tuple[Game, list[str], str]:
+    """Deal the game of a choice, and return who plays it, and who gives hints if the choice names an agent.
 
     Args:
         choice: of a new game.
@@ -73,13 +73,13 @@ def dealt_as(choice: Choice, trusted: Mapping[str, str]) -> tuple[Game, list[str
     rules = Rules.parse(choice.rules)
     if len(choice.players) != rules.players:
         raise ValueError(f"these rules are for {rules.players} players, not {len(choice.players)}")
-    players = [trusted.get(player, player) for player in choice.players]
-    for player in {*players} - {PERSON}:
+    *players, helper = (trusted.get(each, each) for each in (*choice.players, choice.helper or ""))
+    for player in {*players, helper or PERSON} - {PERSON}:
         seated(player, rules, 0)
     game = dealt(rules, choice.seed)
     game.tags |= {f"Name{seat}": name for seat, name in enumerate(choice.names[: rules.players]) if name}
-    game.tags |= {} if choice.hints else {"Hints": "no"}
-    return game, players
+    game.tags |= {"Hints": "no"} if choice.helper == "" else {}
+    return game, players, helper
 
 
 def told_of(game: Game, players: Sequence[str], language: str) -> str:

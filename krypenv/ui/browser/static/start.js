@@ -16,7 +16,7 @@ const FIRST = {
   names: [],
   changes: "",
   seed: "",
-  hints: true,
+  helper: "champion",
 };
 
 /** @type {Offer} */
@@ -138,7 +138,7 @@ function form() {
         menu("size", t("start_players"), game.sizes.map(sizeText), choice.size, (size) => change({ size })),
         choice.players.map(seatChoice),
         people() > 1 && h("p.note", t("start_links")),
-        h("label", check("hints"), ` ${t("start_hints")}`),
+        menu("helper", t("start_hints"), helpers(), choice.helper, (helper) => change({ helper })),
         more(),
       ),
       h(
@@ -231,14 +231,16 @@ function field(focus, label, value, take) {
   return h("label.field", `${label} `, h("input", { "data-focus": focus, value, oninput, maxlength: 200 }));
 }
 
-/** @param {"hints"} name */
-const check = (name) =>
-  h("input", {
-    type: "checkbox",
-    "data-focus": name,
-    checked: choice[name],
-    onchange: () => change({ [name]: !choice[name] }),
-  });
+/** @returns {[string, string][]} */
+function helpers() {
+  const isKnown = offer.levels.some((level) => level.agent === choice.helper);
+  const own = { agent: choice.helper, text: choice.helper };
+  const levels = choice.helper && !isKnown ? [...offer.levels, own] : offer.levels;
+  return [
+    ["", t("start_no_hints")],
+    ...levels.map(({ agent, text }) => /** @type {[string, string]} */ ([agent, text])),
+  ];
+}
 
 /**
  * @param {[number, number]} size
@@ -294,11 +296,11 @@ function seatAs(seat, player, isDrawn = true) {
 function begin(chosen) {
   isOwn = true;
   keep(KEPT, { ...chosen, seed: "" });
-  const { players, hints, seed } = chosen;
+  const { players, helper, seed } = chosen;
   const names = players.map((player, seat) => (player === PERSON && chosen.names[seat]) || "");
   const language = document.documentElement.lang;
   const dealt = /^\d+$/.test(seed) ? { seed: Number(seed) } : {};
-  leave({ do: "begin", rules: rulesOf(chosen), players, names, hints, language, ...dealt });
+  leave({ do: "begin", rules: rulesOf(chosen), players, names, helper, language, ...dealt });
 }
 
 /** @param {object} request */
