@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import Page
-from support.browsers import card, chromium, of_position, opened, table_at, wait_for_turn
-from support.decisions import BUILDS
+from support.browsers import card, chromium, opened, table_at, wait_for_turn
 from support.places import DOCS
 from support.tables import Kept
 
@@ -29,10 +28,11 @@ from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.seats import PERSON
 
 PICTURES = DOCS / "pictures"
-PAGES = {  # of each environment: rules, seed and the number of moves
+PAGES = {  # rules, seed and the number of moves
     "krypkasino": ("krypkasino players=4 teams=2", 23, 24),
     "kasino": ("kasino-finland players=3", 21, 13),
     "mulle": ("mulle players=2", 9, 31),
+    "overspader": ("overspader players=2", 5, 21),
 }
 COLOURS, TABLE_COLOURS = 64, 256  # of a picture
 PLAYS = {  # of the rules: the card played, and the groups on the table that it takes; a group without a sum stays
@@ -108,11 +108,6 @@ def choose(page: Page) -> None:
     card(page, "8 of spades").click()
 
 
-def build(page: Page) -> None:
-    """Choose a card that can build."""
-    card(page, "4 of spades").click()
-
-
 def ask_for_a_hint(page: Page) -> None:
     """Ask for a hint, wait for it, and open its table."""
     page.locator("[data-focus=hint]").click()
@@ -123,7 +118,6 @@ def ask_for_a_hint(page: Page) -> None:
 SHOTS = {
     "table": Shot(table_of_three, choose, 1180, 640, scale=2),
     "table-hint": Shot(table_of_three, ask_for_a_hint, 1180, 640),
-    "table-phone": Shot(of_position(BUILDS), build, 360, 780),
 }
 
 
