@@ -185,12 +185,14 @@ class Board(Screen):
         news = self._lines(self._log(self._since if game.moves else -1), width)
         if game.is_over:
             return [*news, *said]
-        table = self._lines([self.drawn(game, width)], width)
+        table = self._lines([self._text.table(game, width)], width)
         aloud = self._lines([self.announced(game)], width) if self.announced(game) else []
         empty = self._lines([blank], width)
         for is_roomy, most in [(True, MOST_LISTED), *((False, count) for count in range(MOST_LISTED, _FEWEST - 1, -1))]:
             between = empty if is_roomy else []
-            parts = [table, aloud, news, said, self._listed(game, most, width)]
+            listed = self.choice_lines(game, *self._choices, most, width) if self._choices else []
+            self.listed = most
+            parts = [table, aloud, news, said, self._lines(listed, width)]
             if not is_roomy:
                 parts[0] = [line for line in table if any(segment.text.strip() for segment in line)]
             lines = [line for part in parts if part for line in [*part, *between]]
@@ -199,12 +201,6 @@ class Board(Screen):
         if len(said) > len(parts[0]):
             return [*said, *self._lines([blank, Text(self.narrator.say("board.back"), "dim")], width)]
         return lines[-height:]
-
-    def _listed(self, game: Game, most: int, width: int) -> list[Line]:
-        if self._choices is None:
-            return []
-        self.listed = most
-        return self._lines(self.choice_lines(game, *self._choices, most, width), width)
 
     def _beside(self, width: int, height: int) -> list[Line]:
         """Lay out the second column: the last capture, the piles, and the end of the log."""

@@ -39,8 +39,5 @@ def story_of(game: Game, narrator: Narrator) -> Iterator[str]:
             before = twin.copy()
             twin.push(move)
             yield f" {ply + 1:3}. {narrator.play(before, twin)}"
-    yield ""
-    if game.is_over:
-        yield from (*narrator.sheet_lines(game), "", narrator.result(game))
-    else:
-        yield str(game)
+    end = [*narrator.sheet_lines(game), "", narrator.result(game)] if game.is_over else [str(game)]
+    yield from ("", *end)

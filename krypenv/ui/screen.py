@@ -89,17 +89,13 @@ class Screen:
     def position(self, game: Game) -> None:
         """Write the visible hands, the table, and the announcement."""
         self.write("")
-        self.write(self.drawn(game, max(self.console.width, NARROWEST)))
+        self.write(self._text.table(game, max(self.console.width, NARROWEST)))
         said = self.announced(game)
         self.write(Text("\n") + said + Text("\n") if said else "")
 
     def announced(self, game: Game) -> Text:
         """Write the cards that could sweep the table, or the sweep that must be made; empty if none."""
         return self.inked(self.narrator.announcement(game), "bold")
-
-    def drawn(self, game: Game, width: int) -> RenderableType:
-        """Lay out the visible hands and the table in `width` columns."""
-        return self._text.table(game, width)
 
     def play(self, before: Game, game: Game) -> None:
         """Write the last play, and the deal that follows it if it ended one."""

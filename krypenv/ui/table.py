@@ -17,7 +17,7 @@ from krypenv.game.moves import Move
 from krypenv.inputs.words import command_line, printable
 from krypenv.rules import Rules
 from krypenv.ui.narrator.words import starting
-from krypenv.ui.seats import PERSON, agents_among, names_of, players_at, tags_of, take_back
+from krypenv.ui.seats import PERSON, agents_among, names_of, players_at, tags_of
 
 SWEEP_WORLDS = 200  # in which it is counted how often the next seat sweeps
 
@@ -50,10 +50,6 @@ class Table:
         self._agents = {
             at: seated(spec, game.rules, seed_at(seed, at)) for at, spec in enumerate(self.players) if at != seat
         }
-        self._sign(game)
-
-    def _sign(self, game: Game) -> None:
-        """Write who sits where into a game's record."""
         game.tags |= tags_of(self.players)
 
     @property
@@ -79,19 +75,10 @@ class Table:
             self.game.push(move)
             yield move
 
-    def undo(self) -> bool:
-        """Take back the person's last move and all after it; return whether there was one."""
-        return take_back(self.game, self.seat)
-
-    def hint(self, spec: str) -> Values | Move:
-        """Return what the person's moves are worth by an agent, or its move if it values none."""
-        return hint_of(self.game, spec)
-
     def next_game(self) -> None:
         """Begin the session's next game."""
-        game = next_of(self.game)
-        self._sign(game)
-        self.game = game
+        self.game = next_of(self.game)
+        self.game.tags |= tags_of(self.players)
 
     def record(self) -> bytes:
         """Return the game's record, as files have it."""

@@ -20,7 +20,8 @@ from krypenv.ui.choices import Wrong, choices_of, parse_choice, reason
 from krypenv.ui.narrator.texts import called
 from krypenv.ui.saving import Saver, reason_of
 from krypenv.ui.screen import Screen
-from krypenv.ui.table import CantGoOn, Table, command_to_resume
+from krypenv.ui.seats import take_back
+from krypenv.ui.table import CantGoOn, Table, command_to_resume, hint_of
 
 COMMANDS = ("hint", "undo", "more", "back", "table", "rules", "why", "save", "quit")  # as catalogues name them
 HELP = "?"
@@ -89,8 +90,7 @@ class Terminal:
             else:
                 self._saver.keep()
                 self._say_where("saved")
-                path = command_line(str(self._saver.path))
-                self._say("saved.over", is_path=True, path=path)
+                self._say("saved.over", is_path=True, path=command_line(str(self._saver.path)))
 
     def _say_where(self, key: str) -> None:
         path = self._saver.path
@@ -128,7 +128,7 @@ class Terminal:
             self._save_along()
             if self._table.game.is_over:
                 break
-            self._show()
+            self._screen.position(self._table.game)
             self._choose()
         self._screen.end(self._table.game)
         if self._remark:
@@ -168,7 +168,7 @@ class Terminal:
             line = self._ask(self._text("ask.takes", card=name) if card else self._text("ask.play"))
             word, _, rest = line.partition(" ")
             command = self._command(word) if line else "table"
-            if command == "undo" and self._undo():
+            if command == "undo" and take_back(game, self._table.seat):
                 return
             if command in ("more", "back", "table"):
                 card, first = (card, first + self._screen.listed) if command == "more" else ("", 0)
@@ -198,20 +198,15 @@ class Terminal:
         self._save_along()
         self._screen.play(before, self._table.game)
 
-    def _undo(self) -> bool:
-        """Take back the person's last move; false, and said, if there is none."""
-        is_done = self._table.undo()
-        if not is_done:
-            self._say("undo.none")
-        return is_done
-
     def _obey(self, command: str, rest: str) -> None:
         """Run a command that changes nothing in the game."""
         is_full = bool(rest) and self._text("word.full").startswith(rest.lower())
         if command == "hint":
             self._hint(is_full)
+        elif command == "undo":  # there was nothing to take back
+            self._say("undo.none")
         elif command == "table":
-            self._show()
+            self._screen.position(self._table.game)
         elif command == "rules":
             self._screen.rules(is_full)
         elif command == HELP:
@@ -221,14 +216,11 @@ class Terminal:
         elif command == "quit":
             self._quit()
 
-    def _show(self) -> None:
-        self._screen.position(self._table.game)
-
     def _hint(self, is_full: bool) -> None:
         name = called(self._helper)
         try:
             with self._waiting(HINT, agent=name):
-                hint = self._table.hint(self._helper)
+                hint = hint_of(self._table.game, self._helper)
         except ValueError as error:  # no such agent, or none for these rules
             self._screen.write(f"{error}.")
             return

@@ -8,7 +8,6 @@ from krypenv.cards import parse_card
 from krypenv.game.display import last_play
 from krypenv.game.game import Game
 from krypenv.game.moves import Move
-from krypenv.rules import Rules
 from krypenv.ui.narrator.events import tell_sweep, what_is_taken
 from krypenv.ui.narrator.facts import hand_values
 from krypenv.ui.narrator.narrator import Narrator
@@ -32,6 +31,7 @@ def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, A
     """
     seat, story = words.seat, story or Story(words)
     story.follow(game)
+    rules, hand = game.rules, [] if seat is None else game.hand(seat)
     return {
         "title": words.title,
         "seat": seat,
@@ -44,7 +44,7 @@ def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, A
         "deal": {"number": game.deal_number, "of": len(game.rules.deal_sizes())},
         "session": {"number": game.game_number, "of": game.rules.games},
         "turn": None if is_over(game) else game.turn,
-        "hand": [] if seat is None else sorted(game.hand(seat), key=lambda card: _worth(game.rules, card)),
+        "hand": sorted(hand, key=lambda card: (max(hand_values(rules, parse_card(card)), default=0), parse_card(card))),
         **_choices(game, words),
         "announcement": words.announcement(game),
         "log": list(story.log),
@@ -53,11 +53,6 @@ def view(game: Game, words: Narrator, story: Story | None = None) -> dict[str, A
         "session_over": game.session_over or END in game.tags,
         **_end(game, words),
     }
-
-
-def _worth(rules: Rules, card: str) -> tuple[int, int]:
-    """Return the order of a card in a hand: by its value there."""
-    return max(hand_values(rules, parse_card(card)), default=0), parse_card(card)
 
 
 def _player(game: Game, words: Narrator, seat: int, swept: list[str]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.score.playing import ScoreSettings, score_agent
 from krypenv.training.exploiting import PolicyAwareSearch
 from krypenv.training.solving import measure, solve_into
-from krypenv.ui.table import Table
+from krypenv.ui.table import Table, hint_of
 
 RULES = Rules.preset("mini-low")
 play = partial(arena, rules=RULES)
@@ -139,7 +139,7 @@ def at_tables(rules: Rules, own: str, other: str, folder: Path) -> None:
         while not table.game.is_over:
             list(table.play_others())
             if not table.game.is_over:
-                hint = table.hint(own)
+                hint = hint_of(table.game, own)
                 table.game.push(hint if isinstance(hint, Move) else hint.values[hint.preferred].move)
 
 

@@ -84,7 +84,7 @@ from krypenv import Game, Rules
 from krypenv.runtime.jit import compilations
 from krypenv.ui.ahead import HINT, REMARK, Ahead
 from krypenv.ui.choices import choices_of
-from krypenv.ui.table import Table
+from krypenv.ui.table import Table, hint_of
 
 if __name__ == "__main__":
     rules = Rules.preset("mini-low")
@@ -93,7 +93,7 @@ if __name__ == "__main__":
     compiled = []
     with compilations(lambda: compiled.append(1)):
         table = Table(Game(rules, seed=1), 0, ["greedy"])
-        table.hint("tactician")
+        hint_of(table.game, "tactician")
         while not table.game.is_over:
             table.game.push(choices_of(table.game).moves[0])
             list(table.play_others())

@@ -18,7 +18,7 @@ from krypenv.cards import parse_card
 from krypenv.game.base_agent import move_of
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.seats import PERSON
-from krypenv.ui.table import Table, dealt, next_of
+from krypenv.ui.table import Table, dealt, hint_of, next_of
 from krypenv.ui.view import Story, view
 
 
@@ -61,7 +61,7 @@ async def test_each_agent_of_a_table_has_a_seed_from_which_no_deck_follows(monke
 
     monkeypatch.setattr("krypenv.ui.table.agents.make_known", make)
     table = Table(Game(rules, seed=7), 0, ["greedy"], 7)
-    table.hint("greedy")
+    hint_of(table.game, "greedy")
     terminal, thinker = list(seeds), Here(7)
     await thinker.prepare(rules, {"random": 0})
     await thinker.prepare(rules, {"tactician": 0}, helps=True)

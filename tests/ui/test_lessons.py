@@ -14,7 +14,7 @@ from krypenv import Game
 from krypenv.ui.narrator.narrator import Narrator
 from krypenv.ui.narrator.texts import LANGUAGES
 from krypenv.ui.study import exercises
-from krypenv.ui.study.exercises import FOLDER, GUIDE, guided_game, lessons_in, possible, told_advice
+from krypenv.ui.study.exercises import FOLDER, GUIDE, Exercise, lessons_in, possible, told_advice
 
 NAMES = [path.stem.partition("-")[2] for path in sorted(FOLDER.glob("*.json"))]
 LESSONS = dict(zip(NAMES, lessons_in("en"), strict=True))
@@ -79,7 +79,7 @@ def test_the_last_capture_is_decided_by_the_first_move(move, found):
 
 
 def test_what_the_guide_says_in_each_decision_of_the_first_deal_is_as_stored(file_regression):
-    game, told = guided_game(), {language: [language] for language in LANGUAGES}
+    game, told = Exercise(len(LESSONS), "en").game, {language: [language] for language in LANGUAGES}
     while game.deal_number == 1:
         advice = asyncio.run(Here().advise(GUIDE, game))
         for language, said in told.items() if game.turn == 0 else ():
@@ -164,7 +164,7 @@ def test_the_guided_deal_has_a_sentence_before_each_decision(monkeypatch):
     with serving(hosted) as client, learning(client) as one:
         one.send(do="lesson", lesson=99)
         one.read(lambda told: told["lesson"]["number"] == 12)
-        hand = guided_game().hand(0)
+        hand = Exercise(len(LESSONS), "en").game.hand(0)
         assert sorted(one.told["view"]["hand"]) == sorted(hand)
         for _ in hand:
             one.my_turn()

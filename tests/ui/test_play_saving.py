@@ -105,7 +105,8 @@ def test_whatever_ends_it_the_game_is_saved_and_where_is_said(ending, where, mon
     table, moves = some_table(), []
     terminal, out = sitting(table, some_lines(table, 1))
     owner, name = {
-        "agent": (type(table._agents[1]), "act"), "input": (terminal, "_read"), "screen": (terminal, "_show"),
+        "agent": (type(table._agents[1]), "act"), "input": (terminal, "_read"),
+        "screen": (terminal._screen, "position"),
     }[where]  # fmt: skip
     plain = getattr(owner, name)
 

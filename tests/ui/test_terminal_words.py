@@ -19,6 +19,7 @@ from support.terminals import sitting
 from krypenv import Game, Rules
 from krypenv.advice.estimates import Estimate
 from krypenv.advice.values import MoveValue, Values
+from krypenv.ui import terminal
 from krypenv.ui.narrator.texts import CATALOGUES
 from krypenv.ui.table import Table
 from krypenv.ui.terminal import COMMANDS, Terminal
@@ -192,7 +193,7 @@ def test_a_hint_tells_the_preferred_move_first_and_that_it_has_not_the_highest_m
     moves = tuple(
         MoveValue(move, Estimate(*margin), Estimate(0, 0, 0), 0, sets_up, 0) for move, margin, sets_up in margins
     )
-    monkeypatch.setattr(Table, "hint", lambda *_: Values(moves, 1, 20, False))
+    monkeypatch.setattr(terminal, "hint_of", lambda *_: Values(moves, 1, 20, False))
     said = shown(table_of(CHOICE), ["hint full"], helper="champion")
     assert "Best: 7♣ creeps. It costs nothing, and in three games of ten the next player must then sweep" in flat(said)
     rows = re.findall(r"^  (\S.*\S) +([+-]\d+\.\d ± \d+\.\d) +(\d+%)$", said, re.MULTILINE)

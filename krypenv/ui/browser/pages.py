@@ -314,8 +314,8 @@ class Pages:
         if hosted is None:
             return {"helper": self._helper}
         rules, helper = hosted.game.rules, hosted.adviser if hosted.hints else ""
-        size = f"{rules.players}/{rules.teams or 0}"
-        return {"game": rules.name, "size": size, "players": hosted.players, "helper": helper}
+        sides = {"size": f"{rules.players}/{rules.teams or 0}", "players": hosted.players}
+        return {"game": rules.name, **sides, "helper": helper}
 
     def _message(self, page: Page) -> dict[str, Any]:
         hosted, seat = self.hosted, page.seat

@@ -29,22 +29,19 @@ def bound(host: str, port: int | None) -> socket.socket:
 
     Raises ValueError with one sentence if there is no such address, or if the port is busy.
     """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.getaddrinfo(host, port)
         for usual in range(PORT, PORT + NEXT) if port is None else ():
             with contextlib.suppress(OSError):
-                return socket.create_server((host, usual), family=_family(host))
-        return socket.create_server((host, PORT if port is None else port), family=_family(host))
+                return socket.create_server((host, usual), family=family)
+        return socket.create_server((host, PORT if port is None else port), family=family)
     except socket.gaierror:
         raise ValueError(f"{host!r} is no address of this machine; --host is one, as in 0.0.0.0") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ValueError(f"port {port} is busy; give another one by --port, or --port 0 for any free one") from None
         raise ValueError(f"{host} port {port} can't be used: {os.strerror(error.errno or 0)}") from None
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def is_loopback(host: str) -> bool:

@@ -66,11 +66,8 @@ class Exercise(Hosted):
 
     def __init__(self, lesson: int, language: str) -> None:
         self.lesson, self._lessons = lesson, lessons_in(language)
-        super().__init__(self._lessons[0].game(), self._seated(), OPPONENT, _nowhere, language)
+        super().__init__(self._lessons[0].game(), (PERSON, OTHER), OPPONENT, _nowhere, language)
         self.choose(lesson)
-
-    def _seated(self) -> list[str]:
-        return [PERSON, OPPONENT if self.is_guided else OTHER]
 
     @property
     def is_guided(self) -> bool:
@@ -80,13 +77,11 @@ class Exercise(Hosted):
     def choose(self, lesson: int) -> None:
         """Go to a lesson, or begin it again; a number too high is the guided deal."""
         self.lesson = min(lesson, len(self._lessons))
-        players = self._seated()
-        super().__init__(self._game(), players, OPPONENT, _nowhere, self.language)
+        players = PERSON, OPPONENT if self.is_guided else OTHER
+        game = Game(Rules.preset("krypkasino"), SEED) if self.is_guided else self._lessons[self.lesson].game()
+        super().__init__(game, players, OPPONENT, _nowhere, self.language)
         self.number += self.lesson
         self._said, self._is_solved, self._is_wrong = "", False, False
-
-    def _game(self) -> Game:
-        return guided_game() if self.is_guided else self._lessons[self.lesson].game()
 
     def view(self, seat: int | None) -> dict[str, Any]:
         """Return what a seat may see; once a lesson is solved it is nobody's turn."""
@@ -169,11 +164,6 @@ def _nowhere(record: bytes, is_new: bool) -> None:
 
 
 # ---------------------------------------------------------------------- the guide
-
-
-def guided_game() -> Game:
-    """Return the game whose first deal is played with a guide."""
-    return Game(Rules.preset("krypkasino"), seed=SEED)
 
 
 def possible(game: Game, words: Narrator) -> str:

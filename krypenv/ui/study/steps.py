@@ -92,11 +92,6 @@ def record_for_pages(game: Game) -> str:
     return twin.record()
 
 
-def by_rank(cards: list[str]) -> list[str]:
-    """Return cards as they lie on a table: by rank."""
-    return sorted(cards, key=lambda card: (rank_of(parse_card(card)), parse_card(card)))
-
-
 def margins_of(game: Game) -> list[float]:
     """Return by how many points the side of each seat is ahead of the mean of the other sides, so far or at the end."""
     margins: list[float] = seat_margins(game.rules, game.scores()).tolist()
@@ -159,7 +154,7 @@ def _step(game: Game, words: Narrator) -> dict[str, Any]:
         "deal": game.deal_number,
         "turn": None if game.is_over else game.turn,
         "hands": [game.hand(seat) for seat in seats],
-        "table": by_rank(game.table),
+        "table": sorted(game.table, key=lambda card: (rank_of(parse_card(card)), parse_card(card))),
         "builds": [build._asdict() for build in game.builds],
         "aside": game.set_aside,
         "stock": game.stock_size,
