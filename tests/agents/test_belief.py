@@ -72,12 +72,12 @@ def test_hands_are_weighted_by_bayes_rule(tmp_path: Path, text: str) -> None:
     """All that the others have played in a deal counts, also while a capture is being chosen."""
     rules = Rules.parse(text)
     agent = guided(tmp_path, rules)
-    rng, engine = np.random.default_rng(0), Engine(rules, 10, seed=4, history=True)
+    rng, engine = np.random.default_rng(0), Engine(rules, 4, seed=4, history=True)
     size = rules.observation_size
-    plays: list[list[Play]] = [[] for _ in range(10)]
+    plays: list[list[Play]] = [[] for _ in range(4)]
     deal, compared = engine.state.deal_number.copy(), 0
-    while compared < 60:
-        for row in range(10):
+    while compared < 30:
+        for row in range(4):
             seen, seat = engine.observation[row], int(engine.seat[row])
             hands = np.concatenate([sampled_hands(rules, seen, rng), hands_of(rules, engine.state[row : row + 1])])
             logs, truly = agent.log_weights(seen, hands), bayes(rules, seat, hands, plays[row])

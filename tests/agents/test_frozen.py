@@ -5,7 +5,6 @@ After a change that is meant, `make golden` writes the digests anew: the diff na
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Iterator
@@ -18,11 +17,12 @@ from krypenv import Rules, agents
 from krypenv.agents.base import Agent
 from krypenv.agents.neural.action_features import gather_action_features
 from krypenv.cards import STOP
-from krypenv.families.variants import MOST_PLAYERS, PRESETS
+from krypenv.families.variants import PRESETS
 from krypenv.features import append_features
 from krypenv.inputs.files import write_whole
 from krypenv.training.evaluation.matches.deal_lists import deal_seeds
 from krypenv.training.evaluation.matches.mixed_table import play_table
+from krypenv.training.evaluation.score.protocol import TABLES
 
 FILE = Path(__file__).with_name("frozen.json")
 AGENTS = (
@@ -34,7 +34,7 @@ FEATURES = "features"
 MORE = (  # large tables, builds, two decks, no forced sweeps, sessions to a threshold
     "krypkasino players=2 first_deal=((6,12),)",
     "kasino-finland players=2 building=True",
-    "kasino-finland players=3 building=True games=0 threshold=16",
+    "kasino-finland players=3 building=True games=2 threshold=16",
     "kasino-finland players=4 teams=2 building=True",
     "howto players=2 forced_sweep=False",
     "krypkasino players=3 set_aside=spades last_capture_points=1",
@@ -42,13 +42,10 @@ MORE = (  # large tables, builds, two decks, no forced sweeps, sessions to a thr
 
 
 def rule_sets() -> Iterator[str]:
-    """Every preset with every number of players, in teams and alone; and some special rules."""
-    for preset in PRESETS:
-        for players in range(2, MOST_PLAYERS[preset] + 1):
-            for teams in ("", " teams=2", " teams=3"):
-                with contextlib.suppress(ValueError):  # not played like that
-                    yield str(Rules.parse(f"{preset} players={players}{teams}"))
-    yield from (str(Rules.parse(text)) for text in MORE)
+    """Every preset for two, the other official tables, and some special rules."""
+    yield from dict.fromkeys(
+        (*(f"{preset} players=2" for preset in PRESETS), *(str(table.rules) for table in TABLES.values()), *MORE)
+    )
 
 
 class Mixture:

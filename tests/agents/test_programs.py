@@ -134,7 +134,7 @@ def test_matches_take_it_and_its_name_makes_it_again():
         ("sleeps", r"did not answer within 0\.5 seconds \(are its lines flushed\?\)$"),
         ("greets", "gave a wrong answer to hello, 'Welcome to my bot!': is not JSON"),
         ("half", "ended with exit code 0 after it wrote '{\"name\": \"od'"),
-        ("complains and sleeps", r"did not answer within 4 seconds \(are .* flushed\?\); its standard error ends"),
+        ("complains and sleeps", r"did not answer within 2 seconds \(are .* flushed\?\); its standard error ends"),
         ("floods", f"wrote a line of more than {LONGEST_LINE:,} bytes after it wrote 'xxx"),
         ("closes", "closed its standard output"),
         ("no name", "gave a wrong answer to hello, .*: name should be of type str, not None"),
@@ -150,7 +150,7 @@ def test_matches_take_it_and_its_name_makes_it_again():
     ],
 )  # fmt: skip
 def test_what_it_does_wrong_is_one_sentence(how, sentence, tmp_path, monkeypatch):
-    monkeypatch.setattr(player, "TO_START", {"sleeps": 0.5, "complains and sleeps": 4.0}.get(how, 20))
+    monkeypatch.setattr(player, "TO_START", {"sleeps": 0.5, "complains and sleeps": 2.0}.get(how, 20))
     words = how.rsplit(" ", 1) if how[-1].isdigit() else [how]
     spec = odd(tmp_path, *words, seconds=0.5)
     engine = Engine(RULES, 2, seed=1)

@@ -44,9 +44,8 @@ def test_k2_games_of_the_relatives_are_those_of_the_reference(text: str, style: 
 @pytest.mark.parametrize("text", SESSIONS)
 def test_r15_h5_s4_k6_sessions_are_those_of_the_reference(text: str) -> None:
     rules = SESSIONS[text]
-    for seed in range(2):
-        games = play_beside(rules, seed, STYLES[(len(text) + seed) % 3])
-        assert rules.games == 0 or games <= rules.games
+    games = play_beside(rules, 0, STYLES[len(text) % 3])
+    assert rules.games == 0 or games <= rules.games
 
 
 @pytest.mark.parametrize("text", [*BUILDING, *(pytest.param(text, marks=pytest.mark.slow) for text in GLIMNE)])
@@ -59,7 +58,7 @@ def test_g1_b1_b6_games_with_builds_are_those_of_the_reference(text: str) -> Non
 @pytest.mark.parametrize("part", range(8))
 def test_k2_r10_random_rules_of_small_decks_are_played_as_by_the_reference(part: int) -> None:
     rng = random.Random(part)
-    for seed in range(40):
+    for seed in range(20):
         rules = draw_small_rules(rng)
         deck = np.random.default_rng(seed).permutation(full_deck(rules)).tolist()
         play_beside(rules, seed, rng.choice(STYLES), deck if rules.games == 1 and rng.random() < 0.5 else None)

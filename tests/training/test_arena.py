@@ -85,8 +85,8 @@ def test_all_matches_play_the_same_deals_in_all_seatings(tmp_path):
 def test_two_agents_without_chance_have_the_figures_of_a_duplicate_match(tmp_path, text):
     """Both margins with their intervals, and the games that are won and tied, after tie breaks."""
     rules = Rules.parse(text)
-    games = arena(tmp_path, LOW, HIGH, rules=rules, deals=20, deals_from=3, luck="on")
-    result, match = standings(games), duplicate_match(Lowest(rules), Highest(rules), rules, 20, seed=3, luck="on")
+    games = arena(tmp_path, LOW, HIGH, rules=rules, deals=6, deals_from=3, luck="on")
+    result, match = standings(games), duplicate_match(Lowest(rules), Highest(rules), rules, 6, seed=3, luck="on")
     for table, margins in ((result.payoffs, match), (result.adjusted, match.adjusted)):
         found = table.margin[0, 1], table.low[0, 1], table.high[0, 1]
         assert found == pytest.approx((margins.margin, margins.low, margins.high))

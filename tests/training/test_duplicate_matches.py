@@ -25,7 +25,7 @@ TABLES = [
     "kasino-sweden", "kasino-sweden players=3 goal=low", "kasino-finland games=0 threshold=16",
     "mulle players=4 teams=2",
 ]  # fmt: skip
-DEALS = 8
+DEALS = 4
 
 
 def figures(result):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +14,7 @@ import pytest
 from support.arenas import RULES, Lowest
 from support.commands import krypenv
 from support.small_files import tiny_protocol
+from support.tasks import deadly, some_bytes, square, wrong
 
 from krypenv.inputs.artifacts import encode_artifact, read_artifact, write_artifact
 from krypenv.training import ArenaSettings, run_arena
@@ -26,27 +25,6 @@ from krypenv.training.runs.journal import JOURNAL, encode, parse, read_journal
 
 HEADER = Header("sum", {"rules": "krypkasino players=2", "seed": 3}, {"command": "krypenv sum"})
 RIGHT = {f"number {number}": number * number for number in range(6)}
-
-
-def square(number: int, deaths: Path | None = None) -> int:
-    """Square a number; the first process that is asked for 3 with a file for deaths dies of it."""
-    if number == 3 and deaths and not deaths.exists():
-        deaths.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number * number
-
-
-def deadly(number: int) -> int:
-    os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
-def wrong(number: int) -> int:
-    raise ValueError(f"{number} is no number")
-
-
-def some_bytes(number: int) -> bytes:
-    return bytes([number] * 5)
 
 
 def squares(count: int = 6, **more: Any) -> list[Task]:
@@ -71,7 +49,7 @@ def cluster() -> Iterator[None]:
     import ray
     from ray.cluster_utils import Cluster
 
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the workers can't import the tests
+    ray.cloudpickle.register_pickle_by_value(sys.modules[square.__module__])  # the workers can't import the tests
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     for _ in range(2):
         cluster.add_node(num_cpus=1)

@@ -28,11 +28,11 @@ DIGEST = "0123456789abcdef" * 4
 
 
 def frozen_play(table: OfficialTable) -> dict[str, str]:
-    """What each opponent of a panel makes of the first two deals against greedy, as a hash."""
+    """What each opponent of a panel makes of the first deal against greedy, as a hash."""
     found = {}
     for task in tasks_of("greedy", table, protocol.CHUNK, DIGEST):
         shard = task.arguments["shard"]
-        few = dataclasses.replace(shard, deal_seeds=shard.deal_seeds[:2])
+        few = dataclasses.replace(shard, deal_seeds=shard.deal_seeds[:1])
         played = play_shard(few)
         scores = json.dumps([played["scores"], played["luck"]])
         found[table.opponents[shard.match]] = hashlib.sha256(scores.encode()).hexdigest()[:16]
