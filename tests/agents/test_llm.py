@@ -99,7 +99,7 @@ def test_a_prompt_of_ones_own_replaces_the_packages(tmp_path):
 
 def test_a_margin_comes_with_the_tokens_and_legality_of_its_match():
     with endpoint(greedy) as (url, requests):
-        first, second = evaluate(agents.make(named(url), RULES), ["random", "greedy"], deals=5, seed=1)
+        first, second = evaluate(agents.make(named(url), RULES), ["random", "greedy"], deals=2, seed=1)
     assert first.usage.decisions == first.usage.legal_at_once > 0
     assert first.usage.decisions + second.usage.decisions == len(requests)
     assert first.opponent_usage is None
@@ -120,8 +120,8 @@ def test_a_game_against_a_model_goes_on_by_the_command_that_is_told(tmp_path, mo
 @pytest.mark.parametrize(
     "words",
     [
-        "evaluate --against random --deals 5",
-        "arena random --deals 5 --chunk 2 --out arena",
+        "evaluate --against random --deals 2",
+        "arena random --deals 4 --chunk 2 --out arena",
         "score --quick --out a.json",
     ],
 )

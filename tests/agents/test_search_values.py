@@ -84,7 +84,7 @@ def oracle(spec: str, text: str) -> agents.Agent:
 def test_a_last_deal_is_worth_what_exhaustive_play_of_it_gives(text: str, cards: int) -> None:
     """Alpha-beta for two sides, max^n for more; what is left out is no better than a move listed of its ranks."""
     varied, rules = 0, Rules.parse(text)
-    for game in positions(rules, 6, range(2, cards + 1)):
+    for game in positions(rules, 5, range(2, cards + 1)):
         side = game.turn % rules.num_teams
         found, real = examined("oracle-hand", game), after_moves(game, Depth(game.deal_number))
         best: dict[object, float] = {}

@@ -8,7 +8,7 @@ import pytest
 from support.pages import PAGES, name_of, run_page
 from support.small_files import tiny_protocol
 
-SLOW = {"docs/exact.md"}  # it solves games
+SLOW = {f"docs/{name}.md" for name in ("analysis", "data", "exact", "openspiel", "speed", "toolboxes")}
 CASES = [pytest.param(page, marks=[pytest.mark.slow] * (name_of(page) in SLOW), id=name_of(page)) for page in PAGES]
 
 

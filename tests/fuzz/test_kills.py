@@ -196,7 +196,7 @@ def small_and_once() -> Iterator[None]:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of forks beside threads
 @pytest.mark.parametrize("name", WRITERS)
-@fuzz(share=0.3, within=small_and_once, rng=seeded)
+@fuzz(share=0.2, within=small_and_once, rng=seeded)
 def test_work_that_is_killed_again_and_again_ends_like_work_that_was_not(name: str, rng: random.Random) -> None:
     most, right, names = whole(name)
     folder, (write, read) = scratch() / "killed", WRITERS[name]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,26 +21,26 @@ ALL = {**RULES, **RELATIVES, **MIXTURES, **BUILDING, **GLIMNE}
 OF_RELATIVES = {**RELATIVES, **MIXTURES}
 
 
-@pytest.mark.parametrize("style", ["random", "creep", "choose"])
-@pytest.mark.parametrize("text", RULES)
+def turns(texts: Collection[str], styles: Sequence[str]) -> Iterator[Any]:
+    """Rules with one style of play after another; with all of them where tests may be slow."""
+    for at, text in enumerate(texts):
+        for place, style in enumerate(styles):
+            yield pytest.param(text, style, marks=[pytest.mark.slow] * ((at + place) % len(styles) > 0))
+
+
+@pytest.mark.parametrize(("text", "style"), turns(RULES, ["random", "creep", "choose"]))
 def test_r7_games_of_krypkasino_are_those_of_the_reference(text: str, style: str) -> None:
     rng = np.random.default_rng([len(text), len(style)])
     deck = rng.permutation(full_deck(RULES[text])).tolist() if style == "random" else small_first(RULES[text], rng)
     play_beside(RULES[text], len(style), style, deck)
 
 
-@pytest.mark.parametrize("style", ["random", "take", "choose"])
-@pytest.mark.parametrize(
-    ("text", "games"),
-    [*((text, 1) for text in OF_RELATIVES), *(pytest.param(t, 3, marks=pytest.mark.slow) for t in RELATIVES)],
-)
-def test_k2_games_of_the_relatives_are_those_of_the_reference(text: str, style: str, games: int) -> None:
+@pytest.mark.parametrize(("text", "style"), turns(OF_RELATIVES, ["random", "take", "choose"]))
+def test_k2_games_of_the_relatives_are_those_of_the_reference(text: str, style: str) -> None:
     rules = OF_RELATIVES[text]
-    rng = np.random.default_rng([len(text), len(style), games])
-    for game in range(games):
-        small = game % 2 == len(text) % 2
-        deck = small_first(rules, rng) if small else rng.permutation(full_deck(rules)).tolist()
-        play_beside(rules, game, style, deck)
+    rng = np.random.default_rng([len(text), len(style)])
+    deck = small_first(rules, rng) if len(text) % 2 else rng.permutation(full_deck(rules)).tolist()
+    play_beside(rules, 0, style, deck)
 
 
 @pytest.mark.parametrize("text", SESSIONS)

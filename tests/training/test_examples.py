@@ -37,6 +37,7 @@ def test_advantages_are_those_of_each_seats_own_stream():
     assert 0 < (~known).sum() <= games * players  # the last decision of a seat, at most
 
 
+@pytest.mark.slow
 def test_it_learns_to_beat_random_play():
     rules = Rules.preset("mini-low")
     settings = PPOSettings(rules="mini-low", frames=50_000, games=128, steps=32, units=64, batch=512)

@@ -240,7 +240,8 @@ def result_of(folder: Path) -> dict[str, Any]:
     return {**told, "runs": [{**run, "machine": "", "command": ""} for run in told["runs"]]}
 
 
-@pytest.mark.parametrize("words", [["--workers", "2"], pytest.param(["--ray"], marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["--workers", "2"], ["--ray"]])
 def test_workers_and_a_cluster_are_sent_what_a_script_defines(words: list[str], tmp_path: Path) -> None:
     """With a module beside it, and even without a guard; and a study that was stopped is resumed."""
     script = tmp_path / "mine" / "my_study.py"

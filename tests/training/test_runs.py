@@ -136,7 +136,8 @@ def results_of(name: str, folder: Path, *where: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("place", ELSEWHERE, indirect=True)
-@pytest.mark.parametrize("name", ["arena", *(pytest.param(name, marks=pytest.mark.slow) for name in [*COMMANDS][1:])])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_finds_the_same_elsewhere(name: str, place: str, tmp_path: Path) -> None:
     assert results_of(name, tmp_path / "there", *WORDS[place]) == results_of(name, tmp_path / "here")
 

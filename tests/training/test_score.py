@@ -39,6 +39,7 @@ def frozen_play(table: OfficialTable) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_the_protocol_is_frozen(name: str) -> None:
     """Rules, panel, deals and the panel's play are those of the version; a difference needs a new version."""

@@ -34,6 +34,7 @@ play = partial(arena, rules=RULES)
 # ---------------------------------------------------------------------- where agents play
 
 
+@pytest.mark.slow
 def test_an_arena_takes_programs_and_objects_in_any_number_of_processes(tmp_path):
     sources = (of_command(FEWEST_POINTS), odd(tmp_path, "plays"), LOW)
     one, two = (play(tmp_path / f"{count}", *sources, deals=4, chunk=2, workers=count) for count in (1, 2))

@@ -38,6 +38,7 @@ def done(*arguments):
     return ahead
 
 
+@pytest.mark.slow
 def test_what_was_compiled_before_takes_no_process(marks):
     done(MINI, ["greedy"], "tactician")
     assert len(list(marks.iterdir())) == 3

@@ -129,6 +129,7 @@ def test_a_closed_standard_input_is_told(monkeypatch):
 # ---------------------------------------------------------------------- how commands end
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 def test_a_full_disk_is_told_and_a_torn_pipe_is_not(tmp_path):
     line = "-m krypenv evaluate greedy --against random --deals 2 --rules mini-low"
@@ -183,6 +184,7 @@ class Waiting(Endless):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("evaluate", "endless:Waiting", "--against", "random"),
                                    ("play", "--seat", "1", "--against", "endless:Endless")])  # fmt: skip
 def test_an_interruption_ends_a_search_without_an_end(words, tmp_path):

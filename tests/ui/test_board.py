@@ -68,6 +68,7 @@ def sized(rows, columns):
     return change
 
 
+@pytest.mark.slow
 def test_it_is_drawn_anew_when_its_window_changes_before_anything_is_typed():
     _, shown = krypenv_in_a_terminal(ALONE, [sized(40, 120), sized(20, 40), "q"], 80, 24, NO_COLOR="")
     drawn = list(at_prompts(shown))
@@ -79,6 +80,7 @@ def test_it_is_drawn_anew_when_its_window_changes_before_anything_is_typed():
     assert ["Piles" in "\n".join(lines) for lines in drawn] == [False, True, False]
 
 
+@pytest.mark.slow
 def test_the_score_and_what_the_cards_brought_stay_at_the_end():
     words = ["play", "--rules", "mini-low", "--seed", "4", "--against", "random"]
     code, shown = krypenv_in_a_terminal(words, ["1"] * 60, 80, 24, NO_COLOR="")
@@ -91,6 +93,7 @@ def test_the_score_and_what_the_cards_brought_stay_at_the_end():
     assert "You play:" not in last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ending", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 0)])
 def test_whatever_ends_it_the_game_is_saved_and_the_terminal_left_as_it_was(ending, code):
     done, shown = krypenv_in_a_terminal(ALONE, ["1", ending], 80, 24, NO_COLOR="")

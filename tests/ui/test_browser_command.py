@@ -23,6 +23,7 @@ from krypenv.training.cli.table import TableSettings
 from krypenv.ui.seats import PERSON, players_at
 
 LONGEST = 180  # seconds that a server may run in a test
+pytestmark = pytest.mark.slow  # each starts the command several times
 FAST = ["--no-open", "--port", "0", "--hint", "greedy"]
 
 
@@ -154,7 +155,6 @@ def test_what_a_full_disk_can_not_take_is_told_and_leaves_the_files_whole(tmp_pa
     assert (tmp_path / "table.krk").read_bytes() == first
 
 
-@pytest.mark.slow  # it compiles
 def test_ctrl_c_while_code_is_compiled_ends_it_at_once(tmp_path):
     (tmp_path / "cache").mkdir()
     with running(tmp_path, "--rules", "krypkasino", NUMBA_CACHE_DIR=tmp_path / "cache") as (process, _):

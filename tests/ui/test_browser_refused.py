@@ -176,6 +176,7 @@ def test_a_player_gets_in_whoever_watches_and_an_old_page_of_the_seat_gives_way(
         assert other.until(lambda told: told["moves"] == 1)["here"] == [0, 1]
 
 
+@pytest.mark.slow
 def test_connections_that_never_ask_for_anything_keep_nobody_out(monkeypatch, capfd):
     monkeypatch.setattr(guests_room, "LONGEST_REQUEST", 2.0)
     with table_at(hosted) as address, contextlib.ExitStack() as held:

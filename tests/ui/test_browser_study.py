@@ -215,6 +215,7 @@ def endless(game, move, agent):
         time.sleep(1)
 
 
+@pytest.mark.slow
 def test_a_study_without_an_end_holds_up_no_table_and_ends_with_its_page():
     with serving(hosted, thinker=Thinker(), studied=ANALYST._replace(examine=endless)) as client, page(client) as one:
         with visit(client) as other:

@@ -202,8 +202,8 @@ def test_every_illegal_move_has_a_reason_and_it_is_true(seed):
     told = Counter()
     of_building = [Rules.preset("mulle-glimne"), Rules.preset("kasino-finland", building=True)]
     several = [
-        *of_building * 12,
-        *[Rules.preset()] * 6,
+        *of_building * 8,
+        *[Rules.preset()] * 4,
         *some_rules(range(500 + 40 * seed, 540 + 40 * seed)),
     ]
     for number, rules in enumerate(several):

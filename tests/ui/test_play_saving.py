@@ -192,6 +192,7 @@ def test_an_unfinished_game_is_mentioned_where_nobody_can_be_asked_and_others_ar
     assert Path("over.krk").read_text(encoding="utf-8") == finished()
 
 
+@pytest.mark.slow
 def test_an_unfinished_game_is_offered_and_goes_on_after_a_kill():
     options = ["--rules", "kasino-finland", "--against", "greedy", "--seat", "1", "--seed", "3"]
     code, shown = krypenv_in_a_terminal(["play", *options], ["1", signal.SIGKILL])
