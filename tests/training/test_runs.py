@@ -135,9 +135,10 @@ def results_of(name: str, folder: Path, *where: str) -> dict[str, Any]:
     return results
 
 
-@pytest.mark.parametrize("place", ELSEWHERE, indirect=True)
 @pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "place"), [*((name, "processes") for name in COMMANDS), ("arena", "cluster")], indirect=["place"]
+)
 def test_a_command_finds_the_same_elsewhere(name: str, place: str, tmp_path: Path) -> None:
     assert results_of(name, tmp_path / "there", *WORDS[place]) == results_of(name, tmp_path / "here")
 
