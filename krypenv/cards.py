@@ -32,7 +32,6 @@ NUM_BUILDING_ACTIONS = TAKE_BUILD + MAX_BUILD + 1
 
 _RANK, _SUIT = "10|[A2-9TJQKatjqk]", "[CDHScdhs♣♦♥♠]"
 CARD_PATTERN = rf"(?-i:(?:{_RANK}){_SUIT})"  # a regular expression for a card's name in any form
-_CARD = re.compile(rf"({_RANK})({_SUIT})")
 _BUILD_ACTION = re.compile("(take )?build (0|[1-9][0-9]?)")
 
 
@@ -79,12 +78,10 @@ def parse_card(text: str) -> int:
     >>> parse_card("10♦") == parse_card("td") == 22
     True
     """
-    match = _CARD.fullmatch(text.strip()) if isinstance(text, str) else None
-    if not match:
+    kind = _KINDS.get(text.strip()) if isinstance(text, str) else None
+    if kind is None:
         raise ValueError(f"{shown(text)} is no card; a card is a rank A 2-9 T J Q K and a suit C D H S, as in 8S or TD")
-    suit = match[2].upper()
-    suit_index = SUIT_NAMES.index(suit) if suit in SUIT_NAMES else SUIT_SYMBOLS.index(suit)
-    return card_of(parse_rank(match[1]), suit_index)
+    return kind
 
 
 def parse_rank(text: str) -> int:
@@ -104,6 +101,13 @@ def card_names(counts: Iterable[int]) -> list[str]:
 
 
 _NAMES = tuple(card_name(card) for card in range(NUM_KINDS))
+_KINDS = {  # by each form of a card's name
+    form + suit: card_of(rank, number)
+    for number, suits in enumerate(zip(SUIT_NAMES, SUIT_NAMES.lower(), SUIT_SYMBOLS, strict=True))
+    for suit in suits
+    for rank, name in enumerate(RANK_NAMES, 1)
+    for form in (name, name.lower(), *["10"] * (rank == TEN))
+}
 
 
 def action_name(action: int) -> str:

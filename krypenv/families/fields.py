@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -91,13 +92,14 @@ class Fields:
 
     # ------------------------------------------------------------------ what follows from them
 
-    @property
+    @cached_property
     def deck_counts(self) -> np.ndarray:
-        """Copies of each kind in the deck, (52,) int8."""
+        """Copies of each kind in the deck, (52,) int8, read-only."""
         counts = np.zeros(NUM_KINDS, np.int8)
         for suit in self.suits:
             for rank in self.ranks:
                 counts[card_of(rank, suit)] = self.packs
+        counts.flags.writeable = False
         return counts
 
     @property
@@ -105,9 +107,9 @@ class Fields:
         """D, the number of cards in the deck."""
         return self.packs * len(self.ranks) * len(self.suits)
 
-    @property
+    @cached_property
     def card_points(self) -> np.ndarray:
-        """Points of each kind, (52,) int8 (R3, S3)."""
+        """Points of each kind, (52,) int8 (R3, S3), read-only."""
         points = np.zeros(NUM_KINDS, np.int8)
         points[[card_of(rank, SPADES) for rank in range(1, NUM_RANKS + 1)]] = self.spade_points
         points[card_of(TWO, SPADES)] = self.lillan_points
@@ -118,6 +120,7 @@ class Fields:
             points[card_of(ACE, SPADES)] = self.spade_ace_points
         for kind, own in own_points(str(self.custom_points)).items():
             points[kind] = own
+        points.flags.writeable = False
         return points
 
     @property

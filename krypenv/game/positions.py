@@ -71,7 +71,8 @@ def format_position(game: Game) -> str:
 
 def barred_names(game: Game, seat: int) -> list[str]:
     """List the ranks that a hand is known not to hold (R10), with 2S and TD where these have values of their own."""
-    return [name for number, name in enumerate(CLASSES) if game.state["cannot_hold"][seat] >> number & 1]
+    barred = int(game.state["cannot_hold"][seat])
+    return [name for number, name in enumerate(CLASSES) if barred >> number & 1]
 
 
 def zones_of(rules: Rules) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 import numpy as np
@@ -15,6 +16,7 @@ from krypenv.families.bounds import (
     MAX_PLAYERS,
     NUM_VALUES,
     STORAN,
+    Choices,
     capture_values,
     matching_ranks,
     may_crowd,
@@ -181,7 +183,14 @@ def find_groups(rules: Rules, value: int) -> list[int]:
     Of a rank with two values each card may have either.
     """
     _, table_values = capture_values(rules)
-    copies = rules.packs * len(rules.suits)
+    if value >= FIRST_LONER:
+        return [pack_ranks([rank]) for rank in PICTURES if value in table_values[rank - 1]]
+    return sorted(_groups_by_sum(table_values, rules.ranks, rules.packs * len(rules.suits))(NUM_RANKS, value))
+
+
+@lru_cache(maxsize=64)
+def _groups_by_sum(table_values: Choices, ranks: tuple[int, ...], copies: int) -> Callable[[int, int], set[int]]:
+    """Return the packed multisets of the ranks up to one that can sum to a value, as a function of both."""
 
     @cache
     def extend(rank: int, left: int) -> set[int]:
@@ -189,19 +198,17 @@ def find_groups(rules: Rules, value: int) -> list[int]:
             return {0} if left == 0 else set()
         groups = set(extend(rank - 1, left))
         sums = {0}
-        for count in range(1, copies + 1 if rank in rules.ranks else 1):
+        for count in range(1, copies + 1 if rank in ranks else 1):
             sums = {total + value for total in sums for value in table_values[rank - 1] if total + value <= left}
             groups |= {
                 (count << NIBBLE * (rank - 1)) + rest for total in sums for rest in extend(rank - 1, left - total)
             }
         return groups
 
-    if value >= FIRST_LONER:
-        return [pack_ranks([rank]) for rank in PICTURES if value in table_values[rank - 1]]
-    return sorted(extend(NUM_RANKS, value))
+    return extend
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def compile_rules(rules: Rules) -> np.ndarray:
     """Compile rules into the record that kernels read; equal rules share one array, which never changes.
 
@@ -317,17 +324,17 @@ def _plan_deals(rules: Rules, compiled: np.record) -> None:
 
 def _list_groups(rules: Rules, compiled: np.record) -> None:
     """Write the groups of each hand value in the deck (R7), and which values have one within each set of ranks."""
-    count, values = 0, compiled.group_values
+    count, values, starts, used = 0, compiled.group_values, compiled.group_start, compiled.group_ranks
     for value in range(NUM_VALUES):
         groups = find_groups(rules, value) if compiled.value_kinds[value] else []
         for top in range(NUM_RANKS + 1):
-            compiled.group_start[value, top] = count + bisect_left(groups, 1 << NIBBLE * top)
+            starts[value, top] = count + bisect_left(groups, 1 << NIBBLE * top)
         compiled.groups[count : count + len(groups)] = groups
         count += len(groups)
         for group in groups:
             ranks = sum(1 << rank for rank in range(NUM_RANKS) if group >> NIBBLE * rank & 15)
             values[ranks] |= 1 << value
-            compiled.group_ranks[value] |= ranks
+            used[value] |= ranks
     for rank in range(NUM_RANKS):  # a group within a set of ranks is within every larger set
         has_rank = np.arange(1 << NUM_RANKS) >> rank & 1 == 1
         values[has_rank] |= values[~has_rank]
