@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from krypenv.pictures.rendering import Renderer
 from krypenv.runtime.jit import JIT_IS_OFF
+from krypenv.ui.ahead import mark_of
 
 # Every run tries the same examples; `make soak` tries many new ones
 settings.register_profile("same", derandomize=True, database=None)
@@ -50,7 +51,8 @@ def pytest_collection_modifyitems(config, items):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes():
     """Compile what most tests need once, on two processors, before each worker would do it for itself."""
-    if JIT_IS_OFF:
+    mark = None if JIT_IS_OFF else mark_of("tests")
+    if not mark or mark.exists():
         return
     agents = [
         "champion(worlds=1)",
@@ -64,6 +66,7 @@ def pytest_xdist_setupnodes():
         for rules in ("krypkasino", "kasino-sweden")
     ]:
         process.wait()
+    mark.touch()
 
 
 @pytest.fixture(autouse=True, scope="session")

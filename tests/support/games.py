@@ -62,7 +62,7 @@ EACH = {  # of the families, by a short name
         "sweden": "kasino-sweden",
         "overspader": "overspader players=4 teams=2 games=2",
         "finland": "kasino-finland players=3",
-        "finland to 16": "kasino-finland games=0 threshold=16",
+        "finland to 5": "kasino-finland games=0 threshold=5",
         "laistokasino": "laistokasino",
         "mulle": "mulle players=4",
         "glimne": "mulle-glimne",
