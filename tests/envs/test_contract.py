@@ -46,7 +46,8 @@ def begin_stable(env: Any, seed: int | None) -> Look:
 def restart(games: LearnerGames, seed: int | None) -> Look:
     """Begin new episodes in all rows."""
     games.restart(range(3), None if seed is None else seed + np.arange(3))
-    assert not games.returns.any() and not games.lengths.any()
+    assert not games.returns.any()
+    assert not games.lengths.any()
     return games.observation.copy(), games.action_mask.copy()
 
 
