@@ -235,7 +235,9 @@ def test_bots_play_here_as_agents(bot):
     result, again = (duplicate_match(name, "random", rules, deals=2, seed=1) for _ in range(2))
     assert result.margin == again.margin  # its random choices follow from the seed
     engine = Engine(rules, 16, seed=1)
-    chosen = openspiel.Bot(rules, 1, bot=bot, simulations=4).act(engine.observation, engine.action_mask)
+    player = openspiel.Bot(rules, 1, bot=bot, simulations=4)
+    assert type(player._bot).__name__ == {"ismcts": "ISMCTSBot", "mcts": "MCTSBot", "random": "NoneType"}[bot]
+    chosen = player.act(engine.observation, engine.action_mask)
     assert engine.action_mask[range(16), chosen].all()
     assert (chosen != engine.action_mask.argmax(axis=1)).any()
 

@@ -128,9 +128,10 @@ def test_the_observer_has_our_named_blocks_and_what_is_public_shows_no_hand():
         assert plays[:, HISTORY_COLUMNS["card"]].sum() == len(course.plays)
         who = plays[: len(course.plays), HISTORY_COLUMNS["who"]].argmax(axis=1)
         assert who.tolist() == [(player - seat) % 3 for player, _ in course.plays]
-    public = make_observation(
-        game, pyspiel.IIGObservationType(perfect_recall=False, private_info=pyspiel.PrivateInfoType.NONE)
-    )
-    assert "hand" not in public.dict
-    rng, text = np.random.default_rng(0), public.string_from(state, 0)
-    assert {public.string_from(state.resample_from_infostate(1, rng.random), 0) for _ in range(5)} == {text}
+    rng = np.random.default_rng(0)
+    for recalls in (False, True):
+        asked = pyspiel.IIGObservationType(perfect_recall=recalls, private_info=pyspiel.PrivateInfoType.NONE)
+        public = make_observation(game, asked)
+        assert not {"hand", "dealt"} & {*public.dict}
+        text = public.string_from(state, 0)
+        assert {public.string_from(state.resample_from_infostate(1, rng.random), 0) for _ in range(5)} == {text}
