@@ -114,6 +114,9 @@ def test_games_of_the_same_cards_are_compared_with_the_first_of_them():
     assert better != 0
     assert table.compared(2, 0) == say("en", f"again.{key}", number=1, points=points)
     assert table.compared(2, None) == ""
+    ask(table, 0, "again")
+    play_on(table)
+    assert table.compared(3, 0) == say("en", "again.level", number=1)
 
 
 def test_a_game_ends_when_all_people_who_are_not_stood_in_for_agree():
