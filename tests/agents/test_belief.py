@@ -10,7 +10,7 @@ from support.networks import network_of, some_network
 from support.positions import hands_of, sampled_hands
 
 from krypenv import Engine, Rules, determinize
-from krypenv.agents.neural.belief import DULL, MIX, SHARP
+from krypenv.agents.neural.belief import DULL, MIX, SHARP, resample_systematically
 from krypenv.agents.neural.guided import Guided
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import Arrays, inputs_of
@@ -128,6 +128,24 @@ def test_a_history_of_another_game_tells_nothing_or_something_possible(tmp_path:
             assert not np.isnan(logs).any()
             nothing += not logs.any()
     assert nothing > 100
+
+
+def test_proposals_are_taken_as_often_as_their_weights_say() -> None:
+    """To less than one; those that are impossible never, unless all are."""
+    rng = np.random.default_rng(0)
+    for possible in (1.0, 0.5, 0.0) * 20:
+        proposals = int(rng.integers(1, 60))
+        worlds = int(rng.integers(1, proposals + 1))
+        logs = np.where(rng.random(proposals) < possible, rng.normal(-300, 3, proposals), -np.inf)
+        shares = np.zeros(proposals, np.int64)
+        resample_systematically(logs, proposals, worlds, shares)
+        weights = np.exp(logs + 300)
+        if not weights.any():
+            assert (shares == (np.arange(proposals) < worlds)).all()
+            continue
+        assert shares.sum() == worlds
+        assert (abs(shares - worlds * weights / weights.sum()) < 1 + 1e-6).all()
+        assert not shares[weights == 0].any()
 
 
 def test_impossible_hands_are_refused(tmp_path: Path) -> None:
