@@ -90,20 +90,19 @@ def test_k2_masks_on_large_tables(name: str, size: int) -> None:
     rng = np.random.default_rng([size, len(name)])
     values = [(rank, 14) if rank == 1 and name != "kasino-finland" else (rank,) for rank in range(1, 14)]  # S1, F1
     stages = 0
-    for _ in range(1):
-        game = Game(rules, deck=[card_name(kind) for kind in crowded(rules, rng, size)])
-        reference = Reference(rules, list(map(parse_card, game.deck)))
-        game.act(int(rng.choice(np.flatnonzero(game.action_mask()))))
-        table = np.repeat(np.arange(52), game.state["table"]).tolist()
-        targets = reference.hand_values(int(game.state["pending"]))
-        while game.pending:
-            taken = np.repeat(np.arange(52), game.state["taken"]).tolist()
-            legal = np.flatnonzero(game.action_mask()).tolist()
-            assert legal == expected_actions(table, taken, values, targets)
-            takes = [action for action in legal if action != STOP]
-            low = takes[: 1 + len(takes) // 3]  # so that a capture grows long
-            game.act(int(rng.choice(low)) if low else STOP)
-            stages += 1
+    game = Game(rules, deck=[card_name(kind) for kind in crowded(rules, rng, size)])
+    reference = Reference(rules, list(map(parse_card, game.deck)))
+    game.act(int(rng.choice(np.flatnonzero(game.action_mask()))))
+    table = np.repeat(np.arange(52), game.state["table"]).tolist()
+    targets = reference.hand_values(int(game.state["pending"]))
+    while game.pending:
+        taken = np.repeat(np.arange(52), game.state["taken"]).tolist()
+        legal = np.flatnonzero(game.action_mask()).tolist()
+        assert legal == expected_actions(table, taken, values, targets)
+        takes = [action for action in legal if action != STOP]
+        low = takes[: 1 + len(takes) // 3]  # so that a capture grows long
+        game.act(int(rng.choice(low)) if low else STOP)
+        stages += 1
     assert stages > 4
 
 

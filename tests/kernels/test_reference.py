@@ -21,32 +21,37 @@ ALL = {**RULES, **RELATIVES, **MIXTURES, **BUILDING, **GLIMNE}
 OF_RELATIVES = {**RELATIVES, **MIXTURES}
 
 
-def turns(texts: Collection[str], styles: Sequence[str]) -> Iterator[Any]:
-    """Rules with one style of play after another; with all of them where tests may be slow."""
+def turns(texts: Collection[str], styles: Sequence[str], most: int = 1) -> Iterator[Any]:
+    """Rules with one style of play after another; with all of them, and `most` games, where tests may be slow."""
     for at, text in enumerate(texts):
         for place, style in enumerate(styles):
-            yield pytest.param(text, style, marks=[pytest.mark.slow] * ((at + place) % len(styles) > 0))
+            is_slow = (at + place) % len(styles) > 0
+            yield pytest.param(text, style, most if is_slow else 1, marks=[pytest.mark.slow] * is_slow)
 
 
-@pytest.mark.parametrize(("text", "style"), turns(RULES, ["random", "creep", "choose"]))
-def test_r7_games_of_krypkasino_are_those_of_the_reference(text: str, style: str) -> None:
+@pytest.mark.parametrize(("text", "style", "games"), turns(RULES, ["random", "creep", "choose"], most=2))
+def test_r7_games_of_krypkasino_are_those_of_the_reference(text: str, style: str, games: int) -> None:
     rng = np.random.default_rng([len(text), len(style)])
-    deck = rng.permutation(full_deck(RULES[text])).tolist() if style == "random" else small_first(RULES[text], rng)
-    play_beside(RULES[text], len(style), style, deck)
+    for game in range(games):
+        deck = rng.permutation(full_deck(RULES[text])).tolist() if style == "random" else small_first(RULES[text], rng)
+        play_beside(RULES[text], len(style) + game, style, deck)
 
 
-@pytest.mark.parametrize(("text", "style"), turns(OF_RELATIVES, ["random", "take", "choose"]))
-def test_k2_games_of_the_relatives_are_those_of_the_reference(text: str, style: str) -> None:
+@pytest.mark.parametrize(("text", "style", "games"), turns(OF_RELATIVES, ["random", "take", "choose"], most=3))
+def test_k2_games_of_the_relatives_are_those_of_the_reference(text: str, style: str, games: int) -> None:
     rules = OF_RELATIVES[text]
-    rng = np.random.default_rng([len(text), len(style)])
-    deck = small_first(rules, rng) if len(text) % 2 else rng.permutation(full_deck(rules)).tolist()
-    play_beside(rules, 0, style, deck)
+    rng = np.random.default_rng([len(text), len(style), games])
+    for game in range(games):
+        small = game % 2 == len(text) % 2
+        deck = small_first(rules, rng) if small else rng.permutation(full_deck(rules)).tolist()
+        play_beside(rules, game, style, deck)
 
 
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("text", SESSIONS)
-def test_r15_h5_s4_k6_sessions_are_those_of_the_reference(text: str) -> None:
+def test_r15_h5_s4_k6_sessions_are_those_of_the_reference(text: str, seed: int) -> None:
     rules = SESSIONS[text]
-    games = play_beside(rules, 0, STYLES[len(text) % 3])
+    games = play_beside(rules, seed, STYLES[(len(text) + seed) % 3])
     assert rules.games == 0 or games <= rules.games
 
 
@@ -57,7 +62,7 @@ def test_g1_b1_b6_games_with_builds_are_those_of_the_reference(text: str) -> Non
         play_beside(ALL[text], seed, style)
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", [*range(8), *(pytest.param(part, marks=pytest.mark.slow) for part in range(8, 16))])
 def test_k2_r10_random_rules_of_small_decks_are_played_as_by_the_reference(part: int) -> None:
     rng = random.Random(part)
     for seed in range(20):
