@@ -22,7 +22,7 @@ from krypenv.training.runs.tables import as_code, print_table
 
 PAGE, DATA = "leaderboard.md", "leaderboard.csv"
 COLUMNS = ("table", "against", "margin", "95% interval", "with luck", "95% interval")  # of a score
-BOARD = ("group", "agent", "score", "ms a decision", "minutes of training")
+BOARD = ("group", "agent", "score", "points behind", "ms a decision", "minutes of training")
 FIELDS = (
     "table", "group", "agent", "score", "low", "high", "over_strongest", "deals", "common", "own", "with_luck",
     "with_luck_low", "with_luck_high", "milliseconds", "training_minutes",
@@ -31,6 +31,7 @@ LEVEL = 0.05  # significance level for all comparisons at a table together
 ODD = 0.001  # p value below which a difference between common and own deals is reported
 _RULE = (
     "A score is in points a game ahead of the panel's opponents, with luck taken out, ± half its 95% interval. "
+    "Points behind are those from the strongest agent, over the deals that both have played and over the others. "
     "Agents that share a letter can't be told apart: no difference between them is significant at "
     f"{LEVEL:.0%} for all pairs of a table together (Holm). A `!` marks a score whose common deals, with public "
     f"seeds, went better or worse than the agent's own (p < {ODD:g})."
@@ -142,7 +143,8 @@ def _cells(group: str, agent: str, score: TableScore, strongest: TableScore) -> 
     spread = f"{mean:+.2f} ± {(high - low) / 2:.2f}{' !' if is_suspect(score.by_deal) else ''}"
     times = format_milliseconds(score.milliseconds), "" if minutes is None else f"{minutes:.0f}"
     exact_times = f"{score.milliseconds:.4g}", "" if minutes is None else f"{minutes:.1f}"
-    return [group, as_code(agent), spread, *times], [group, one_line(agent), *figures, *exact_times]
+    behind = f"{-lead:.2f}" if score is not strongest else ""
+    return [group, as_code(agent), spread, behind, *times], [group, one_line(agent), *figures, *exact_times]
 
 
 def print_score(score: Score) -> None:
