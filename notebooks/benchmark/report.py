@@ -104,12 +104,14 @@ def text_of(cell: Cell, sign: str = "") -> str:
 def figure_of(cells: Cells, players: Sequence[str]) -> Figure:
     """Draw the points of all players over the seconds of training, a panel for each rung; higher is better."""
     rungs = [name for name in LADDER if any(rung == name for rung, _ in cells)]
-    figure = Figure(figsize=(3.2 * len(rungs), 4.4), layout="constrained")
+    rows, columns = -(-len(rungs) // 3), min(len(rungs), 3)
+    figure = Figure(figsize=(3.3 * columns, 3 * rows + 0.8), layout="constrained")
     handles: dict[str, Any] = {}
     trained = {key[1] for key, found in cells.items() if isinstance(found, list) and found[-1].seconds}
     learners = [player for player in players if player in trained]
-    for axes, name in zip(figure.subplots(1, len(rungs), squeeze=False)[0], rungs, strict=True):
-        for player in players:
+    for place, name in enumerate(rungs):
+        axes = figure.add_subplot(rows, columns, place + 1, sharex=figure.axes[0] if place else None)
+        for at, player in enumerate(players):
             found = cells.get((name, player))
             if not isinstance(found, list):
                 continue
@@ -120,20 +122,18 @@ def figure_of(cells: Cells, players: Sequence[str]) -> Figure:
                 handles[player] = axes.errorbar(seconds, middle, errors, color=color, marker="o", ms=3, lw=1.2)
             else:
                 axes.axhline(middle[0], color="0.6", lw=0.8, ls=":")
-                where = (0.02, middle[0])
-                axes.annotate(player, where, xycoords=("axes fraction", "data"), fontsize=7, color="0.4", va="bottom")
+                where, side = ((0.98, middle[0]), "right") if at % 2 else ((0.02, middle[0]), "left")
+                fraction = {"xycoords": ("axes fraction", "data"), "ha": side, "va": "bottom"}
+                axes.annotate(player, where, fontsize=7, color="0.4", **fraction)
         axes.set(title=name, xscale="log", xlabel="seconds of one core")
         axes.xaxis.set_minor_formatter(NullFormatter())
         if LADDER[name].is_solved:
-            axes.set_yscale("symlog", linthresh=0.01, subs=[2, 3, 4, 6])
-            axes.yaxis.set_major_formatter("{x:g}")
-            axes.yaxis.set_minor_formatter("{x:g}")
-            axes.invert_yaxis()
+            axes.set_yscale("symlog", linthresh=0.01)
+            axes.set_yticks([0, 0.01, 0.1, 1], ["0", "0.01", "0.1", "1"])
+            axes.set_ylim(axes.get_ylim()[1], -0.001)  # upside down: 0 is the best
         axes.set_ylabel("exploitability" if LADDER[name].is_solved else f"margin over {YARDSTICK}")
     figure.suptitle("Points a game; higher is better", fontsize=10)
-    figure.legend(
-        list(handles.values()), list(handles), loc="outside lower center", ncols=5 if len(rungs) > 2 else 2, fontsize=8
-    )
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=2 * columns, fontsize=8)
     return figure
 
 
