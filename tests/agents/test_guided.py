@@ -10,7 +10,7 @@ from support.positions import played
 from support.relatives import RELATIVES
 
 from krypenv import Engine, Rules, agents
-from krypenv.agents.neural.guided import LEAST_LOGIT, Guided
+from krypenv.agents.neural.guided import LEAST_LOGIT, Guided, does_repeat
 from krypenv.agents.neural.inference import Weights
 from krypenv.agents.neural.model_file import save_model
 from krypenv.agents.neural.network import inputs_of
@@ -148,3 +148,12 @@ def test_a_hand_that_was_counted_is_searched(models: dict[Rules, str], rules: Ru
     last = engine.observation[:, DEALS_LEFT] == 0
     searched = agents.make("search", rules).action_values(*asked)
     np.testing.assert_array_equal(guided(models, rules).action_values(*asked)[last], searched[last])
+
+
+@pytest.mark.parametrize(("rules", "without"), [(MAIN, [11]), (TEAMS, [*range(1, 7)])], ids=str)
+def test_values_are_kept_by_hidden_hand_where_the_stock_has_no_part_in_them(rules: Rules, without: list[int]) -> None:
+    """The last deal of two is solved, and its hands are the stock of the deal before it."""
+    compiled = compile_rules(rules)
+    state = Engine(rules, compiled[0]["num_deals"]).state.copy()
+    state["deal_number"] = np.arange(1, len(state) + 1)
+    assert [game["deal_number"] for game in state if not does_repeat(compiled[0], game)] == without
