@@ -24,6 +24,7 @@ OTHERS += [
         "kasino-sweden players=2 goal=low",
         "mulle players=3 goal=low",
         "kasino-finland players=2 forced_sweep=True set_aside=spades",  # what a deal leaves is put aside at its end
+        "kasino-finland players=2 building=True goal=low",  # a build is taken to keep a promise alone
     )
 ]
 BUILT = [rules for rules in (*GLIMNE.values(), *BUILDING.values()) if rules.games == 1]
