@@ -28,7 +28,7 @@ play: $(VENV)  ## play against the champion in the terminal
 table: $(VENV)  ## learn the game and play it in the browser
 	$(BIN)/krypenv table
 
-test: $(VENV)  ## run the tests but those that are slow by nature or need a browser: six minutes
+test: $(VENV)  ## run the tests but those that are slow by nature or need a browser: four minutes
 	$(BIN)/python -m pytest $(PARALLEL)
 	@echo "Left out: tests in chromium (make browser), slow tests (make slow), other toolboxes (make toolboxes, make language). To run the first two and all checks: make check"
 

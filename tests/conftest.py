@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections import defaultdict
+from zlib import crc32
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open nowhere
 
@@ -31,21 +32,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
 
 def pytest_addoption(parser):
     """Let `make lowest` try fewer cases of a test: versions change what libraries do, not which rules there are."""
-    parser.addoption("--cases", type=int, metavar="N", help="try at most N cases of each test, but all pages of docs")
+    parser.addoption("--cases", type=int, metavar="N", help="N cases of each test are not slow, but all pages of docs")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """With `--cases` keep that many cases of each test, evenly spread; what the pages say is tried whole."""
-    if most := config.getoption("--cases"):
-        cases = defaultdict(list)
-        for item in items:
+    """Mark all but so many cases of a test as slow as `--cases` or its marker `few` say; their names draw which."""
+    cases = defaultdict(list)
+    for item in items:
+        if not item.get_closest_marker("slow"):
             cases[item.nodeid.partition("[")[0]].append(item)
-        left = set()
-        for name, each in cases.items():
-            if len(each) > most and not name.startswith("tests/docs/"):
-                left |= set(each) - {each[place * (len(each) - 1) // max(most - 1, 1)] for place in range(most)}
-        config.hook.pytest_deselected(items=list(left))
-        items[:] = [item for item in items if item not in left]
+    for name, each in cases.items():
+        few = each[0].get_closest_marker("few")
+        most = few.args[0] if few else len(each)
+        if config.getoption("--cases") and not name.startswith("tests/docs/"):
+            most = config.getoption("--cases")
+        for item in sorted(each, key=lambda item: crc32(item.nodeid.encode()))[most:]:
+            item.add_marker("slow")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -76,6 +76,7 @@ def is_told(row: dict[str, list[int]], shown: dict[str, Any]) -> bool:
     return all(row.get(name, np.ravel(value).tolist()) == np.ravel(value).tolist() for name, value in shown.items())
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("rules", [*RULES.values(), *OPTIONAL.values(), *BUILDING.values(), *GLIMNE.values()], ids=str)
 def test_b2_features_are_those_of_a_move_that_the_action_may_lead_to(rules: Rules) -> None:
     """Where captures are optional, moves alike begin with another action, which is the one that is listed."""
@@ -104,6 +105,7 @@ def test_b2_features_are_those_of_a_move_that_the_action_may_lead_to(rules: Rule
     assert listed > 0.8 * total > 3
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("rules", [*GAMES.values(), *MIXTURES.values(), SWEDEN_OF_MAXIMAL_CAPTURES], ids=str)
 def test_features_are_of_legal_actions_and_depend_on_no_hidden_cards_and_no_other_rows(rules: Rules) -> None:
     """In games like Krypkasino the first of them are those of the features block."""

@@ -172,6 +172,7 @@ GAMES = [
 ]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("spec", "rules"), [(SPECS[(at + at // len(GAMES)) % 7], GAMES[at % len(GAMES)]) for at in range(50)], ids=str
 )

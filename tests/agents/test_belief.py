@@ -61,6 +61,7 @@ def bayes(rules: Rules, seat: int, hands: np.ndarray, plays: list[Play]) -> np.n
     return (np.logaddexp(*logs.swapaxes(0, 1)) - np.log(2)).sum(axis=0)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "text",
     [

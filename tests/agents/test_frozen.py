@@ -115,6 +115,7 @@ def frozen(request: pytest.FixtureRequest) -> Iterator[dict[str, dict[str, str]]
         write_whole(FILE, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("text", rule_sets())
 def test_choices_and_bytes_are_as_they_were(
     text: str, frozen: dict[str, dict[str, str]], request: pytest.FixtureRequest

@@ -117,6 +117,7 @@ def test_a_game_against_a_model_goes_on_by_the_command_that_is_told(tmp_path, mo
     assert len(requests) > before
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "words",
     [

@@ -72,6 +72,7 @@ def test_inputs_are_data_of_the_rules() -> None:
         assert (inputs.feature_scales > 0).all()
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, played in SHIPPED.items() for text in played])
 def test_the_kernel_plays_the_shipped_models_as_torch_does(name: str, text: str) -> None:
     rules = Rules.parse(text)

@@ -33,6 +33,7 @@ def test_who_sees_no_card_is_search_and_who_sees_all_is_oracle_hand(rules: Rules
         np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.few(6)
 @every_game
 @pytest.mark.parametrize("number", [1, 3, 104])
 def test_what_is_seen_is_as_many_cards_as_are_asked_for_and_never_changes_within_a_deal(

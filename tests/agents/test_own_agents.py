@@ -141,6 +141,7 @@ def test_the_command_imports_from_the_current_directory(here):
     assert "mypkg.players:Careful(depth=3)" in done.stdout
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "words",
     [

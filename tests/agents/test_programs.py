@@ -38,6 +38,7 @@ DECISION = GAME.observation, GAME.action_mask
 # ---------------------------------------------------------------------- it plays
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("text", ALL_RULES[1::2])
 def test_it_plays_whole_games_as_the_program_says(text, monkeypatch):
     """Many games at once come out as the same games one by one, with the program's choices made in this process."""
@@ -126,6 +127,7 @@ def test_matches_take_it_and_its_name_makes_it_again():
 # ---------------------------------------------------------------------- it fails
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
@@ -217,6 +219,7 @@ def test_whatever_a_peer_writes_is_a_legal_action_or_one_sentence(is_right, line
 # ---------------------------------------------------------------------- it ends
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("how", "processes"), [("plays", 1), ("stays", 1), ("has a child", 2)])
 def test_it_ends_with_its_agent_and_with_what_it_has_started(how, processes, tmp_path):
     agent = agents.make(odd(tmp_path, how), RULES)

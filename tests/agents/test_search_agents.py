@@ -93,10 +93,9 @@ def test_search_solves_each_world_that_agrees_as_often_as_any_other(text: str, o
 # ---------------------------------------------------------------------- threads and time
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["search", "rollout", "ismcts"])
-@pytest.mark.parametrize(
-    "threads", [1, pytest.param(0, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("threads", [0, 1, 3])
 def test_threads_change_nothing_and_a_time_limit_cuts_worlds_off(
     name: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,6 +64,7 @@ def leaves_a_build(game: Game, move: Move) -> bool:
     return bool(is_capture) and value in {each for each, *_ in game.builds}
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("text", [*MAIN, *RELATIVES, *MIXTURES, *BUILDS])
 def test_b2_b5_moves_listed_are_legal_and_none_is_missing_but_those_that_are_alike(text: str) -> None:
     """Where captures are optional, those alike take the same ranks, and who may capture a build of its card does."""

@@ -80,6 +80,7 @@ def oracle(spec: str, text: str) -> agents.Agent:
 # ---------------------------------------------------------------------- best play
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("text", "cards"), DEALS.items(), ids=DEALS)
 def test_a_last_deal_is_worth_what_exhaustive_play_of_it_gives(text: str, cards: int) -> None:
     """Alpha-beta for two sides, max^n for more; what is left out is no better than a move listed of its ranks."""
@@ -101,6 +102,7 @@ def test_a_last_deal_is_worth_what_exhaustive_play_of_it_gives(text: str, cards:
     assert varied > 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("plies", [1, 2, 3])
 @pytest.mark.parametrize(
     "text",

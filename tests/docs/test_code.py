@@ -8,8 +8,8 @@ import pytest
 from support.pages import PAGES, name_of, run_page
 from support.small_files import tiny_protocol
 
-SLOW = {f"docs/{name}.md" for name in ("analysis", "data", "exact", "openspiel", "speed", "toolboxes")}
-CASES = [pytest.param(page, marks=[pytest.mark.slow] * (name_of(page) in SLOW), id=name_of(page)) for page in PAGES]
+SLOW = ["analysis", "data", "evaluation", "exact", "exploit", "openspiel", "speed", "toolboxes"]
+CASES = [pytest.param(page, marks=[pytest.mark.slow] * (page.stem in SLOW), id=name_of(page)) for page in PAGES]
 
 
 @pytest.mark.parametrize("page", CASES)

@@ -76,6 +76,7 @@ def assert_shows(env, game):
         layer = layer.env
 
 
+@pytest.mark.few(8)
 @every_rules
 @some_terms
 def test_an_episode_is_the_session_of_its_seed(rules, terms):

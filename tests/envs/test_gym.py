@@ -79,6 +79,7 @@ def test_an_episode_is_the_session_of_its_seed(rules):
 MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["three", "session", "finland to 5", "glimne"])
 def test_a_row_is_an_environment_of_its_own(name, mode):

@@ -42,6 +42,7 @@ def test_a_return_is_what_the_scores_of_a_seat_s_side_are_worth(reward, alone, i
     assert high == ([0, 0, 0, 1] if reward == "win" else [-each for each in alone])
 
 
+@pytest.mark.few(8)
 @every_rules
 @pytest.mark.parametrize("reward", KINDS)
 def test_dense_rewards_pay_as_points_fall_and_come_to_the_same(rules, reward):
@@ -73,6 +74,7 @@ def test_dense_rewards_pay_as_points_fall_and_come_to_the_same(rules, reward):
 # ---------------------------------------------------------------------- who plays what
 
 
+@pytest.mark.few(8)
 @every_rules
 @pytest.mark.parametrize("seat", [1, "random", "all"])
 def test_the_learner_plays_its_seat(rules, seat):

@@ -74,6 +74,7 @@ def test_without_sorted_deals_a_card_is_as_likely_as_its_copies():
 # ---------------------------------------------------------------------- OpenSpiel's own checks
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("text", GAMES)
 def test_it_passes_the_checks_of_openspiel(text):
     is_small = text.startswith("mini") and "games" not in text
@@ -172,6 +173,7 @@ def conv(game, policy):
     return exploitability.nash_conv(game, policy)
 
 
+@pytest.mark.slow
 def test_solvers_learn_a_game():
     game = openspiel.load(TINY, sorted_deals=True)
     uniform = conv(game, UniformRandomPolicy(game))

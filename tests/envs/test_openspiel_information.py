@@ -30,6 +30,7 @@ def information_states(game):
     return go(game.new_initial_state(), {0: (), 1: ()})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "rules",
     [TINY, Rules.preset("mini-mulle"), Rules.preset("mini-choice", first_deal=((1, 5),), short_last_deal=True)],
@@ -92,6 +93,7 @@ def test_where_chance_deals_nothing_is_resampled():
         state.resample_from_infostate(0, np.random.default_rng(0).random)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("sorted_deals", "draws"), [(True, 60), (False, 200)])
 def test_resampling_reaches_all_that_the_seat_can_not_tell_apart_and_nothing_else(sorted_deals, draws):
     game = openspiel.load(TINY, sorted_deals)

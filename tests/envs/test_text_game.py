@@ -76,6 +76,7 @@ def test_legal_moves_are_left_out_if_they_are_not_listed():
     assert "moves" not in plain.values
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("reward", ["centred", "points", "win", "regret", "adjusted"])
 def test_replies_without_a_legal_move_end_an_episode_below_any_legal_return(reward):
     terms = Terms("mini-low", opponents="random", reward=reward, tries=2, judge="search(worlds=2)")

@@ -99,6 +99,7 @@ def blocks_of(game, earlier):
     }
 
 
+@pytest.mark.few(6)
 @every_rules
 def test_each_block_says_what_the_game_says(rules):
     layout, earlier, several = layout_of(rules), [0] * rules.players, 0

@@ -201,6 +201,7 @@ def right_files(name: str) -> tuple[Files, Any]:
     return files, KINDS[name].read(written(scratch() / "right", files))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", KINDS)
 @fuzz(share=2, rng=seeded)
 def test_damaged_files_give_what_was_written_or_are_refused_and_stay_as_they_are(name: str, rng: random.Random) -> None:

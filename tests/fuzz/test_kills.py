@@ -193,6 +193,7 @@ def small_and_once() -> Iterator[None]:
         yield
 
 
+@pytest.mark.few(3)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of forks beside threads
 @pytest.mark.parametrize("name", WRITERS)

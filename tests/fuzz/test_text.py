@@ -132,6 +132,7 @@ KINDS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", KINDS)
 @fuzz(share=8, rng=seeded, value=odd)
 def test_a_damaged_text_is_refused_or_read_and_written_again(kind: str, rng: random.Random, value: Any) -> None:

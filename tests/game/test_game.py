@@ -55,6 +55,7 @@ def test_what_is_undone_is_as_it_was(rules, seed, steps):
     assert (game.position(), game.moves) == (twin.position(), twin.moves)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "duplicate", [Game.copy, copy.copy, copy.deepcopy, lambda game: pickle.loads(pickle.dumps(game))]
 )

@@ -54,6 +54,7 @@ def expected(rules: Rules, game: Game, seat: int) -> np.ndarray:
     return out
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("text", RULES)
 def test_the_block_holds_the_plays_of_the_deal(text):
     rules = Rules.parse(text)
@@ -85,6 +86,7 @@ def test_the_block_holds_the_plays_of_the_deal(text):
     assert rows_seen > 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "text", ["krypkasino players=3", "kasino-sweden players=2", "howto players=2", next(iter(BUILDING))]
 )

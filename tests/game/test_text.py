@@ -125,6 +125,7 @@ LONG = [
 ]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("start", "piece", "end"), [*READ, *LONG])
 def test_a_long_text_is_read_or_refused_in_linear_time(start, piece, end):
     """In quadratic time each would take an hour, and a test ends after ten minutes."""

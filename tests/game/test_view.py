@@ -40,6 +40,7 @@ def some_games(rules, seed, count=4):
         yield game
 
 
+@pytest.mark.few(12)
 @every_rules
 def test_cards_that_a_seat_can_t_see_change_nothing(rules):
     """Dealt anew at will, and as in a world that it can't tell from the true one."""
@@ -58,6 +59,7 @@ def test_cards_that_a_seat_can_t_see_change_nothing(rules):
     assert changed > 0 or rules.deck_size <= 12
 
 
+@pytest.mark.few(20)
 @every_rules
 def test_what_a_seat_knows_is_there(rules):
     for game in some_games(rules, 3):

@@ -145,6 +145,7 @@ PAID = (
 )  # fmt: skip
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("reward", KINDS)
 @pytest.mark.parametrize("text", PAID)
 def test_rewards_add_up_to_what_the_final_scores_are_worth(text: str, reward: str) -> None:

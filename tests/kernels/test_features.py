@@ -96,6 +96,7 @@ def effect(reference: Reference, play: Any) -> Effect:
     return Effect(entries, chances, (at_once, told["cards"], told["spades"]))
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("rules", [*RULES.values(), *OTHERS, *BUILT], ids=str)
 def test_r9_b1_g2_the_row_of_an_action_describes_the_best_play_that_it_may_lead_to(rules: Rules) -> None:
     """In Krypkasino the one of the least cost. Elsewhere one that no other beats.

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from support.checked_play import CheckedPlay
 from support.games import RULES
-from support.relatives import BUILDING, GLIMNE, RELATIVES, SESSIONS
+from support.relatives import ALL_RELATIVES
 
 from krypenv import Rules
 from krypenv.families.field_checks import CHOICES, SWITCHES
@@ -25,7 +25,7 @@ LONG = (  # sessions whose totals an observation cuts off, and short ones with o
     "mini-high players=3 games=0 threshold=9000 sweep_points=20",
     "mini-low players=2 first_deal=((2,0),) later_deal=((1,1),)",
 )
-TEXTS = [*RULES, *RELATIVES, *BUILDING, *GLIMNE, *SESSIONS, *LONG]
+TEXTS = [*RULES, *ALL_RELATIVES, *LONG]
 
 
 def test_every_field_and_preset_is_drawn_and_read_again() -> None:
@@ -51,6 +51,7 @@ def _base(rules: Rules, field: str) -> object:
     return getattr(Rules.preset(rules.name, players=players, teams=teams), field) if field != "players" else 2
 
 
+@pytest.mark.few(30)
 @pytest.mark.parametrize("text", TEXTS)
 def test_k7_b5_b6_a_million_plies_of_all_families_keep_every_invariant(text: str) -> None:
     play = CheckedPlay(Rules.parse(text), 7)

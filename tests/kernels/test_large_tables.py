@@ -82,6 +82,7 @@ def crowded(rules: Rules, rng: np.random.Generator, size: int) -> list[int]:
     return [*rest[:4], *table, *rest[4:]]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("size", [15, 24, 40])
 @pytest.mark.parametrize("name", ["kasino-sweden", "kasino-finland", "mulle"])
 def test_k2_masks_on_large_tables(name: str, size: int) -> None:

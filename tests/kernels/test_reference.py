@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,35 +17,30 @@ from krypenv.cards import card_name
 
 ALL = {**RULES, **RELATIVES, **MIXTURES, **BUILDING, **GLIMNE}
 OF_RELATIVES = {**RELATIVES, **MIXTURES}
+pytestmark = pytest.mark.few(5)
 
 
-def turns(texts: Collection[str], styles: Sequence[str], most: int = 1) -> Iterator[Any]:
-    """Rules with one style of play after another; with all of them, and `most` games, where tests may be slow."""
-    for at, text in enumerate(texts):
-        for place, style in enumerate(styles):
-            is_slow = (at + place) % len(styles) > 0
-            yield pytest.param(text, style, most if is_slow else 1, marks=[pytest.mark.slow] * is_slow)
-
-
-@pytest.mark.parametrize(("text", "style", "games"), turns(RULES, ["random", "creep", "choose"], most=2))
-def test_r7_games_of_krypkasino_are_those_of_the_reference(text: str, style: str, games: int) -> None:
+@pytest.mark.few(4)
+@pytest.mark.parametrize("style", ["random", "creep", "choose"])
+@pytest.mark.parametrize("text", RULES)
+def test_r7_games_of_krypkasino_are_those_of_the_reference(text: str, style: str) -> None:
     rng = np.random.default_rng([len(text), len(style)])
-    for game in range(games):
+    for game in range(2):
         deck = rng.permutation(full_deck(RULES[text])).tolist() if style == "random" else small_first(RULES[text], rng)
         play_beside(RULES[text], len(style) + game, style, deck)
 
 
-@pytest.mark.parametrize(("text", "style", "games"), turns(OF_RELATIVES, ["random", "take", "choose"], most=3))
-def test_k2_games_of_the_relatives_are_those_of_the_reference(text: str, style: str, games: int) -> None:
+@pytest.mark.parametrize("style", ["random", "take", "choose"])
+@pytest.mark.parametrize("text", OF_RELATIVES)
+def test_k2_games_of_the_relatives_are_those_of_the_reference(text: str, style: str) -> None:
     rules = OF_RELATIVES[text]
-    rng = np.random.default_rng([len(text), len(style), games])
-    for game in range(games):
-        small = game % 2 == len(text) % 2
-        deck = small_first(rules, rng) if small else rng.permutation(full_deck(rules)).tolist()
+    rng = np.random.default_rng([len(text), len(style)])
+    for game in range(2):
+        deck = small_first(rules, rng) if game else rng.permutation(full_deck(rules)).tolist()
         play_beside(rules, game, style, deck)
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("text", SESSIONS)
 def test_r15_h5_s4_k6_sessions_are_those_of_the_reference(text: str, seed: int) -> None:
     rules = SESSIONS[text]
@@ -55,14 +48,16 @@ def test_r15_h5_s4_k6_sessions_are_those_of_the_reference(text: str, seed: int) 
     assert rules.games == 0 or games <= rules.games
 
 
-@pytest.mark.parametrize("text", [*BUILDING, *(pytest.param(text, marks=pytest.mark.slow) for text in GLIMNE)])
+@pytest.mark.few(2)
+@pytest.mark.parametrize("text", [*BUILDING, *GLIMNE])
 def test_g1_b1_b6_games_with_builds_are_those_of_the_reference(text: str) -> None:
     styles = ("choose", "take") if text in GLIMNE else ("choose", "choose")
     for seed, style in enumerate(styles[: ALL[text].games + 1]):  # one session, or two games
         play_beside(ALL[text], seed, style)
 
 
-@pytest.mark.parametrize("part", [*range(8), *(pytest.param(part, marks=pytest.mark.slow) for part in range(8, 16))])
+@pytest.mark.few(3)
+@pytest.mark.parametrize("part", range(16))
 def test_k2_r10_random_rules_of_small_decks_are_played_as_by_the_reference(part: int) -> None:
     rng = random.Random(part)
     for seed in range(20):

@@ -142,6 +142,7 @@ def asking(agent: Any) -> Callable[[], np.ndarray]:
     return lambda: agent.act(engine.observation, engine.action_mask)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("spec", "rules"), [*((spec, MAIN) for spec in AGENTS), ("tactician", BUILDING)], ids=str)
 def test_calls_of_an_agent_take_turns_and_a_copy_has_a_turn_of_its_own(
     monkeypatch: pytest.MonkeyPatch, spec: str, rules: Rules

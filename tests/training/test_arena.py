@@ -107,6 +107,7 @@ def test_with_first_all_matches_hold_one_of_the_first_agents(tmp_path):
 # ---------------------------------------------------------------------- faults
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("fault", "players", "said"),
     [

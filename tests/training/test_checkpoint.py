@@ -77,6 +77,7 @@ def assert_same_end(one: Path, other: Path) -> None:
     assert progress == other_progress
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("update", [0, 3, UPDATES])
 def test_a_run_that_is_resumed_ends_like_the_unbroken_one(unbroken: Path, tmp_path: Path, update: int) -> None:
     """Bit by bit; and TensorBoard shows each step once, though a killed run had logged more than its checkpoint."""
@@ -132,6 +133,7 @@ def let_weights_diverge(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SelfPlayPPO, "train", diverge)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("stop", "error", "reason"),
     [

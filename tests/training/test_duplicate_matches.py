@@ -51,6 +51,7 @@ def played_alone(rules, own, seed):
     return engine, luck
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("text", TABLES)
 def test_all_figures_of_a_match_are_those_of_games_played_one_by_one(text):
     """In seating k the agent has side k. Wins are counted after the tie break (K6, F7)."""

@@ -61,6 +61,7 @@ class FirstAction:
         return np.eye(masks.shape[1])[masks.argmax(axis=1)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["mini-sweep", "mini-mulle"])
 def test_exploitability_is_that_of_openspiel(name: str) -> None:
     """In points a game, for uniform play and for a policy that is far from it."""

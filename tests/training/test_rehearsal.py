@@ -52,6 +52,7 @@ def clock(monkeypatch):
     return clock
 
 
+@pytest.mark.slow
 def test_minutes_count_updates_alone_and_a_resumed_run_has_those_that_are_left(clock, tmp_path, monkeypatch):
     def slow_match(*given, **named):
         clock.now += HOUR

@@ -66,6 +66,7 @@ def test_a_run_leaves_model_log_picture_and_evaluation(finished: Path) -> None:
     assert not left & {".part", ".pkl", ".zip", ".pt", ".pth"}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "fields",
     [

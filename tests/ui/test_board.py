@@ -48,6 +48,7 @@ def at_prompts(shown):
             yield [line.rstrip() for line in lines[: asked[0] + 1]]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("columns", "rows", "players"), [(100, 24, 3), (40, 20, 4)])
 def test_screens_are_as_stored_and_fit_their_window(columns, rows, players, file_regression):
     lines = ["hint", "1", "why 1", "z", "rules full", "", "1", "undo", "1", "q"]

@@ -84,6 +84,7 @@ def of_a_deck(rules, seed):
     return Game(Rules.parse(rules), deck=Game(Rules.parse(rules), seed=seed).deck)
 
 
+@pytest.mark.few(1)
 @pytest.mark.anyio
 @pytest.mark.parametrize("rules", TABLES)
 async def test_no_message_to_a_page_depends_on_what_its_seat_can_not_see(rules):
@@ -105,6 +106,7 @@ async def test_no_message_to_a_page_depends_on_what_its_seat_can_not_see(rules):
     assert compared > 5
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rules", ["mini-low", "mini-mulle", "mini-double players=4 teams=2"])
 def test_no_message_to_a_program_depends_on_what_its_seat_can_not_see(rules, monkeypatch):
     class Noted(Peer):
@@ -144,6 +146,7 @@ def cards_in(message):
     return {parse_card(card) for card in CARD.findall(json.dumps(told, ensure_ascii=False))}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rules", ON_THE_WIRE)
 def test_no_page_gets_a_card_that_its_seat_must_not_know(rules):
     parsed, rng = Rules.parse(rules), random.Random(rules)

@@ -74,6 +74,7 @@ def test_the_language_follows_the_locale():
 # ---------------------------------------------------------------------- games and their scores
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_any_game_has_five_lines_and_a_sheet_that_balances_all_along(language):
     """In each language other rules."""
@@ -197,6 +198,7 @@ def test_every_reason_of_a_move_or_a_card_is_as_in_its_example():
     assert said == "You have begun with 8♠ and taken nothing: finish that."
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_every_illegal_move_has_a_reason_and_it_is_true(seed):
     told = Counter()

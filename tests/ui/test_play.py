@@ -88,6 +88,7 @@ def test_captures_that_are_too_many_to_list_are_named():
 # ---------------------------------------------------------------------- a terminal
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("text", ["krypkasino players=4 teams=2", "mini-low games=3",
     "mini-low players=3 first_deal=((2,0),) later_deal=((1,1),)", "mini-kasino games=0 threshold=8",
     "mulle-glimne players=4 teams=2"])  # fmt: skip

@@ -23,6 +23,7 @@ SOME = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_neither_views_nor_reasons_tell_what_is_hidden(seed):
     chance, compared = random.Random(seed), 0
@@ -42,6 +43,7 @@ def test_neither_views_nor_reasons_tell_what_is_hidden(seed):
     assert compared > 30
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rules", SOME, ids=str)
 def test_a_view_shows_one_hand_and_every_move_of_whom_it_is_for_and_of_piles_the_cards_that_swept(rules):
     choices, game = random.Random(1), Game(rules, seed=5)
